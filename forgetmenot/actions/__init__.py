@@ -1,0 +1,1 @@
+"""What the bot may do: grammar, policy, catalogue, execution."""

@@ -1,0 +1,1 @@
+"""What happens with a line of chat."""

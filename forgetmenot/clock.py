@@ -1,0 +1,92 @@
+"""Time as the rest of the house sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
+
+A `Clock` is handed down from app.py. Nothing else calls time.time().
+"""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+class Clock(Protocol):
+    """What time it is, and how to wait."""
+
+    def now(self) -> int:
+        """Milliseconds since the epoch, UTC."""
+        ...
+
+    async def sleep(self, ms: int) -> None:
+        """Wait that long by this clock."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock, corrected by what Twitch's own timestamps say (`observe`).
+
+    A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread: the offset is the
+    smallest difference seen lately between a message's timestamp and our clock, and is ignored below five seconds.
+    """
+
+    def __init__(self) -> None:
+        self._offset = 0
+
+    def now(self) -> int:
+        """Corrected milliseconds since the epoch."""
+        return time.time_ns() // 1_000_000 + self._offset
+
+    def observe(self, twitch_ms: int) -> None:
+        """Take Twitch's timestamp of a line that has just arrived."""
+        difference = twitch_ms - time.time_ns() // 1_000_000
+        self._offset = difference if abs(difference) > 5 * SECOND else 0
+
+    async def sleep(self, ms: int) -> None:
+        """Sleep in real time."""
+        await asyncio.sleep(ms / 1_000)
+
+
+class ManualClock:
+    """A clock that somebody moves: a recording's replay, a simulated year, a test. It never goes backwards.
+
+    `sleep` returns when the clock has been moved past the wake-up time.
+    """
+
+    def __init__(self, start: int = 0) -> None:
+        self._now = start
+        self._moved = asyncio.Condition()
+
+    def now(self) -> int:
+        """The time it was last moved to."""
+        return self._now
+
+    async def move_to(self, ms: int) -> None:
+        """Move to that time, if it lies ahead, and wake whoever waited for it."""
+        self._now = max(self._now, ms)
+        async with self._moved:
+            self._moved.notify_all()
+
+    async def advance(self, ms: int) -> None:
+        """Move ahead by that much."""
+        await self.move_to(self._now + ms)
+
+    async def sleep(self, ms: int) -> None:
+        """Wait until the clock stands `ms` later than now."""
+        wake = self._now + ms
+        async with self._moved:
+            await self._moved.wait_for(lambda: self._now >= wake)
+
+
+def iso(ms: int) -> str:
+    """A time as people and JSON read it: `2026-11-20T18:30:00Z`."""
+    return datetime.fromtimestamp(ms / 1_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_iso(text: str) -> int:
+    """An ISO 8601 time as milliseconds; without a zone it is UTC. Raises ValueError."""
+    moment = datetime.fromisoformat(text.strip())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)

@@ -1,0 +1,1 @@
+"""The scripted stream on loopback."""

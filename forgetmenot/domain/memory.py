@@ -1,0 +1,107 @@
+"""What is remembered: episodes (tier 2) and notes (tier 3)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EpisodeKind(StrEnum):
+    """How an episode came to be."""
+
+    CHAT = "chat"  # a window of chat, summarised by a model
+    COUNTED = "counted"  # a window that was about to age out unread: people, counts, topics
+    COMMAND = "command"  # somebody asked for something to be remembered
+    IMPORT = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people."""
+
+    id: int
+    kind: EpisodeKind
+    stream_id: int | None
+    started_at: int
+    ended_at: int
+    summary: str
+    events: int
+    people: tuple[str, ...]
+
+
+class Scope(StrEnum):
+    """Whom or what a note is about."""
+
+    VIEWER = "viewer"
+    CHANNEL = "channel"
+    RUNNING_BIT = "running_bit"
+
+
+class NoteStatus(StrEnum):
+    """Where a note is in its life; only active ones are recalled."""
+
+    ACTIVE = "active"
+    STALE = "stale"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    EVICTED = "evicted"
+    RETRACTED = "retracted"
+
+
+class SourceKind(StrEnum):
+    """Whose word a note rests on, the strongest first."""
+
+    COMMAND = "command"
+    IMPORT = "import"
+    SELF_CLAIM = "self_claim"
+    OBSERVED = "observed"  # about the channel or a running bit: seen by everybody
+    REPORTED = "reported"
+
+
+class Lifetime(StrEnum):
+    """How long a note is good for, unless it is confirmed again."""
+
+    DAY = "1d"
+    THREE_DAYS = "3d"
+    WEEK = "7d"
+    MONTH = "30d"
+    PERMANENT = "permanent"
+
+
+class Importance(StrEnum):
+    """How much is lost with a note."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
+
+    `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
+    """
+
+    id: int
+    scope: Scope
+    subject_id: str | None
+    fact: str
+    confidence: float
+    status: NoteStatus
+    source_kind: SourceKind
+    importance: Importance
+    topics: tuple[str, ...]
+    asked_with: tuple[str, ...]
+    created_at: int
+    last_confirmed_at: int
+    expires_at: int | None
+    superseded_by: int | None
+    pinned: bool
+    episode_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A note in a prompt or an answer, with the score that put it there (0.0: padding)."""
+
+    note: Note
+    score: float

@@ -1,0 +1,71 @@
+"""What a language model is shown, asked and billed for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it."""
+
+    name: str
+    text: str
+    tokens: int
+    rows: tuple[int, ...] = ()
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a reply's model call sees. `nonce` stands in the tail and makes an action tag valid."""
+
+    prefix: str
+    tail: str
+    sections: tuple[Section, ...]
+    estimated_tokens: int
+    nonce: str
+    shed: tuple[str, ...] = ()
+
+
+class Purpose(StrEnum):
+    """What a model call is for; the meter and the settings tell them apart."""
+
+    REPLY = "reply"
+    SUMMARY = "summary"
+    RECAP = "recap"
+    EXTRACT = "extract"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy."""
+
+    purpose: Purpose
+    system: str
+    prompt: str
+    max_output_tokens: int
+    temperature: float | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens as the provider billed them; None where it does not say. `input` includes `cached`."""
+
+    input: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    thoughts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """A model's text with its bill. `finish`: "stop", "length" or the provider's own word."""
+
+    text: str
+    model: str
+    usage: TokenUsage
+    finish: str = "stop"
+    latency_ms: int = 0

@@ -1,0 +1,108 @@
+"""Every error of our own. Each carries one sentence for a person: what is wrong and the way out.
+
+ForgetMeNotError               exit code 1
+├── SettingsError              exit code 2: a setting is missing, broken or misspelt
+├── InputError                 exit code 2: a file, an argument or a line that cannot be used
+├── StoreError                 exit code 3: the database cannot be used
+│   ├── StoreLocked            another process holds it
+│   ├── StoreForeign           it is not ours, or from a newer version
+│   └── StoreFull              the disk is full
+├── TwitchError                exit code 4
+│   ├── TwitchUnavailable      no network, a 5xx, a time-out: worth trying again
+│   ├── TwitchLoginNeeded      no log-in, or it has lapsed: a person has to type something
+│   ├── TwitchRateLimited      has retry_after_s
+│   └── TwitchRefused          Twitch understood and said no
+└── ModelError                 exit code 5
+    ├── ModelUnavailable       no network, a 5xx, a time-out: worth trying again; may have retry_after_s
+    ├── ModelRateLimited       has retry_after_s
+    ├── ModelRefused           wrong key, unknown model, bad request: trying again does not help
+    └── ModelBlocked           a safety filter, or an empty answer: this prompt gets none
+"""
+
+
+class ForgetMeNotError(Exception):
+    """The root of every error that is expected."""
+
+    exit_code = 1
+
+
+class SettingsError(ForgetMeNotError):
+    """A setting is missing, broken or misspelt."""
+
+    exit_code = 2
+
+
+class InputError(ForgetMeNotError):
+    """A file, an argument or a line cannot be used."""
+
+    exit_code = 2
+
+
+class StoreError(ForgetMeNotError):
+    """The database cannot be used."""
+
+    exit_code = 3
+
+
+class StoreLocked(StoreError):
+    """Another process holds the database."""
+
+
+class StoreForeign(StoreError):
+    """The file is not a ForgetMeNot database, or one from a newer version."""
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+
+class TwitchError(ForgetMeNotError):
+    """Twitch did not do what was asked."""
+
+    exit_code = 4
+
+
+class TwitchUnavailable(TwitchError):
+    """No network, a 5xx, a time-out: worth trying again."""
+
+
+class TwitchLoginNeeded(TwitchError):
+    """There is no log-in, or it has lapsed."""
+
+
+class TwitchRefused(TwitchError):
+    """Twitch understood and said no."""
+
+
+class TwitchRateLimited(TwitchError):
+    """Too many calls; try again after `retry_after_s` seconds."""
+
+    def __init__(self, message: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelError(ForgetMeNotError):
+    """The language model gave no usable answer. `retry_after_s`: the wait that the server asked for, if it did."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelUnavailable(ModelError):
+    """No network, a 5xx, a time-out: worth trying again."""
+
+
+class ModelRateLimited(ModelError):
+    """Too many calls or tokens: worth trying again later."""
+
+
+class ModelRefused(ModelError):
+    """Wrong key, unknown model, bad request: trying again does not help."""
+
+
+class ModelBlocked(ModelError):
+    """A safety filter stepped in, or the answer was empty."""

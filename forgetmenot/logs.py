@@ -1,0 +1,89 @@
+"""Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
+
+Code logs facts about things (ids, counts, kinds), never what was said. A processor enforces it: keys that could
+hold chat are dropped, and whatever is shaped like a token is masked.
+"""
+
+import logging
+import logging.handlers
+import re
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
+_SECRET = re.compile(
+    r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
+    r"(AIza[0-9A-Za-z_\-]{20,}|sk-[0-9A-Za-z_\-]{16,}|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
+)
+_AFTER_WORD = re.compile(r"(?i)(oauth:|bearer\s+|(?:access_|refresh_)?token[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}")
+
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
+
+
+def mask(text: str) -> str:
+    """The text with everything that is shaped like a token or an API key masked."""
+    return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", text))
+
+
+def _drop_chat(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for key in CHAT_KEYS & event.keys():
+        del event[key]
+    return event
+
+
+def _mask_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = mask(value)
+    return event
+
+
+def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True) -> None:
+    """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines)."""
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _drop_chat,
+        _mask_secrets,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(level.upper())
+    for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+    if console:
+        root.addHandler(
+            _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False), shared)
+        )
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = logging.handlers.RotatingFileHandler(
+            folder / "forgetmenot.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
+        )
+        root.addHandler(_handler(file, structlog.processors.JSONRenderer(), shared))
+
+
+def _handler(
+    handler: logging.Handler, renderer: structlog.types.Processor, shared: list[structlog.types.Processor]
+) -> logging.Handler:
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            foreign_pre_chain=shared,
+        )
+    )
+    return handler

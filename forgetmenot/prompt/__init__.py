@@ -1,0 +1,1 @@
+"""What the model sees: sections, budget, assembly. All pure."""

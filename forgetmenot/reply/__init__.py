@@ -1,0 +1,1 @@
+"""When and how the bot answers, and why it said that."""

@@ -1,0 +1,86 @@
+"""Reads a settings file, and says exactly what is wrong with one that cannot be read."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from forgetmenot.errors import SettingsError
+from forgetmenot.settings.schema import Settings
+
+_PATH = re.compile(r" - at `\$\.?([^`]*)`$")
+
+
+def example_toml() -> str:
+    """The commented example. Packaged in a wheel; at the checkout's root under an editable install."""
+    packaged = resources.files("forgetmenot.settings") / "config.example.toml"
+    if packaged.is_file():
+        return packaged.read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "config.example.toml").read_text(encoding="utf-8")
+
+
+def load_settings(path: Path) -> Settings:
+    """Read a TOML file. Raises SettingsError, which names file, table and key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingsError(f"{path} does not exist. Copy config.example.toml to {path} and fill it in.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from error
+    return parse_settings(text, str(path))
+
+
+def parse_settings(text: str, source: str) -> Settings:
+    """Settings from TOML text. Raises SettingsError, which names source, table and key."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{source} is not valid TOML: {error}.") from error
+    _refuse_unknown(table, source)
+    try:
+        settings = msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise SettingsError(_sentence(str(error), source)) from error
+    _refuse_contradictions(settings, source)
+    return settings
+
+
+def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
+    tables = {f.name: f.type for f in msgspec.structs.fields(Settings)}
+    for name, content in table.items():
+        if name not in tables:
+            kind = "table" if isinstance(content, dict) else "key"
+            raise SettingsError(f"{source}: there is no {kind} `{name}`.{_nearest(name, tables)}")
+        if not isinstance(content, dict):
+            raise SettingsError(f"{source}: `{name}` must be a table, written as [{name}].")
+        keys = [f.name for f in msgspec.structs.fields(tables[name])]
+        for key in content:
+            if key not in keys:
+                raise SettingsError(f"{source}: table [{name}] has no key `{key}`.{_nearest(key, keys)}")
+
+
+def _nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
+    match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" Did you mean `{match[0]}`?" if match else f" Known are: {', '.join(sorted(known))}."
+
+
+def _sentence(message: str, source: str) -> str:
+    found = _PATH.search(message)
+    if not found:
+        return f"{source}: {message}."
+    table, _, key = found[1].partition(".")
+    return f"{source}: table [{table}], key `{key}`: {_PATH.sub('', message)}."
+
+
+def _refuse_contradictions(settings: Settings, source: str) -> None:
+    memory = settings.memory
+    if memory.window_min_events > memory.window_max_events:
+        raise SettingsError(
+            f"{source}: table [memory]: `window_min_events` ({memory.window_min_events}) is larger than "
+            f"`window_max_events` ({memory.window_max_events}). Lower the first or raise the second."
+        )

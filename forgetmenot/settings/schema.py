@@ -1,0 +1,219 @@
+"""Every setting, with its default. Strict and frozen: an event is handled under one snapshot of these.
+
+Durations end in their unit (`_s`, `_min`, `_h`, `_d`). Each setting stands, with the same default and a word of
+explanation, in config.example.toml; a test compares the two.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Positive = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Mode(StrEnum):
+    """How much the bot says by itself."""
+
+    SHADOW = "shadow"
+    MENTIONS = "mentions"
+    LIVE = "live"
+
+
+class ClassMode(StrEnum):
+    """What happens to a proposed action of one class."""
+
+    OFF = "off"
+    SHADOW = "shadow"
+    ASK = "ask"
+    LIVE = "live"
+
+
+class GuardedMode(StrEnum):
+    """What may happen to an action that never runs alone: class C knows no `live`."""
+
+    OFF = "off"
+    SHADOW = "shadow"
+    ASK = "ask"
+
+
+class Provider(StrEnum):
+    """Where words come from."""
+
+    OFFLINE = "offline"
+    GEMINI = "gemini"
+    OPENAI_COMPATIBLE = "openai_compatible"
+
+
+class Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the settings file."""
+
+
+class TwitchSettings(Table, frozen=True, kw_only=True):
+    """The channel, and the app that logs in."""
+
+    channel: str = ""
+    client_id: str = ""
+    bot_login: str = ""
+    irc_url: str = "wss://irc-ws.chat.twitch.tv:443"
+    helix_url: str = "https://api.twitch.tv/helix"
+    id_url: str = "https://id.twitch.tv"
+    channel_state_every_s: Annotated[int, Meta(ge=5)] = 150
+    idle_timeout_s: Annotated[int, Meta(ge=1)] = 360
+
+
+class BotSettings(Table, frozen=True, kw_only=True):
+    """Who the bot is and how much it says."""
+
+    name: str = "ForgetMeNot"
+    aliases: tuple[str, ...] = ()
+    mode: Mode = Mode.SHADOW
+    persona: Annotated[str, Meta(max_length=4000)] = (
+        "You are a warm, quick-witted regular of this channel who happens to remember everything worth remembering. "
+        "You tease gently, never punch down, and keep it short."
+    )
+    language: str = "the language of the message"
+
+
+class MemorySettings(Table, frozen=True, kw_only=True):
+    """How chat becomes memory."""
+
+    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24
+    compaction_every_s: Annotated[int, Meta(ge=5)] = 180
+    window_min_events: Positive = 25
+    window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
+    silence_min: Positive = 30
+    summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
+    stream_gap_h: Annotated[float, Meta(gt=0)] = 12
+    stream_flap_min: Count = 10
+    notes_per_episode: Annotated[int, Meta(ge=0, le=20)] = 8
+    notes_per_subject_stream: Positive = 20
+    min_confidence: Share = 0.4
+    timed_notes_per_viewer: Positive = 50
+    permanent_notes_per_viewer: Positive = 200
+    stale_after_streams: Positive = 20
+    stale_after_d: Positive = 90
+    ignored_viewers: tuple[str, ...] = ()
+    known_bots: tuple[str, ...] = ()
+
+
+class RecallSettings(Table, frozen=True, kw_only=True):
+    """How many notes reach a prompt."""
+
+    speaker_notes: Count = 10
+    others: Annotated[int, Meta(ge=0, le=5)] = 2
+    notes_per_other: Count = 3
+    channel_notes: Count = 5
+    timeout_ms: Positive = 1000
+
+
+class PromptSettings(Table, frozen=True, kw_only=True):
+    """The budget of one reply's input."""
+
+    budget_tokens: Annotated[int, Meta(ge=500)] = 4000
+    prefix_share: Annotated[float, Meta(gt=0, lt=1)] = 0.6
+    instructions_tokens: Positive = 900
+    viewer_memory_tokens: Positive = 400
+    chat_lines: Count = 20
+    own_lines: Count = 5
+    bot_replies: Count = 5
+
+
+class ReplySettings(Table, frozen=True, kw_only=True):
+    """When the bot answers, and what may be in it."""
+
+    max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
+    spontaneous_gap_s: float = 2
+    viewer_gap_s: float = 10
+    stale_after_s: Positive = 30
+    follow_up_s: Count = 180
+    allow_links: bool = False
+    blocklist: tuple[str, ...] = ()
+
+
+class SendingSettings(Table, frozen=True, kw_only=True):
+    """How fast it may talk. Twitch silences a bot that goes over its limits for half an hour."""
+
+    per_30s: Annotated[int, Meta(ge=1, le=20)] = 20
+    per_30s_as_moderator: Annotated[int, Meta(ge=1, le=100)] = 100
+    same_text_s: Annotated[int, Meta(ge=30)] = 30
+
+
+class ActionSettings(Table, frozen=True, kw_only=True):
+    """What it may do. Class A is free, B guarded, C never alone."""
+
+    class_a: ClassMode = ClassMode.LIVE
+    class_b: ClassMode = ClassMode.SHADOW
+    class_c: GuardedMode = GuardedMode.ASK
+    disabled: tuple[str, ...] = ()
+    allowed_targets: tuple[str, ...] = ()
+    denied_targets: tuple[str, ...] = ()
+    safe_mode: bool = False
+    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60
+    viewer_cooldown_s: Count = 1800
+    channel_cooldown_s: Count = 300
+    per_stream: Positive = 30
+    newcomer_protection: bool = True
+    approval_expires_s: Positive = 300
+    execute_timeout_s: Annotated[float, Meta(gt=0, le=10)] = 3
+
+
+class ModelSettings(Table, frozen=True, kw_only=True):
+    """Where words come from. The API key is read from the environment variable that `api_key_env` names."""
+
+    provider: Provider = Provider.OFFLINE
+    reply_model: str = "gemini-3.5-flash-lite"
+    memory_model: str = "gemini-3.8-flash"
+    base_url: str = ""
+    api_version: str = "v1beta"
+    api_key_env: str = "GEMINI_API_KEY"
+    reply_timeout_s: Annotated[float, Meta(gt=0)] = 12
+    memory_timeout_s: Annotated[float, Meta(gt=0)] = 60
+    retries: Annotated[int, Meta(ge=0, le=5)] = 2
+    concurrency: Positive = 4
+    reply_output_tokens: Positive = 400
+    memory_output_tokens: Positive = 2000
+    thinking: str = ""
+
+
+class PeopleSettings(Table, frozen=True, kw_only=True):
+    """Who counts as a regular, a newcomer, a returner."""
+
+    regular_streams: Positive = 5
+    regular_within_d: Positive = 60
+    newcomer_streams: Positive = 3
+    returner_away_d: Positive = 21
+
+
+class PrivacySettings(Table, frozen=True, kw_only=True):
+    """What is never stored, unless the streamer says so."""
+
+    allow_categories: tuple[str, ...] = ()
+    never_store: tuple[str, ...] = ()
+    keep_replies_d: Annotated[int, Meta(ge=1, le=90)] = 30
+    privacy_url: str = ""
+
+
+class LogSettings(Table, frozen=True, kw_only=True):
+    """How much is written to the console and the log file."""
+
+    level: Annotated[str, Meta(pattern="^(debug|info|warning|error)$")] = "info"
+
+
+class Settings(Table, frozen=True, kw_only=True):
+    """All of it."""
+
+    twitch: TwitchSettings = field(default_factory=TwitchSettings)
+    bot: BotSettings = field(default_factory=BotSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    prompt: PromptSettings = field(default_factory=PromptSettings)
+    reply: ReplySettings = field(default_factory=ReplySettings)
+    sending: SendingSettings = field(default_factory=SendingSettings)
+    actions: ActionSettings = field(default_factory=ActionSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    people: PeopleSettings = field(default_factory=PeopleSettings)
+    privacy: PrivacySettings = field(default_factory=PrivacySettings)
+    log: LogSettings = field(default_factory=LogSettings)

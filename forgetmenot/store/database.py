@@ -1,0 +1,260 @@
+"""The SQLite file: one connection that writes, one that only reads, and nothing half done.
+
+    async with open_database(path) as db:
+        rows = await db.rows("SELECT …", (…,))
+        async with db.write() as tx:
+            await tx.execute("UPDATE …", (…,))
+
+A write is a lock, BEGIN IMMEDIATE, and a commit or rollback that a cancellation cannot leave half done. A read is one
+hop; no cursor lives across an await. Another process may write too: the busy timeout waits for it, and caches look
+at `data_version()`.
+"""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from forgetmenot import errors
+from forgetmenot.store.migrations import LATEST, MIGRATIONS
+
+APPLICATION_ID = 0x464D4E31  # "FMN1"
+BUSY_TIMEOUT_S = 5.0
+
+Params = Sequence[Any] | Mapping[str, Any]
+Row = sqlite3.Row
+
+
+def schema_sql() -> str:
+    """The newest schema. Packaged in a wheel; at the checkout's root under an editable install."""
+    packaged = resources.files("forgetmenot.store") / "schema.sql"
+    if packaged.is_file():
+        return packaged.read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "schema.sql").read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def translating(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours; each says what is wrong and the way out."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _ours(error, path) from error
+
+
+def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
+    words = str(error)
+    if "not a database" in words or "malformed" in words:
+        return errors.StoreForeign(
+            f"{path} is not a readable SQLite database ({words}). Choose another file with --db."
+        )
+    if "locked" in words or "busy" in words:
+        return errors.StoreLocked(
+            f"{path} is held by another program. Close that program, or choose another file with --db."
+        )
+    if "full" in words:
+        return errors.StoreFull(
+            f"The disk that holds {path} is full. Free some space; nothing that was stored is lost."
+        )
+    if "unable to open" in words or "readonly" in words:
+        return errors.StoreError(
+            f"{path} cannot be opened for writing. Check the folder and its permissions, or use --db."
+        )
+    return errors.StoreError(f"The database {path} answered: {words}.")
+
+
+async def to_the_end(work: Awaitable[Any]) -> None:
+    """Await something that must finish even when we are cancelled meanwhile; the cancellation is raised after it."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(asyncio.wait([task]))
+        except asyncio.CancelledError:
+            cancelled = True
+    task.result()
+    if cancelled:
+        raise asyncio.CancelledError
+
+
+class Transaction:
+    """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """All rows of a query (or of a statement with RETURNING)."""
+        return list(await self._connection.execute_fetchall(sql, params))
+
+    async def row(self, sql: str, params: Params = ()) -> Row | None:
+        """The first row, or None."""
+        found = await self.rows(sql, params)
+        return found[0] if found else None
+
+    async def execute(self, sql: str, params: Params = ()) -> int:
+        """Run one statement; the number of rows it changed."""
+        async with self._connection.execute(sql, params) as cursor:
+            return cursor.rowcount
+
+    async def insert(self, sql: str, params: Params = ()) -> int:
+        """Run one INSERT; the new row's id."""
+        row = await self._connection.execute_insert(sql, params)
+        assert row is not None  # noqa: S101  # last_insert_rowid() always has a row
+        return int(row[0])
+
+    async def many(self, sql: str, params: Iterable[Params]) -> int:
+        """Run one statement for each set of parameters; the number of rows changed in all."""
+        async with self._connection.executemany(sql, params) as cursor:
+            return cursor.rowcount
+
+
+class Database:
+    """Two connections to one file. Made by `open_database`."""
+
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+        self.path = path
+        self._writer = writer
+        self._reader = reader
+        self._write_lock = asyncio.Lock()
+        self._read_gate = asyncio.Event()
+        self._read_gate.set()
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """All rows of a query, as of the last commit."""
+        await self._read_gate.wait()
+        with translating(self.path):
+            return list(await self._reader.execute_fetchall(sql, params))
+
+    async def row(self, sql: str, params: Params = ()) -> Row | None:
+        """The first row, or None."""
+        found = await self.rows(sql, params)
+        return found[0] if found else None
+
+    async def value(self, sql: str, params: Params = ()) -> Any:  # noqa: ANN401  # whatever the column holds
+        """The first column of the first row, or None."""
+        row = await self.row(sql, params)
+        return row[0] if row else None
+
+    @contextlib.asynccontextmanager
+    async def write(self) -> AsyncIterator[Transaction]:
+        """One transaction: all of it, or nothing. Not to be nested."""
+        async with self._write_lock:
+            with translating(self.path):
+                try:
+                    await self._writer.execute_fetchall("BEGIN IMMEDIATE")
+                    yield Transaction(self._writer)
+                except BaseException:
+                    await to_the_end(self._writer.rollback())
+                    raise
+                await to_the_end(self._commit())
+
+    async def _commit(self) -> None:
+        try:
+            await self._writer.commit()
+        except sqlite3.Error:
+            await self._writer.rollback()
+            raise
+
+    async def data_version(self) -> int:
+        """A number that changes when anybody else, another process included, has committed."""
+        return int(await self.value("PRAGMA data_version"))
+
+    async def wipe_deleted(self, *, thorough: bool = False) -> bool:
+        """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
+
+        After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also merges the
+        full-text index and rebuilds the file. Readers of this process pause meanwhile only for the truncation.
+        """
+        async with self._write_lock:
+            with translating(self.path):
+                if thorough:
+                    await self._writer.execute_fetchall("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')")
+                    await self._writer.commit()
+                    await to_the_end(self._writer.execute_fetchall("VACUUM"))
+                return await self._truncate_log()
+
+    async def _truncate_log(self, tries: int = 40) -> bool:
+        self._read_gate.clear()
+        try:
+            for _ in range(tries):
+                rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+                if rows[0][0] == 0:  # "busy": a reader can keep the bytes alive without any error
+                    return True
+                await asyncio.sleep(0.05)
+            return False
+        finally:
+            self._read_gate.set()
+
+
+@contextlib.asynccontextmanager
+async def open_database(path: Path) -> AsyncIterator[Database]:
+    """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
+    with translating(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        async with contextlib.AsyncExitStack() as stack:
+            writer = await stack.enter_async_context(
+                aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            )
+            await _prepare(writer, path)
+            reader = await stack.enter_async_context(
+                aiosqlite.connect(
+                    f"{path.absolute().as_uri()}?mode=ro",
+                    uri=True,
+                    isolation_level=None,
+                    timeout=BUSY_TIMEOUT_S,
+                )
+            )
+            for connection in (writer, reader):
+                connection.row_factory = sqlite3.Row
+            await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
+            yield Database(path, writer, reader)
+
+
+async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
+    await _refuse_foreign(writer, path)
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "temp_store = MEMORY",
+        "foreign_keys = ON",
+        "secure_delete = ON",
+    ):
+        await writer.execute_fetchall(f"PRAGMA {pragma}")
+    if await _number(writer, "PRAGMA secure_delete") != 1:
+        raise errors.StoreError(
+            "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
+        )
+    await _bring_to_latest(writer, path)
+
+
+async def _refuse_foreign(writer: aiosqlite.Connection, path: Path) -> None:
+    tables = await _number(writer, "SELECT count(*) FROM sqlite_master")
+    if tables and await _number(writer, "PRAGMA application_id") != APPLICATION_ID:
+        raise errors.StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
+    version = await _number(writer, "PRAGMA user_version")
+    if version > LATEST:
+        raise errors.StoreForeign(
+            f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update ForgetMeNot."
+        )
+
+
+async def _bring_to_latest(writer: aiosqlite.Connection, path: Path) -> None:
+    version = await _number(writer, "PRAGMA user_version")
+    if version == LATEST:
+        return
+    steps = [schema_sql()] if version == 0 else [sql for number, sql in MIGRATIONS if number > version]
+    script = "\n".join(["BEGIN IMMEDIATE;", *steps, f"PRAGMA user_version = {LATEST};"])
+    script += f"\nPRAGMA application_id = {APPLICATION_ID};\nCOMMIT;"
+    with translating(path):
+        await writer.executescript(script)
+
+
+async def _number(connection: aiosqlite.Connection, sql: str) -> int:
+    rows = list(await connection.execute_fetchall(sql))
+    return int(rows[0][0])

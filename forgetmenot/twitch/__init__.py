@@ -1,0 +1,1 @@
+"""Twitch: reading chat, logging in, acting."""
