@@ -1,18 +1,49 @@
-"""The `forgetmenot` command: one small file per noun; nothing heavy is imported before a command runs."""
+"""The `forgetmenot` command: one small file per noun; nothing heavy is imported before a command runs.
+
+A command's module has `add(subparsers)`, which names its options and sets `run`, a function from the parsed
+arguments to an exit code. Expected errors are one sentence on standard error; errors.py tells their exit codes.
+"""
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 
 from forgetmenot import __version__
 
+COMMANDS = ("demo", "run", "listen", "replay", "login", "prompt", "why", "recall", "memory", "policy", "actions", "sim")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code (errors.py says which)."""
+    """Run one command; the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:
+        print(f"forgetmenot {__version__}")
+        return 0
+    from forgetmenot.errors import ForgetMeNotError
+
+    parsed = build_parser().parse_args(words)
+    try:
+        return int(parsed.run(parsed))
+    except ForgetMeNotError as error:
+        print(f"forgetmenot: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("forgetmenot: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
     parser = argparse.ArgumentParser(
-        prog="forgetmenot", description="A Twitch chat bot that remembers without keeping the chat."
+        prog="forgetmenot",
+        description="A local-first Twitch chat bot that remembers the regulars without keeping the chat.",
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
-    parser.parse_args(sys.argv[1:] if arguments is None else arguments)
-    parser.print_help()
-    return 0
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"forgetmenot.cli.{name}").add(subparsers)
+    return parser

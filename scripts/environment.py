@@ -1,0 +1,91 @@
+"""The virtual environment that run.py and test.py share. Nothing but the standard library.
+
+`.venv` in the checkout is made on the first start and brought up to date when pyproject.toml or constraints.txt have
+changed since; otherwise nothing is asked of the network.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+MINIMUM = (3, 11)
+
+
+def fail(sentence: str) -> None:
+    """End with one clear sentence."""
+    raise SystemExit(f"ForgetMeNot: {sentence}")
+
+
+def say(text: str) -> None:
+    """Progress, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def python() -> Path:
+    """The environment's interpreter."""
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def ensure(extra: str = "") -> Path:
+    """Make the environment, or bring it up to date, if need be; its interpreter. `extra`: an optional group."""
+    if sys.version_info < MINIMUM:
+        fail(
+            f"Python {MINIMUM[0]}.{MINIMUM[1]} or newer is needed; this is {sys.version.split()[0]}. Get one from python.org."
+        )
+    stamp = VENV / f"installed{'-' + extra if extra else ''}"
+    fingerprint = _fingerprint()
+    if python().exists() and stamp.exists() and stamp.read_text() == fingerprint:
+        return python()
+    started = time.monotonic()
+    if not python().exists() or not _works():
+        say("First start: making a virtual environment in .venv …")
+        _make()
+    say("Installing what ForgetMeNot needs into .venv (about 50 MB, once) …")
+    _install(f".[{extra}]" if extra else ".")
+    stamp.write_text(fingerprint)
+    say(f"Installed in {time.monotonic() - started:.0f} s.")
+    return python()
+
+
+def _fingerprint() -> str:
+    parts = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")]
+    return hashlib.sha256(b"\0".join([*parts, sys.version.encode(), str(ROOT).encode()])).hexdigest()
+
+
+def _works() -> bool:
+    return subprocess.run([python(), "-c", "import pip"], capture_output=True, check=False).returncode == 0
+
+
+def _make() -> None:
+    try:
+        import ensurepip  # noqa: F401  # Debian splits it off; without it the environment would lack pip
+        import venv
+    except ImportError:
+        fail("this Python has no venv module. On Debian or Ubuntu: apt install python3-venv. Then start again.")
+    else:
+        venv.create(VENV, with_pip=True, clear=VENV.exists())
+
+
+def _install(what: str) -> None:
+    command = [
+        python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--quiet",
+        "-c", "constraints.txt", "-e", what,
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return
+    words = done.stdout + done.stderr
+    if any(
+        sign in words
+        for sign in ("NewConnectionError", "Name or service", "Temporary failure", "ConnectTimeout", "No route")
+    ):
+        fail(
+            "the packages could not be fetched: there is no network, or a proxy is in the way. Connect, then start again."
+        )
+    say(words.strip())
+    fail("the packages could not be installed; pip's own words stand above.")

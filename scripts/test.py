@@ -1,0 +1,89 @@
+"""The one gate, by hand and in CI: `python scripts/test.py [--quick]`.
+
+Format, lint, types, import contracts, tests (warnings are errors), and the built wheel installed into a clean
+environment and started from another folder. `--quick` leaves out what is slow: the wheel, the browser, long tests.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import environment
+from environment import ROOT, say
+
+
+def main() -> int:
+    """Run every gate; 0 if all of them pass."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the wheel, the browser and the slow tests")
+    quick: bool = parser.parse_args().quick
+    python = str(environment.ensure("dev"))
+    unmarked = ["-m", "not slow and not browser"] if quick else []
+    gates: dict[str, Callable[[], bool]] = {
+        "format": lambda: run([python, "-m", "ruff", "format", "--check", "."]),
+        "lint": lambda: run([python, "-m", "ruff", "check", "."]),
+        "types": lambda: run([python, "-m", "mypy"]),
+        "imports": lambda: run([str(Path(python).with_name("lint-imports"))], quiet=True),
+        "tests": lambda: run([python, "-m", "pytest", "-q", *unmarked]),
+    }
+    if not quick:
+        gates["wheel"] = lambda: wheel(python)
+    failed = [name for name, gate in gates.items() if not timed(name, gate)]
+    say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates)} gates passed.")
+    return 1 if failed else 0
+
+
+def timed(name: str, gate: Callable[[], bool]) -> bool:
+    """Run one gate and say how it went."""
+    say(f"── {name} " + "─" * (60 - len(name)))
+    started = time.monotonic()
+    passed = gate()
+    say(f"{'passed' if passed else 'FAILED'}: {name}, {time.monotonic() - started:.1f} s")
+    return passed
+
+
+def run(command: list[str], *, quiet: bool = False, cwd: Path = ROOT) -> bool:
+    """Run a command; whether it succeeded. A quiet one shows its output only when it fails."""
+    done = subprocess.run(command, cwd=cwd, capture_output=quiet, text=True, check=False)
+    if quiet and done.returncode:
+        say(done.stdout + done.stderr)
+    return done.returncode == 0
+
+
+def wheel(python: str) -> bool:
+    """Build the wheel, install it where nothing of the checkout can be seen, and let it do its main job."""
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-wheel-") as name:
+        folder = Path(name)
+        if not run([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)], quiet=True):
+            return False
+        built = next(folder.glob("*.whl"))
+        venv.create(folder / "clean", with_pip=True)
+        scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
+        pip = [
+            shutil.which("python", path=scripts) or "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
+        if not run([*pip, "-c", str(ROOT / "constraints.txt"), str(built)], quiet=True):
+            return False
+        command = shutil.which("forgetmenot", path=scripts)
+        if command is None:
+            say("The wheel installed no `forgetmenot` command.")
+            return False
+        return run([command, "--version"], cwd=folder) and run(
+            [command, "demo", "--fast", "--json"], cwd=folder, quiet=True
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
