@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 MINIMUM = (3, 11)
+NO_NETWORK = ("NewConnectionError", "Name or service", "Temporary failure", "ConnectTimeout", "No route")
 
 
 def fail(sentence: str) -> None:
@@ -72,10 +73,8 @@ def _make() -> None:
 
 
 def _install(what: str) -> None:
-    command = [
-        python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--quiet",
-        "-c", "constraints.txt", "-e", what,
-    ]  # fmt: skip
+    quiet = ["--disable-pip-version-check", "--no-input", "--quiet"]
+    command = [str(python()), "-m", "pip", "install", *quiet, "-c", "constraints.txt", "-e", what]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return
