@@ -35,9 +35,7 @@ def python() -> Path:
 def ensure(extra: str = "") -> Path:
     """Make the environment, or bring it up to date, if need be; its interpreter. `extra`: an optional group."""
     if sys.version_info < MINIMUM:
-        fail(
-            f"Python {MINIMUM[0]}.{MINIMUM[1]} or newer is needed; this is {sys.version.split()[0]}. Get one from python.org."
-        )
+        fail(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Get a newer one from python.org.")
     stamp = VENV / f"installed{'-' + extra if extra else ''}"
     fingerprint = _fingerprint()
     if python().exists() and stamp.exists() and stamp.read_text() == fingerprint:
@@ -79,12 +77,7 @@ def _install(what: str) -> None:
     if done.returncode == 0:
         return
     words = done.stdout + done.stderr
-    if any(
-        sign in words
-        for sign in ("NewConnectionError", "Name or service", "Temporary failure", "ConnectTimeout", "No route")
-    ):
-        fail(
-            "the packages could not be fetched: there is no network, or a proxy is in the way. Connect, then start again."
-        )
+    if any(sign in words for sign in NO_NETWORK):
+        fail("the packages could not be fetched: no network, or a proxy is in the way. Connect, then start again.")
     say(words.strip())
     fail("the packages could not be installed; pip's own words stand above.")

@@ -12,7 +12,7 @@ import environment
 def main() -> int:
     """Install if need be, then hand over to the `forgetmenot` command."""
     interpreter = environment.ensure()
-    command = [interpreter, "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
+    command = [str(interpreter), "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
     process = subprocess.Popen(command)
     while True:
         try:
