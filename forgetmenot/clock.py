@@ -5,7 +5,9 @@ A `Clock` is handed down from app.py. Nothing else calls time.time().
 
 import asyncio
 import time
+from collections import deque
 from datetime import UTC, datetime
+from statistics import median
 from typing import Protocol
 
 SECOND = 1_000
@@ -29,11 +31,12 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock, corrected by what Twitch's own timestamps say (`observe`).
 
-    A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread: the offset is the
-    smallest difference seen lately between a message's timestamp and our clock, and is ignored below five seconds.
+    A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread. The correction is the median
+    of the last 15 differences, so that one late line moves nothing, and is left out below five seconds.
     """
 
     def __init__(self) -> None:
+        self._differences: deque[int] = deque(maxlen=15)
         self._offset = 0
 
     def now(self) -> int:
@@ -42,8 +45,9 @@ class SystemClock:
 
     def observe(self, twitch_ms: int) -> None:
         """Take Twitch's timestamp of a line that has just arrived."""
-        difference = twitch_ms - time.time_ns() // 1_000_000
-        self._offset = difference if abs(difference) > 5 * SECOND else 0
+        self._differences.append(twitch_ms - time.time_ns() // 1_000_000)
+        typical = int(median(self._differences))
+        self._offset = typical if abs(typical) > 5 * SECOND else 0
 
     async def sleep(self, ms: int) -> None:
         """Sleep in real time."""

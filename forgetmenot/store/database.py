@@ -195,8 +195,8 @@ class Database:
 @contextlib.asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
+    _make_folder(path)
     with translating(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         async with contextlib.AsyncExitStack() as stack:
             writer = await stack.enter_async_context(
                 aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
@@ -214,6 +214,14 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
             yield Database(path, writer, reader)
+
+
+def _make_folder(path: Path) -> None:
+    """The data folder is its owner's alone; one that exists already is left as it is."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.StoreError(f"{path} cannot be opened: {error.strerror}. Choose another file with --db.") from error
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:

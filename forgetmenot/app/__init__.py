@@ -1,0 +1,1 @@
+"""The one place where everything is built and wired, and what keeps it going."""

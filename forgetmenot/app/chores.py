@@ -1,0 +1,71 @@
+"""Work that comes round: each chore by itself, every so often, and a failure that does not take the others along.
+
+A live bot gives each chore a task (`start`). Whoever drives the clock (a replay, the demo) calls `catch_up` after moving
+it: the same chores, in order, in one place.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.logs import log
+
+
+@dataclass(slots=True)
+class Chore:
+    """One piece of periodic work. `trouble` is a sentence about its last failure, or empty."""
+
+    name: str
+    every_ms: Callable[[], int]
+    work: Callable[[], Awaitable[object]]
+    due_at: int = 0
+    trouble: str = ""
+    failures: int = field(default=0)
+
+    async def do(self, now: int) -> None:
+        """Do it once; what goes wrong is told, not raised."""
+        try:
+            await self.work()
+        except ForgetMeNotError as error:
+            self._failed(str(error))
+        except Exception as error:  # noqa: BLE001  # the supervisor: a bug in one chore must not end the show
+            self._failed(f"{type(error).__name__} in {self.name}")
+            log.exception("a chore failed unexpectedly", chore=self.name)
+        else:
+            self.trouble, self.failures = "", 0
+        self.due_at = now + self._pause()
+
+    def _failed(self, sentence: str) -> None:
+        self.trouble, self.failures = sentence, self.failures + 1
+        log.warning("a chore failed", chore=self.name, reason=sentence, in_a_row=self.failures)
+
+    def _pause(self) -> int:
+        """Its period; after failures sooner at first, then ever later, up to 15 minutes."""
+        if not self.failures:
+            return self.every_ms()
+        return min(self.every_ms(), 15 * MINUTE, 2**self.failures * SECOND)
+
+
+class Chores:
+    """All of them."""
+
+    def __init__(self, clock: Clock, chores: list[Chore]) -> None:
+        self._clock = clock
+        self.all = chores
+
+    async def catch_up(self) -> None:
+        """Do whatever is due by now, in order."""
+        for chore in self.all:
+            if self._clock.now() >= chore.due_at:
+                await chore.do(self._clock.now())
+
+    def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
+        """Give each chore its own task."""
+        return [group.create_task(self._run_for_ever(chore), name=chore.name) for chore in self.all]
+
+    async def _run_for_ever(self, chore: Chore) -> None:
+        while True:
+            await self._clock.sleep(max(0, chore.due_at - self._clock.now()))
+            await chore.do(self._clock.now())

@@ -1,0 +1,84 @@
+"""Periodic work: on time, one failure at a time."""
+
+import asyncio
+
+import pytest
+
+from forgetmenot.app.chores import Chore, Chores
+from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.errors import ModelUnavailable
+
+
+class Bell:
+    """A piece of work that counts, and fails while it has errors left."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.rung = 0
+        self._errors = list(errors)
+
+    async def ring(self) -> None:
+        self.rung += 1
+        if self._errors:
+            raise self._errors.pop(0)
+
+
+def chore(bell: Bell) -> Chore:
+    return Chore("bell", lambda: 3 * MINUTE, bell.ring)
+
+
+async def test_a_chore_is_done_at_once_and_then_every_period(clock: ManualClock) -> None:
+    bell = Bell()
+    chores = Chores(clock, [chore(bell)])
+    for _ in range(7):
+        await chores.catch_up()
+        await clock.advance(1 * MINUTE)
+    assert bell.rung == 3
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+async def test_a_failure_is_told_and_tried_again_sooner(clock: ManualClock, error: Exception) -> None:
+    bell = Bell(error)
+    chores = Chores(clock, [chore(bell)])
+    await chores.catch_up()
+    assert chores.all[0].trouble
+    await clock.advance(2 * SECOND)
+    await chores.catch_up()
+    assert bell.rung == 2
+    assert not chores.all[0].trouble
+
+
+async def test_one_that_fails_does_not_stop_the_others(clock: ManualClock) -> None:
+    good, bad = Bell(), Bell(ZeroDivisionError())
+    await Chores(clock, [chore(bad), chore(good)]).catch_up()
+    assert good.rung == 1
+
+
+async def test_a_failing_chore_waits_ever_longer_but_never_longer_than_its_period(clock: ManualClock) -> None:
+    bell = Bell(*[ModelUnavailable("away")] * 50)
+    chores = Chores(clock, [chore(bell)])
+    waits = []
+    for _ in range(10):
+        await chores.catch_up()
+        waits.append(chores.all[0].due_at - clock.now())
+        await clock.move_to(chores.all[0].due_at)
+    assert waits == sorted(waits)
+    assert waits[-1] == 3 * MINUTE
+
+
+async def test_live_each_chore_runs_in_its_own_task(clock: ManualClock) -> None:
+    slow_may_go_on = asyncio.Event()
+    quick = Bell()
+
+    async def slow() -> None:
+        await slow_may_go_on.wait()
+
+    chores = Chores(clock, [Chore("slow", lambda: MINUTE, slow), Chore("quick", lambda: MINUTE, quick.ring)])
+    async with asyncio.TaskGroup() as group:
+        tasks = chores.start(group)
+        for _ in range(3):
+            await asyncio.sleep(0.001)
+            await clock.advance(MINUTE)
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+    assert quick.rung >= 3

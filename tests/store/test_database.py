@@ -1,0 +1,196 @@
+"""The file: whole transactions, separate reads, nothing foreign touched, nothing deleted left behind."""
+
+import asyncio
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from forgetmenot import errors
+from forgetmenot.store.database import APPLICATION_ID, Database, open_database, schema_sql, to_the_end
+from forgetmenot.store.migrations import LATEST, MIGRATIONS
+
+INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
+
+
+async def count(db: Database) -> int:
+    return int(await db.value("SELECT count(*) FROM runs"))
+
+
+async def test_what_is_written_can_be_read_after_the_commit(db: Database) -> None:
+    async with db.write() as tx:
+        assert await tx.insert(INSERT, (1, "demo")) == 1
+        assert await count(db) == 0
+    assert await count(db) == 1
+
+
+async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
+    with pytest.raises(RuntimeError):
+        async with db.write() as tx:
+            await tx.insert(INSERT, (1, "demo"))
+            raise RuntimeError
+    assert await count(db) == 0
+
+
+async def test_a_cancelled_transaction_leaves_nothing_for_the_next_one_to_commit(db: Database) -> None:
+    async def half() -> None:
+        async with db.write() as tx:
+            await tx.insert(INSERT, (1, "half"))
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(half())
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with db.write() as tx:
+        await tx.insert(INSERT, (2, "whole"))
+    assert [row["command"] for row in await db.rows("SELECT command FROM runs")] == ["whole"]
+
+
+@pytest.mark.parametrize("turns", range(12))
+async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns: int) -> None:
+    async def both() -> None:
+        async with db.write() as tx:
+            await tx.insert(INSERT, (1, "a"))
+            await tx.insert(INSERT, (2, "b"))
+
+    task = asyncio.create_task(both())
+    for _ in range(turns):
+        await asyncio.sleep(0.0005)
+    task.cancel()
+    await asyncio.wait([task])
+    assert await count(db) in (0, 2)
+    async with db.write() as tx:
+        await tx.insert(INSERT, (3, "next"))
+
+
+async def test_writers_take_turns(db: Database) -> None:
+    async def one(number: int) -> None:
+        async with db.write() as tx:
+            await tx.insert(INSERT, (number, "x"))
+
+    await asyncio.gather(*(one(number) for number in range(20)))
+    assert await count(db) == 20
+
+
+async def test_to_the_end_finishes_the_work_and_then_raises_the_cancellation() -> None:
+    done: list[bool] = []
+
+    async def work() -> None:
+        await asyncio.sleep(0.02)
+        done.append(True)
+
+    task = asyncio.create_task(to_the_end(work()))
+    for _ in range(3):
+        await asyncio.sleep(0.001)
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert done == [True]
+
+
+async def test_the_version_changes_when_another_process_has_written(db: Database) -> None:
+    before = await db.data_version()
+    with sqlite3.connect(db.path) as other:
+        other.execute(INSERT, (1, "other"))
+    other.close()
+    assert await db.data_version() != before
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: bool) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "needle-in-the-file"))
+    async with db.write() as tx:
+        await tx.execute("DELETE FROM runs")
+    assert await db.wipe_deleted(thorough=thorough)
+    for file in db.path.parent.iterdir():
+        assert b"needle-in-the-file" not in file.read_bytes()
+
+
+async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "a"))
+    other = sqlite3.connect(db.path, isolation_level=None)
+    other.execute("BEGIN")
+    other.execute("SELECT count(*) FROM runs").fetchone()
+    async with db.write() as tx:
+        await tx.insert(INSERT, (2, "b"))
+    try:
+        assert not await db._truncate_log(tries=2)
+    finally:
+        other.close()
+    assert await db.wipe_deleted()
+
+
+async def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("my shopping list, which is long enough to look like a page of something" * 20, encoding="utf-8")
+    before = path.read_bytes()
+    with pytest.raises(errors.StoreForeign, match="not a readable SQLite database"):
+        async with open_database(path):
+            pass
+    assert path.read_bytes() == before
+
+
+async def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE songs (title TEXT)")
+    other.commit()
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(errors.StoreForeign, match="another program"):
+        async with open_database(path):
+            pass
+    assert path.read_bytes() == before
+
+
+async def test_a_newer_database_asks_for_an_update(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path):
+        pass
+    other = sqlite3.connect(path)
+    other.execute(f"PRAGMA user_version = {LATEST + 1}")
+    other.close()
+    with pytest.raises(errors.StoreForeign, match="Update ForgetMeNot"):
+        async with open_database(path):
+            pass
+
+
+async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(errors.StoreError, match="cannot be opened"):
+        async with open_database(tmp_path / "file" / "memory.sqlite3"):
+            pass
+
+
+async def test_a_full_disk_is_told_and_nothing_is_lost(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "kept"))
+    pages = await db.value("PRAGMA page_count")
+    await db._writer.execute_fetchall(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(errors.StoreFull, match="Free some space"):
+        async with db.write() as tx:
+            await tx.many(INSERT, [(2, "x" * 4_000)] * 50)
+    assert await count(db) == 1
+
+
+def shape(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+    return [(name, re.sub(r"--[^\n]*|\s+", " ", sql)) for name, sql in rows]
+
+
+async def test_every_past_version_is_brought_to_exactly_the_newest_schema(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "memory.sqlite3"):
+        pass
+    fresh = sqlite3.connect(":memory:")
+    fresh.executescript(schema_sql())
+    opened = sqlite3.connect(tmp_path / "memory.sqlite3")
+    assert shape(opened) == shape(fresh)
+    assert opened.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+    assert [number for number, _ in MIGRATIONS] == list(range(2, LATEST + 1))
+    fresh.close()
+    opened.close()

@@ -1,0 +1,58 @@
+"""Time: corrected by Twitch's, moved by hand, read and written as ISO."""
+
+import asyncio
+import time
+
+import pytest
+
+from forgetmenot.clock import HOUR, MINUTE, ManualClock, SystemClock, iso, parse_iso
+
+
+def machine_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def test_a_machine_clock_that_is_hours_wrong_is_corrected_by_twitchs_timestamps() -> None:
+    clock = SystemClock()
+    clock.observe(machine_ms() + 3 * HOUR)
+    assert abs(clock.now() - machine_ms() - 3 * HOUR) < 1_000
+
+
+def test_ordinary_latency_corrects_nothing() -> None:
+    clock = SystemClock()
+    for delay in (80, 250, 1_900):
+        clock.observe(machine_ms() - delay)
+    assert abs(clock.now() - machine_ms()) < 1_000
+
+
+def test_one_late_line_moves_nothing() -> None:
+    clock = SystemClock()
+    for delay in (100, 100, 10 * MINUTE, 100, 100):
+        clock.observe(machine_ms() - delay)
+    assert abs(clock.now() - machine_ms()) < 1_000
+
+
+async def test_a_manual_clock_never_goes_backwards() -> None:
+    clock = ManualClock(1_000)
+    await clock.move_to(500)
+    assert clock.now() == 1_000
+
+
+async def test_a_sleeper_wakes_when_the_clock_has_been_moved_past_its_time() -> None:
+    clock = ManualClock(0)
+    sleeper = asyncio.create_task(clock.sleep(100))
+    await asyncio.sleep(0)
+    await clock.advance(99)
+    assert not sleeper.done()
+    await clock.advance(1)
+    await asyncio.wait_for(sleeper, 1)
+
+
+@pytest.mark.parametrize("text", ["2026-07-24T12:00:00", "2026-07-24T12:00:00Z", "2026-07-24T14:00:00+02:00"])
+def test_times_without_a_zone_are_utc(text: str) -> None:
+    assert iso(parse_iso(text)) == "2026-07-24T12:00:00Z"
+
+
+def test_something_that_is_no_time_is_refused() -> None:
+    with pytest.raises(ValueError, match="Invalid isoformat"):
+        parse_iso("yesterday")

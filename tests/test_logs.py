@@ -1,0 +1,78 @@
+"""What is written down about the bot's work holds neither chat nor secrets."""
+
+import io
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot import logs
+
+
+@pytest.fixture(autouse=True)
+def root_logger() -> Iterator[None]:
+    """Leave the root logger as it was found."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    for handler in set(root.handlers) - set(handlers):
+        handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def read(folder: Path) -> str:
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    return (folder / "forgetmenot.log").read_text(encoding="utf-8")
+
+
+def test_the_file_gets_json_lines_with_the_facts(tmp_path: Path) -> None:
+    logs.set_up(folder=tmp_path, console=False)
+    logs.log.info("episode written", episode=12, events=40)
+    assert '"episode": 12' in read(tmp_path)
+
+
+@pytest.mark.parametrize("key", sorted(logs.CHAT_KEYS))
+def test_keys_that_could_hold_chat_are_dropped(tmp_path: Path, key: str) -> None:
+    logs.set_up(folder=tmp_path, console=False)
+    logs.log.warning("a line", **{key: "what alice said"})
+    assert "alice" not in read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "oauth:abcdefghij0123456789klmnopqrst",
+        "Bearer abcdefghij0123456789klmnopqrst",
+        "AIzaSyA1234567890abcdefghijklmnopqrstu",
+        "sk-proj-abcdefghijklmnop",
+        "refresh_token=shortbutsecret",
+        "abcdefghij0123456789klmnopqrst",
+    ],
+)
+def test_whatever_is_shaped_like_a_token_is_masked(secret: str) -> None:
+    tail = re.split("[: =]", secret)[-1]
+    assert tail not in logs.mask(f"Twitch answered 401 to {secret} just now")
+
+
+def test_ordinary_sentences_are_left_alone() -> None:
+    sentence = "episode 12 covers 40 events of stream 3 (9f6d2c1e-0a50-4a34-8a77-6b1f3c1e2d11)"
+    assert logs.mask(sentence) == sentence
+
+
+def test_libraries_go_through_the_same_sieve(tmp_path: Path) -> None:
+    logs.set_up(level="debug", folder=tmp_path, console=False)
+    logging.getLogger("somebody.else").warning("token=%s", "abcdefghij0123456789klmnopqrst")
+    assert "abcdefghij" not in read(tmp_path)
+
+
+def test_the_console_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    logs.set_up()
+    logs.log.info("connected", room="demo")
+    assert "connected" in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()
