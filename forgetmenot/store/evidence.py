@@ -1,0 +1,238 @@
+"""Why a note is believed: rows of `note_evidence`, and of `episodes` as far as tier 3 reads or makes them.
+
+Episodes from chat are written in store/episodes.py; here are those that somebody's word makes (a command, an import),
+the queue of those not yet read for notes, and what recall wants to know of a note's surroundings.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forgetmenot.domain.chat import Role
+from forgetmenot.domain.memory import Episode, EpisodeKind
+from forgetmenot.store.database import Database, Row, Transaction
+
+Source = Database | Transaction
+
+
+class Stance(NamedTuple):
+    """One row of evidence. `stance`: stated, confirmed, contradicted; `speaker_id` None: nobody in particular."""
+
+    note_id: int
+    episode_id: int
+    stance: str
+    speaker_id: str | None
+    addressed: bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
+
+    viewer_id: str
+    login: str | None
+    display_name: str | None
+    role: Role
+    lines: int
+    addressed: int
+    hidden: bool
+
+
+class Word(NamedTuple):
+    """One link of a note's chain, for `memory why`."""
+
+    stance: str
+    speaker_id: str | None
+    addressed: bool
+    at: int
+    episode: Episode
+
+
+async def add(tx: Transaction, stance: Stance) -> None:
+    """Write evidence; the same stance of the same episode twice is once."""
+    await add_many(tx, [stance])
+
+
+async def add_many(tx: Transaction, stances: Iterable[Stance]) -> None:
+    """Write evidence."""
+    await tx.many(
+        "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        stances,
+    )
+
+
+async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
+    """Who stated or confirmed a note, and in which episode."""
+    rows = await source.rows(
+        "SELECT speaker_id, episode_id FROM note_evidence"
+        " WHERE note_id = ? AND stance <> 'contradicted' AND speaker_id IS NOT NULL",
+        (note_id,),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def chain(source: Source, note_id: int) -> list[Word]:
+    """A note's evidence, oldest first."""
+    rows = await source.rows(
+        "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at, NULL AS people"
+        " FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE v.note_id = ? ORDER BY v.at, e.id",
+        (note_id,),
+    )
+    return [
+        Word(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], _episode(row)) for row in rows
+    ]
+
+
+def _episode(row: Row) -> Episode:
+    return Episode(
+        id=row["id"],
+        kind=EpisodeKind(row["kind"]),
+        stream_id=row["stream_id"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        summary=row["summary"],
+        events=row["events"],
+        people=tuple((row["people"] or "").split("\n")) if row["people"] else (),
+    )
+
+
+_EPISODE = """
+SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
+FROM episodes e
+"""
+
+
+async def unread(source: Source, limit: int = 50) -> list[Episode]:
+    """The oldest episodes that were never read for notes."""
+    rows = await source.rows(f"{_EPISODE} WHERE e.extracted_at IS NULL ORDER BY e.id LIMIT ?", (limit,))
+    return [_episode(row) for row in rows]
+
+
+async def episode(source: Source, episode_id: int) -> Episode | None:
+    """One episode."""
+    row = await source.row(f"{_EPISODE} WHERE e.id = ?", (episode_id,))
+    return _episode(row) if row else None
+
+
+async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
+    """Say that an episode has been read for notes; False if it was before, or is no longer there."""
+    return bool(
+        await tx.execute("UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL", (at, episode_id))
+    )
+
+
+async def participants(source: Source, episode_id: int) -> list[Participant]:
+    """The people of an episode: who spoke most first."""
+    rows = await source.rows(
+        "SELECT p.viewer_id, v.login, v.display_name, v.role, p.lines, p.addressed,"
+        " v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
+        " FROM episode_people p JOIN viewers v ON v.id = p.viewer_id WHERE p.episode_id = ?"
+        " ORDER BY p.lines DESC, p.viewer_id",
+        (episode_id,),
+    )
+    return [
+        Participant(
+            row["viewer_id"],
+            row["login"],
+            row["display_name"],
+            Role(row["role"]),
+            row["lines"],
+            row["addressed"],
+            bool(row["hidden"]),
+        )
+        for row in rows
+    ]
+
+
+async def stream_start(source: Source, stream_id: int | None) -> int:
+    """When a stream began; 0 for none."""
+    row = await source.row("SELECT started_at FROM streams WHERE id = ?", (stream_id,))
+    return int(row[0]) if row else 0
+
+
+async def open_stream(source: Source) -> int | None:
+    """The stream that is on now."""
+    row = await source.row("SELECT id FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
+    return int(row[0]) if row else None
+
+
+class OwnEpisode(NamedTuple):
+    """An episode that somebody's word makes: it is never read for notes, it comes with them."""
+
+    kind: EpisodeKind
+    summary: str
+    at: int
+    people: tuple[str, ...]
+    key: str | None = None
+    stream_id: int | None = None
+    spoke: str | None = None
+
+
+async def insert_episode(tx: Transaction, new: OwnEpisode, now: int) -> int:
+    """Write a command's or an import's episode; its id."""
+    episode_id = await tx.insert(
+        "INSERT INTO episodes (kind, key, stream_id, started_at, ended_at, summary, events, created_at, extracted_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (new.kind, new.key, new.stream_id, new.at, new.at, new.summary, int(new.spoke is not None), now, now),
+    )
+    await tx.many(
+        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
+        [(episode_id, who, int(who == new.spoke), int(who == new.spoke)) for who in new.people],
+    )
+    return episode_id
+
+
+async def insert_episodes(tx: Transaction, new: Sequence[tuple[int, OwnEpisode]], now: int) -> None:
+    """Write many imported episodes whose ids are given."""
+    await tx.many(
+        "INSERT INTO episodes (id, kind, key, stream_id, started_at, ended_at, summary, events, created_at,"
+        " extracted_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)",
+        [(i, one.kind, one.key, one.stream_id, one.at, one.at, one.summary, now, now) for i, one in new],
+    )
+
+
+async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
+    """Say that somebody is in an imported episode."""
+    await tx.many(
+        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, 0, 0)", pairs
+    )
+
+
+async def highest_episode(source: Source) -> int:
+    """The highest episode id ever given out."""
+    row = await source.row(
+        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'episodes'), 0),"
+        " coalesce((SELECT max(id) FROM episodes), 0))"
+    )
+    return int(row[0]) if row else 0
+
+
+async def episodes_by_key(source: Source, keys: Sequence[str]) -> dict[str, int]:
+    """The ids of imported episodes by their own names."""
+    rows = await source.rows(
+        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
+    """The summaries of these episodes."""
+    rows = await source.rows(
+        "SELECT id, summary FROM episodes WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(episode_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def replies_with(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
+    """The bot's kept replies that had a note in their prompt: id and time, newest first."""
+    rows = await source.rows(
+        "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
+        " json_each(s.value, '$.rows') r WHERE json_valid(m.prompt_json) AND r.value = ?"
+        " AND s.value ->> 'name' IN ('lore', 'others', 'channel_notes') ORDER BY m.at DESC LIMIT ?",
+        (note_id, limit),
+    )
+    return [(row[0], row[1]) for row in rows]

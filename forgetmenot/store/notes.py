@@ -1,0 +1,258 @@
+"""Rows of `semantic_notes` and `note_changes`: what is known, and every change of it with time and cause.
+
+A fact is never edited: it is superseded, and the old row keeps its text, its dates and a pointer to the new one. Each
+change of status writes a row of `note_changes` in the same transaction. Nothing here decides; memory/ does.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.store.database import Database, Row, Transaction
+
+Source = Database | Transaction
+
+_SELECT = """
+SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
+FROM semantic_notes n
+"""
+_INSERT = """
+INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
+    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewNote:
+    """A note to be written. `at`: when it was said, in which stream; `id` None: the next free one."""
+
+    scope: Scope
+    subject_id: str | None
+    fact: str
+    confidence: float
+    source_kind: SourceKind
+    at: int
+    importance: Importance = Importance.MEDIUM
+    topics: tuple[str, ...] = ()
+    asked_with: tuple[str, ...] = ()
+    expires_at: int | None = None
+    stream_id: int | None = None
+    pinned: bool = False
+    id: int | None = None
+
+
+class Change(NamedTuple):
+    """One line of a note's history."""
+
+    note_id: int
+    at: int
+    from_status: str | None
+    to_status: str
+    cause: str
+
+
+def from_row(row: Row) -> Note:
+    """A row of `semantic_notes` with its `episode_ids` as a Note."""
+    return Note(
+        id=row["id"],
+        scope=Scope(row["scope"]),
+        subject_id=row["subject_id"],
+        fact=row["fact"],
+        confidence=row["confidence"],
+        status=NoteStatus(row["status"]),
+        source_kind=SourceKind(row["source_kind"]),
+        importance=Importance(row["importance"]),
+        topics=tuple(json.loads(row["topics"])),
+        asked_with=tuple(json.loads(row["asked_with"])),
+        created_at=row["created_at"],
+        last_confirmed_at=row["last_confirmed_at"],
+        expires_at=row["expires_at"],
+        superseded_by=row["superseded_by"],
+        pinned=bool(row["pinned"]),
+        episode_ids=tuple(sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i)),
+    )
+
+
+async def get(source: Source, note_id: int) -> Note | None:
+    """One note, whatever its status."""
+    row = await source.row(f"{_SELECT} WHERE n.id = ?", (note_id,))
+    return from_row(row) if row else None
+
+
+async def of_subject(
+    source: Source, subject_id: str | None, statuses: Sequence[NoteStatus] = (NoteStatus.ACTIVE,)
+) -> list[Note]:
+    """The notes about one viewer, or (None) about the channel and its running bits, oldest first."""
+    marks = ", ".join("?" * len(statuses))
+    subject = "n.subject_id = ?" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
+    params = (*([subject_id] if subject_id is not None else []), *statuses)
+    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) ORDER BY n.id"  # only marks are built
+    return [from_row(row) for row in await source.rows(sql, params)]
+
+
+async def page(
+    source: Source, *, subject_id: str | None = None, status: str | None = None, limit: int = 1000, after: int = 0
+) -> list[Note]:
+    """Notes in the order of their ids, for listing and exporting: those after `after`, of one viewer or of all."""
+    rows = await source.rows(
+        f"{_SELECT} WHERE n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
+        " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit",
+        {"after": after, "subject": subject_id, "status": status, "limit": limit},
+    )
+    return [from_row(row) for row in rows]
+
+
+async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, ...]:
+    """Something that differs when a subject's active notes differ. The last item: recall is allowed about them.
+
+    It reads the subject's index entries and rows, no text and no evidence.
+    """
+    columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned)"
+    if subject_id is None:
+        sql = f"SELECT {columns}, 1 FROM semantic_notes n WHERE subject_id IS NULL AND status = 'active'"  # noqa: S608
+        row = await source.row(f"{sql} AND scope IN ('channel', 'running_bit')")
+    else:
+        open_to = "SELECT 1 FROM viewers v WHERE v.id = ?1 AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
+        row = await source.row(
+            f"SELECT {columns}, EXISTS ({open_to}) FROM semantic_notes n"  # noqa: S608
+            " WHERE subject_id = ?1 AND status = 'active'",
+            (subject_id,),
+        )
+    return tuple(row) if row else ()
+
+
+async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
+    """Write a note and the first line of its history; its id."""
+    note_id = await tx.insert(_INSERT, _values(new, now))
+    await record(tx, Change(note_id, now, None, NoteStatus.ACTIVE, cause))
+    return note_id
+
+
+def _values(new: NewNote, now: int) -> tuple[object, ...]:
+    return (
+        new.id,
+        new.scope,
+        new.subject_id,
+        new.fact,
+        new.confidence,
+        new.source_kind,
+        new.importance,
+        _words(new.topics),
+        _words(new.asked_with),
+        now,
+        new.at,
+        new.stream_id,
+        new.expires_at,
+        int(new.pinned),
+    )
+
+
+def _words(words: Sequence[str]) -> str:
+    return json.dumps(list(words), ensure_ascii=False)
+
+
+async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, now: int) -> None:
+    """Write many notes whose ids are given."""
+    await tx.many(_INSERT, [_values(one, now) for one in new])
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new],
+    )
+
+
+async def record(tx: Transaction, change: Change) -> None:
+    """One line of a note's history."""
+    await tx.execute(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)", change
+    )
+
+
+async def set_status(
+    tx: Transaction, note: Note, status: NoteStatus, *, at: int, cause: str, superseded_by: int | None = None
+) -> None:
+    """Change a note's status, and say why. `superseded_by` is what it points to afterwards."""
+    await tx.execute(
+        "UPDATE semantic_notes SET status = ?, superseded_by = ? WHERE id = ?", (status, superseded_by, note.id)
+    )
+    await record(tx, Change(note.id, at, note.status, status, cause))
+
+
+async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -> None:
+    """Write a note's confidence, source kind, end and time of confirmation as they are in `note`."""
+    await tx.execute(
+        "UPDATE semantic_notes SET confidence = ?, source_kind = ?, last_confirmed_at = ?, expires_at = ?,"
+        " confirmed_stream = ? WHERE id = ?",
+        (note.confidence, note.source_kind, note.last_confirmed_at, note.expires_at, stream_id, note.id),
+    )
+
+
+async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
+    """Pin a note (it neither ages nor falls to a cap), or let it go."""
+    await tx.execute("UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id))
+
+
+async def confirmed_stream(source: Source, note_id: int) -> int | None:
+    """The stream in which a note was last written or confirmed."""
+    row = await source.row("SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,))
+    return row[0] if row else None
+
+
+async def superseded_by(source: Source, note_id: int) -> list[Note]:
+    """The notes that point to this one."""
+    return [from_row(row) for row in await source.rows(f"{_SELECT} WHERE n.superseded_by = ?", (note_id,))]
+
+
+async def changes(source: Source, note_id: int) -> list[Change]:
+    """A note's history, oldest first."""
+    rows = await source.rows(
+        "SELECT note_id, at, from_status, to_status, cause FROM note_changes WHERE note_id = ? ORDER BY id", (note_id,)
+    )
+    return [Change(*row) for row in rows]
+
+
+async def changed_since(source: Source, note_ids: Sequence[int], cause: str, since: int) -> bool:
+    """Whether one of these notes was changed for that cause since then."""
+    marks = ", ".join("?" * len(note_ids))
+    sql = f"SELECT 1 FROM note_changes WHERE note_id IN ({marks}) AND cause = ? AND at >= ? LIMIT 1"  # noqa: S608
+    return await source.row(sql, (*note_ids, cause, since)) is not None
+
+
+async def written_in_stream(source: Source, subject_id: str | None, stream_id: int) -> int:
+    """How many notes about a subject one stream has brought."""
+    row = await source.row(
+        "SELECT count(DISTINCT n.id) FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
+        " JOIN episodes p ON p.id = e.episode_id"
+        " WHERE n.subject_id IS ? AND e.stance = 'stated' AND p.stream_id = ?",
+        (subject_id, stream_id),
+    )
+    return int(row[0]) if row else 0
+
+
+async def delete_of_subject(tx: Transaction, subject_id: str) -> int:
+    """Delete every note about a viewer, with its history and evidence; only their own wish does this."""
+    await tx.execute(
+        "UPDATE semantic_notes SET superseded_by = NULL"
+        " WHERE superseded_by IN (SELECT id FROM semantic_notes WHERE subject_id = ?)",
+        (subject_id,),
+    )
+    return await tx.execute("DELETE FROM semantic_notes WHERE subject_id = ?", (subject_id,))
+
+
+async def taken_ids(source: Source, ids: Sequence[int]) -> set[int]:
+    """Which of these ids are in use."""
+    rows = await source.rows(
+        "SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    )
+    return {row[0] for row in rows}
+
+
+async def highest_id(source: Source) -> int:
+    """The highest id ever given out; ids are never used twice."""
+    row = await source.row(
+        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'semantic_notes'), 0),"
+        " coalesce((SELECT max(id) FROM semantic_notes), 0))"
+    )
+    return int(row[0]) if row else 0
