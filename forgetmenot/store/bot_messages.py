@@ -1,0 +1,227 @@
+"""What the bot said, or did not say, and why: one row per reply it thought about. Kept 30 days.
+
+A row begins as `silent` when a trigger is taken up, and ends as one of the statuses of `Status`. Before Twitch is
+called it is `sending`: whatever a crash left in that state becomes `unknown` and is never sent again.
+No chat text stands here but the bot's own: `prompt_json` holds row ids.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from forgetmenot.store.database import Database, Row, Transaction
+
+
+class Status(StrEnum):
+    """What became of a reply."""
+
+    SILENT = "silent"  # nothing was said: `detail` tells why
+    SHADOW = "shadow"  # thought, not said
+    DROPPED = "dropped"  # written, then not sent: stale, no room, said just before
+    SENDING = "sending"
+    SENT = "sent"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class BotMessage:
+    """One row, with its JSON read. `usage` and `prompt` are as the engine wrote them."""
+
+    id: int
+    at: int
+    stream_id: int | None
+    event_id: str | None
+    viewer_id: str | None
+    trigger: str
+    mode: str
+    text: str
+    status: Status
+    detail: str
+    twitch_id: str | None
+    model: str
+    latency_ms: int | None
+    usage: dict[str, Any]
+    prompt: dict[str, Any]
+    filters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line that did go out."""
+
+    id: int
+    at: int
+    viewer_id: str | None
+    text: str
+
+
+async def begin(
+    tx: Transaction,
+    *,
+    at: int,
+    event_id: str | None,
+    viewer_id: str | None,
+    trigger: str,
+    mode: str,
+    stream_id: int | None = None,
+) -> int:
+    """Open the row of a reply that is about to be thought; its id. A viewer who is not stored is left out."""
+    return await tx.insert(
+        "INSERT INTO bot_messages (at, stream_id, event_id, viewer_id, trigger, mode, text, status, detail)"
+        " VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', 'not finished')",
+        (at, stream_id, event_id, viewer_id, trigger, mode),
+    )
+
+
+async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
+    """Note what the model was shown, before it is asked."""
+    await tx.execute("UPDATE bot_messages SET prompt_json = ? WHERE id = ?", (_json(prompt), reply_id))
+
+
+async def record_answer(
+    tx: Transaction, reply_id: int, *, model: str, latency_ms: int, usage: object, filters: tuple[str, ...]
+) -> None:
+    """Note what the model answered with, and what was changed in it."""
+    await tx.execute(
+        "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ? WHERE id = ?",
+        (model, latency_ms, _json(usage), _json(filters), reply_id),
+    )
+
+
+async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
+    """Claim a row for the one call that sends it; False if it was claimed before."""
+    changed = await tx.execute(
+        "UPDATE bot_messages SET status = 'sending', text = ?, at = ?, detail = ''"
+        " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown')",
+        (text, at, reply_id),
+    )
+    return changed == 1
+
+
+async def settle(
+    tx: Transaction, reply_id: int, status: Status, detail: str = "", *, text: str | None = None, twitch_id: str = ""
+) -> None:
+    """Say what became of it. `text` is kept as it is unless one is given."""
+    await tx.execute(
+        "UPDATE bot_messages SET status = ?, detail = ?, text = coalesce(?, text), twitch_id = nullif(?, '')"
+        " WHERE id = ?",
+        (status.value, detail, text, twitch_id, reply_id),
+    )
+
+
+async def resolve_left_sending(tx: Transaction) -> int:
+    """At start: whatever a crash left in the middle of sending may or may not have gone out. How many there were."""
+    return await tx.execute(
+        "UPDATE bot_messages SET status = 'unknown', detail = 'the program stopped while it was being sent'"
+        " WHERE status = 'sending'"
+    )
+
+
+async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
+    """The line came back on the reading connection: an `unknown` one with this text was sent after all."""
+    return await tx.execute(
+        "UPDATE bot_messages SET status = 'sent', detail = 'seen in chat'"
+        " WHERE status = 'unknown' AND at >= ? AND text = ?",
+        (since, text),
+    )
+
+
+async def get(db: Database, reply_id: int) -> BotMessage | None:
+    """One row."""
+    row = await db.row("SELECT * FROM bot_messages WHERE id = ?", (reply_id,))
+    return _message(row) if row else None
+
+
+async def latest(db: Database) -> BotMessage | None:
+    """The newest row that has words in it, said or only thought."""
+    row = await db.row("SELECT * FROM bot_messages WHERE text != '' ORDER BY at DESC, id DESC LIMIT 1")
+    return _message(row) if row else None
+
+
+async def listing(db: Database, limit: int) -> list[BotMessage]:
+    """The newest rows, newest first."""
+    return [_message(row) for row in await db.rows("SELECT * FROM bot_messages ORDER BY id DESC LIMIT ?", (limit,))]
+
+
+async def said_lately(db: Database, limit: int, since: int) -> list[Said]:
+    """Its own last lines that went out, oldest first. What was only thought in shadow mode is not among them."""
+    rows = await db.rows(
+        "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ?"
+        " ORDER BY at DESC, id DESC LIMIT ?",
+        (since, limit),
+    )
+    return [_said(row) for row in reversed(rows)]
+
+
+async def said_to(db: Database, viewer_id: str, limit: int, since: int) -> list[Said]:
+    """Its own last lines to one person that went out, oldest first."""
+    rows = await db.rows(
+        "SELECT id, at, viewer_id, text FROM bot_messages WHERE viewer_id = ? AND status = 'sent' AND at >= ?"
+        " ORDER BY at DESC, id DESC LIMIT ?",
+        (viewer_id, since, limit),
+    )
+    return [_said(row) for row in reversed(rows)]
+
+
+async def used_note(db: Database, note_id: int, limit: int = 50) -> list[int]:
+    """Replies whose prompt held this note, newest first."""
+    rows = await db.rows(
+        "SELECT DISTINCT m.id FROM bot_messages AS m, json_each(m.prompt_json, '$.sections') AS section,"
+        " json_each(section.value, '$.rows') AS entry"
+        " WHERE json_extract(section.value, '$.of') = 'notes' AND entry.value = ? ORDER BY m.id DESC LIMIT ?",
+        (note_id, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+async def counts(db: Database, since: int = 0) -> dict[str, int]:
+    """How many replies ended in which status."""
+    rows = await db.rows("SELECT status, count(*) FROM bot_messages WHERE at >= ? GROUP BY status", (since,))
+    return {row[0]: int(row[1]) for row in rows}
+
+
+async def filter_counts(db: Database, since: int = 0) -> dict[str, int]:
+    """How often each post-processing step changed a reply."""
+    rows = await db.rows(
+        "SELECT step.value, count(*) FROM bot_messages AS m, json_each(m.filters_json) AS step"
+        " WHERE m.at >= ? GROUP BY step.value",
+        (since,),
+    )
+    return {row[0]: int(row[1]) for row in rows}
+
+
+async def prune(tx: Transaction, before: int) -> int:
+    """Delete what is older than is kept; how many rows."""
+    return await tx.execute("DELETE FROM bot_messages WHERE at < ? AND status != 'sending'", (before,))
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _said(row: Row) -> Said:
+    return Said(row["id"], row["at"], row["viewer_id"], row["text"])
+
+
+def _message(row: Row) -> BotMessage:
+    return BotMessage(
+        id=row["id"],
+        at=row["at"],
+        stream_id=row["stream_id"],
+        event_id=row["event_id"],
+        viewer_id=row["viewer_id"],
+        trigger=row["trigger"],
+        mode=row["mode"],
+        text=row["text"],
+        status=Status(row["status"]),
+        detail=row["detail"],
+        twitch_id=row["twitch_id"],
+        model=row["model"],
+        latency_ms=row["latency_ms"],
+        usage=msgspec.json.decode(row["token_usage_json"], type=dict[str, Any]),
+        prompt=msgspec.json.decode(row["prompt_json"], type=dict[str, Any]),
+        filters=msgspec.json.decode(row["filters_json"], type=tuple[str, ...]),
+    )
