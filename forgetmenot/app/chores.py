@@ -1,7 +1,7 @@
 """Work that comes round: each chore by itself, every so often, and a failure that does not take the others along.
 
-A live bot gives each chore a task (`start`). Whoever drives the clock (a replay, the demo) calls `catch_up` after moving
-it: the same chores, in order, in one place.
+A live bot gives each chore a task (`start`). Whoever drives the clock (a replay, the demo) calls `catch_up` after
+moving it: the same chores, in order, in one place.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Chore:
         """Its period; after failures sooner at first, then ever later, up to 15 minutes."""
         if not self.failures:
             return self.every_ms()
-        return min(self.every_ms(), 15 * MINUTE, 2**self.failures * SECOND)
+        return min(self.every_ms(), 15 * MINUTE, (1 << min(self.failures, 12)) * SECOND)
 
 
 class Chores:

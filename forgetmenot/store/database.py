@@ -179,17 +179,21 @@ class Database:
                     await to_the_end(self._writer.execute_fetchall("VACUUM"))
                 return await self._truncate_log()
 
-    async def _truncate_log(self, tries: int = 40) -> bool:
-        self._read_gate.clear()
+    async def _truncate_log(self, tries: int = 20) -> bool:
+        """Readers of this process pause for each try only; one of another process may need several."""
+        await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
         try:
             for _ in range(tries):
+                self._read_gate.clear()
                 rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+                self._read_gate.set()
                 if rows[0][0] == 0:  # "busy": a reader can keep the bytes alive without any error
                     return True
                 await asyncio.sleep(0.05)
             return False
         finally:
             self._read_gate.set()
+            await to_the_end(self._writer.execute_fetchall(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"))
 
 
 @contextlib.asynccontextmanager
