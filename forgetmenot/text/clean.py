@@ -1,0 +1,58 @@
+"""Foreign text made fit for a line: nothing invisible, nothing that moves or overprints its neighbours.
+
+Promises one line without control characters, zero-width and bidirectional marks, lone surrogates or stacks of
+accents; visible letters, emoji and their joiners stay as they were typed. Does not fold letters (see `lookalikes`).
+"""
+
+import re
+import unicodedata
+
+_SPACES = re.compile(r"\s+")
+_PRINTABLE = re.compile(r"[ -~]*\Z")
+_BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u180e")  # letters and marks that show nothing
+_JOINER = "\u200d"
+_EMOJI_STYLE = "\ufe0f"
+_MOST_MARKS = 2  # accents on one letter; the writing systems that need more are not met in chat
+_DROPPED = frozenset({"Cf", "Cc", "Co", "Cs"})
+
+
+def clean(text: str) -> str:
+    """The text as one visible line; empty where nothing is left. Cleaning twice changes nothing."""
+    spaced = _SPACES.sub(" ", text).strip()
+    if _PRINTABLE.match(spaced):
+        return spaced
+    visible = _visible(unicodedata.normalize("NFC", spaced))
+    return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip()
+
+
+def _visible(text: str) -> str:
+    """The characters that may be seen, with at most two marks on each letter."""
+    kept: list[str] = []
+    marks = 0
+    for char in text:
+        if _belongs_to_emoji(char, kept):
+            kept.append(char)
+            continue
+        if _is_hidden(char):
+            continue
+        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
+        if marks <= _MOST_MARKS:
+            kept.append(char)
+    while kept and kept[-1] == _JOINER:
+        kept.pop()
+    return "".join(kept)
+
+
+def _belongs_to_emoji(char: str, kept: list[str]) -> bool:
+    """Whether a joiner or a style mark stands right behind a picture, where it is part of the picture."""
+    if char not in {_JOINER, _EMOJI_STYLE} or not kept:
+        return False
+    before = kept[-1]
+    return unicodedata.category(before) in {"So", "Sk"} or (char == _JOINER and before == _EMOJI_STYLE)
+
+
+def _is_hidden(char: str) -> bool:
+    """Whether a character shows nothing, moves its neighbours, or is a private letter that fonts disagree about."""
+    if unicodedata.category(char) in _DROPPED or char in _BLANKS:
+        return True
+    return "\ufe00" <= char <= "\ufe0f" or "\U000e0000" <= char <= "\U000e0fff"

@@ -1,0 +1,39 @@
+"""People inside stored texts: `<@42>` stands for a viewer's id, and a name is looked up last.
+
+Promises that only `mention` makes such a token: text from chat goes through `defang` before it is stored or shown
+to a model, so nobody can be named by somebody who typed the brackets.
+"""
+
+import re
+from collections.abc import Mapping
+
+SOMEBODY = "somebody"
+"""What is shown for an id that has no name (any more)."""
+
+MENTION = re.compile(r"<@([A-Za-z0-9_:.-]{1,64})>")
+"""A mention; group 1 is the viewer's id (Twitch's digits, or a provisional `login:alice`)."""
+
+_FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
+
+
+def mention(viewer_id: str) -> str:
+    """`<@42>` for the id 42. Raises ValueError for something that is no id."""
+    token = f"<@{viewer_id}>"
+    if not MENTION.fullmatch(token):
+        raise ValueError("a viewer's id has 1 to 64 letters, digits or _ : . -")
+    return token
+
+
+def ids_in(text: str) -> tuple[str, ...]:
+    """The ids mentioned in a stored text, each once, in the order in which they first stand there."""
+    return tuple(dict.fromkeys(MENTION.findall(text)))
+
+
+def show(text: str, names: Mapping[str, str]) -> str:
+    """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
+    return MENTION.sub(lambda found: names.get(found[1], SOMEBODY), text)
+
+
+def defang(text: str) -> str:
+    """Foreign text without the power to mention anybody: `<@42>` becomes `(@42>`, full-width brackets too."""
+    return _FORGED.sub("(", text)

@@ -1,0 +1,71 @@
+"""A text as words, stems and trigrams: how recall, duplicates and triggers read chat.
+
+Promises the same words for texts that look the same: case, full-width and ornamental letters, accents, look-alike
+letters inside a word, invisible characters and long-drawn letters ("sooooo") make no difference. Mentions (`<@42>`)
+are words. Emoji and punctuation are not. Scripts without spaces give pairs of characters. Does not know meaning.
+"""
+
+import re
+from functools import lru_cache
+
+from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.mentions import MENTION
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(
+    rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
+    rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
+)
+_APOSTROPHES = re.compile("['’ʼ`´]")
+_POSSESSIVE = re.compile("['’ʼ`´]s$")
+_LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
+
+_STOP = """a about after again all also am an and any are as at be because been being but by can cant could did didnt do
+does doesnt doing done dont down for from get gets getting go goes going got had has hasnt have havent having he
+hed her here hers herself hes hey him himself his how i id if ill im in into is isnt it its itself ive just let
+lets like lol me more most much my myself no nor not now of off oh ok okay on once one only or other our ours out
+over own pls please really same say says she shes should so some soo such than that thats the their theirs them
+then there theres these they theyre this those though through to too u under until up ur us very was wasnt we well
+    went were what whats when where which while who whos whom why will with wont would yeah yes yet you youre your
+yours yourself"""
+STOPWORDS = frozenset(_STOP.split())
+"""English words that say nothing about a topic, as `words` gives them."""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order: folded, without apostrophes; "alice's" is "alice", "don't" is "dont"."""
+    return [word for token in _TOKEN.finditer(plain(text)) for word in _read(token)]
+
+
+def _read(token: re.Match[str]) -> list[str]:
+    found = token[0]
+    if token["mention"]:
+        return [found]
+    if token["run"]:
+        return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
+    word = _APOSTROPHES.sub("", _POSSESSIVE.sub("", fold_word(found)))
+    return [_LONG_DRAWN.sub(_two, word)]
+
+
+def _two(drawn: re.Match[str]) -> str:
+    return drawn[0][:2]
+
+
+@lru_cache(maxsize=32_768)
+def stem(word: str) -> str:
+    """The English stem of one word as `words` gives it: "playing" and "plays" are "play"."""
+    from snowballstemmer.english_stemmer import EnglishStemmer  # 20 ms, and not needed before the first word
+
+    return str(EnglishStemmer().stemWord(word))  # a stemmer keeps state while it works: one per call is thread-safe
+
+
+def stems(text: str) -> list[str]:
+    """The stems of a text's words, in order, stop words included."""
+    return [stem(word) for word in words(text)]
+
+
+@lru_cache(maxsize=32_768)
+def trigrams(word: str) -> frozenset[str]:
+    """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""
+    padded = f" {word} "
+    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
