@@ -1,0 +1,145 @@
+"""Which model to ask, made from the settings. Refuses at once, in a sentence, what could never work.
+
+Nothing heavy is imported here: an adapter comes with its model's first call (llm/lazy.py).
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from forgetmenot.errors import SettingsError
+from forgetmenot.llm.gate import Gate
+from forgetmenot.llm.guarded import Guarded, Limits, Pace
+from forgetmenot.llm.lazy import Lazy
+from forgetmenot.llm.offline import Offline
+from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.settings.schema import ModelSettings, Provider
+
+GEMINI_KEY_ENV = "GEMINI_API_KEY"
+KEY_PAGE = "https://aistudio.google.com/apikey"
+LEVELS = ("minimal", "low", "medium", "high", "xhigh")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+TERMS = (
+    "Gemini's terms: not for audiences likely to be under 18; in the EEA, Switzerland and the UK only with the paid "
+    "tier; on the free tier people at Google may read what is sent."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The two models of a run. They share one queue, in which replies go first. `trouble` is for the health page."""
+
+    reply: Guarded
+    memory: Guarded
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with either, as one sentence; None where both answer."""
+        said = [model.trouble for model in (self.reply, self.memory) if model.trouble]
+        return " ".join(dict.fromkeys(said)) or None
+
+    async def aclose(self) -> None:
+        """Give back connections."""
+        await self.reply.aclose()
+        await self.memory.aclose()
+
+
+def build_models(
+    settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None, pace: Pace | None = None
+) -> Models:
+    """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
+    gate = Gate(settings.concurrency)
+    reply, memory = (
+        build_model(settings, name, meter, gate=gate, environ=environ, pace=pace)
+        for name in (settings.reply_model, settings.memory_model)
+    )
+    return Models(reply, memory)
+
+
+def build_model(
+    settings: ModelSettings,
+    model: str,
+    meter: CallMeter,
+    *,
+    gate: Gate | None = None,
+    environ: Mapping[str, str] | None = None,
+    pace: Pace | None = None,
+) -> Guarded:
+    """One model by its name, guarded. Raises SettingsError as `build_models` does."""
+    inner = _adapter(settings, model, os.environ if environ is None else environ)
+    limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, settings.retries)
+    return Guarded(inner, gate=gate or Gate(settings.concurrency), meter=meter, limits=limits, pace=pace)
+
+
+def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:
+    if settings.provider is Provider.OFFLINE:
+        return Offline()
+    if not model:
+        raise SettingsError("Table [model]: name the models in `reply_model` and `memory_model`.")
+    if settings.provider is Provider.GEMINI:
+        return Lazy(model, _gemini(settings, model, environ))
+    return Lazy(model, _openai_compatible(settings, model, environ))
+
+
+def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
+    key = _key(settings.api_key_env, environ)
+    if not key:
+        raise SettingsError(
+            f"There is no Gemini key: put one from {KEY_PAGE} into the environment variable {settings.api_key_env}. "
+            f"{TERMS} "
+            'Or set `provider = "offline"` in [model], or an OpenAI-compatible server on your own machine.'
+        )
+    thinking = settings.thinking.strip().lower()
+    if thinking and thinking not in LEVELS and not thinking.isdigit():
+        raise SettingsError(
+            f"Table [model], key `thinking`: {settings.thinking!r} is none of {', '.join(LEVELS)}, "
+            "nor a number of tokens."
+        )
+
+    def make() -> LanguageModel:
+        from forgetmenot.llm.gemini import Gemini
+
+        return Gemini(
+            model,
+            key=key,
+            key_env=settings.api_key_env,
+            base_url=settings.base_url,
+            api_version=settings.api_version,
+            thinking=thinking,
+            timeout_s=max(settings.reply_timeout_s, settings.memory_timeout_s),
+        )
+
+    return make
+
+
+def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
+    address = urlsplit(settings.base_url)
+    if address.scheme not in {"http", "https"} or not address.hostname:
+        raise SettingsError(
+            "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for example "
+            "http://127.0.0.1:11434/v1 for Ollama."
+        )
+    # The default names Gemini's key, which is nobody else's business.
+    named = settings.api_key_env not in {"", GEMINI_KEY_ENV}
+    key = _key(settings.api_key_env, environ) if named else ""
+    if named and not key and address.hostname not in LOOPBACK:
+        raise SettingsError(
+            f"The environment variable {settings.api_key_env} is empty: put the key for {address.hostname} there."
+        )
+
+    def make() -> LanguageModel:
+        from forgetmenot.llm.openai_compatible import OpenAICompatible
+
+        return OpenAICompatible(
+            model, base_url=settings.base_url, key=key, key_env=settings.api_key_env, thinking=settings.thinking
+        )
+
+    return make
+
+
+def _key(name: str, environ: Mapping[str, str]) -> str:
+    key = environ.get(name, "").strip()
+    if key and not (key.isascii() and key.isprintable()):
+        raise SettingsError(f"The key in {name} holds characters that no key has. Copy it again, without quotes.")
+    return key

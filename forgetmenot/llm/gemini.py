@@ -1,0 +1,205 @@
+"""Google's Gemini, through google-genai. The only file that knows the SDK.
+
+Promises: one request over the wire per `generate` (the SDK's own retries, automatic continuation and function calling
+are off); ModelError and nothing else is raised; the text is never empty. It does not validate JSON.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+import aiohttp
+import httpx2
+from google import genai
+from google.genai import errors as sdk_errors
+from google.genai import types
+
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.llm.json_text import unwrapped
+
+DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
+KEY_PAGE = "https://aistudio.google.com/apikey"
+SHORTEST_TIMEOUT_S = 10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
+FINISHED = {types.FinishReason.STOP: "stop", types.FinishReason.MAX_TOKENS: "length"}
+SHAPE_ERRORS = (ValueError, TypeError, AttributeError, KeyError, IndexError)  # the SDK on a body of an odd shape
+NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, OSError)
+_DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
+
+
+class Gemini:
+    """One Gemini model. `key_env` names the environment variable of the key, for the sentence about a wrong one."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        key: str,
+        key_env: str,
+        base_url: str = "",
+        api_version: str = "v1beta",
+        thinking: str = "",
+        timeout_s: float = 60.0,
+    ) -> None:
+        self._name = name
+        self._key_env = key_env
+        self._thinking = _thinking(thinking)
+        self._client = genai.Client(
+            api_key=key,
+            vertexai=False,
+            http_options=types.HttpOptions(
+                base_url=base_url or DEFAULT_BASE_URL,
+                api_version=api_version,
+                timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
+                retry_options=types.HttpRetryOptions(attempts=1),
+            ),
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """One call. Raises ModelError."""
+        with self._translating():
+            response = await self._client.aio.models.generate_content(
+                model=self._name, contents=request.prompt, config=self._config(request)
+            )
+        return self._answer(response, request)
+
+    async def aclose(self) -> None:
+        """Close both of the SDK's clients."""
+        await self._client.aio.aclose()
+        self._client.close()
+
+    def _config(self, request: ModelRequest) -> types.GenerateContentConfig:
+        return types.GenerateContentConfig(
+            system_instruction=request.system or None,
+            temperature=request.temperature,
+            max_output_tokens=request.max_output_tokens,
+            response_mime_type="application/json" if request.schema else None,
+            response_json_schema=dict(request.schema) if request.schema else None,
+            thinking_config=self._thinking,
+            automatic_continuation=False,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        )
+
+    def _answer(self, response: types.GenerateContentResponse, request: ModelRequest) -> ModelAnswer:
+        usage = _usage(response.usage_metadata)
+        feedback = response.prompt_feedback
+        if feedback and feedback.block_reason:
+            raise ModelBlocked(f"{self._name} refused this prompt ({_word(feedback.block_reason)}).")
+        reason = response.candidates[0].finish_reason if response.candidates else None
+        text = _text(response)
+        if not text:
+            raise ModelBlocked(self._why_empty(reason, usage, request))
+        if reason is not None and reason not in FINISHED:
+            raise ModelBlocked(f"{self._name} broke off its answer ({_word(reason)}).")
+        finish = FINISHED[reason] if reason else "stop"
+        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
+
+    def _why_empty(self, reason: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
+        if reason is types.FinishReason.MAX_TOKENS:
+            spent = f"{usage.thoughts} of " if usage.thoughts else ""
+            return (
+                f"{self._name} spent {spent}its {request.max_output_tokens} output tokens on thinking and wrote "
+                f"nothing. Raise `{_output_setting(request.purpose)}` or lower `thinking` in [model]."
+            )
+        if reason is None or reason is types.FinishReason.STOP:
+            return f"{self._name} gave an empty answer."
+        return f"{self._name} withheld its answer ({_word(reason)})."
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        """The one place where the SDK's exceptions, and those of its two HTTP clients, become ours."""
+        try:
+            yield
+        except sdk_errors.APIError as error:
+            self._translate(error)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"{self._name} did not answer in time.") from error
+        except NETWORK_ERRORS as error:
+            raise ModelUnavailable(f"Gemini cannot be reached ({type(error).__name__}). Check the network.") from error
+        except SHAPE_ERRORS as error:
+            raise ModelUnavailable(f"{self._name} sent something unreadable ({type(error).__name__}).") from error
+
+    def _translate(self, error: sdk_errors.APIError) -> NoReturn:
+        said = f"{error.code} {error.status or ''}".strip()
+        if error.code == 429:
+            raise ModelRateLimited(
+                f"Gemini's limit for {self._name} is reached ({said}).", _retry_delay(error)
+            ) from error
+        if error.code == 408 or error.code >= 500:
+            raise ModelUnavailable(f"Gemini is having trouble ({said}).", _retry_delay(error)) from error
+        if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
+            raise ModelRefused(
+                f"Gemini does not accept the key in {self._key_env} ({said}). Make a new one at {KEY_PAGE}."
+            ) from error
+        if error.code == 404:
+            raise ModelRefused(
+                f"Gemini knows no model {self._name!r}. Set `reply_model` and `memory_model` in [model]."
+            ) from error
+        if error.status == "FAILED_PRECONDITION":
+            raise ModelRefused(
+                f"Gemini does not serve this key from where you are ({said}): in the EEA, Switzerland and the UK it "
+                "needs the paid tier. Or use another provider in [model]."
+            ) from error
+        raise ModelRefused(
+            f"Gemini refused the request ({said}): {(error.message or 'no reason given')[:200]}"
+        ) from error
+
+
+def _output_setting(purpose: Purpose) -> str:
+    return "reply_output_tokens" if purpose is Purpose.REPLY else "memory_output_tokens"
+
+
+def _thinking(word: str) -> types.ThinkingConfig | None:
+    if not word:
+        return None
+    if word.isdigit():
+        return types.ThinkingConfig(thinking_budget=int(word))
+    return types.ThinkingConfig(thinking_level=types.ThinkingLevel(word.upper()))
+
+
+def _text(response: types.GenerateContentResponse) -> str:
+    """The answer's visible text. `response.text` would warn about other parts; a thought is no answer."""
+    content = response.candidates[0].content if response.candidates else None
+    parts = (content.parts if content else None) or []
+    return "".join(part.text for part in parts if part.text and not part.thought).strip()
+
+
+def _usage(metadata: types.GenerateContentResponseUsageMetadata | None) -> TokenUsage:
+    if metadata is None:
+        return TokenUsage()
+    return TokenUsage(
+        input=metadata.prompt_token_count,
+        cached=metadata.cached_content_token_count,
+        output=metadata.candidates_token_count,
+        thoughts=metadata.thoughts_token_count,
+    )
+
+
+def _word(reason: types.FinishReason | types.BlockedReason) -> str:
+    return str(reason.value).lower().replace("_", " ")
+
+
+def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
+    """The typed details of an error body; a body that is not JSON has none."""
+    body = error.details
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    found = inner.get("details") if isinstance(inner, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def _reasons(error: sdk_errors.APIError) -> set[str]:
+    return {str(item.get("reason")) for item in _details(error)}
+
+
+def _retry_delay(error: sdk_errors.APIError) -> float | None:
+    for item in _details(error):
+        found = _DELAY.match(str(item.get("retryDelay", "")))
+        if found:
+            return float(found[1])
+    return None

@@ -1,0 +1,207 @@
+"""Any server with `POST {base}/chat/completions`: Ollama, llama.cpp, LM Studio, and hosted ones. No SDK, only aiohttp.
+
+Promises: ModelError and nothing else is raised; the text is never empty. Where the server does not do JSON schemas, the
+schema goes into the instructions, and what worked is remembered. It does not validate the JSON against the schema.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+import aiohttp
+
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+
+FORMATS = ("json_schema", "json_object", "plain")
+NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
+TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
+
+
+class OpenAICompatible:
+    """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty."""
+
+    def __init__(self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "") -> None:
+        self._name = name
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._key = key
+        self._key_env = key_env
+        self._thinking = thinking
+        self._format = 0
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """One answer, with up to two more tries in simpler formats where a schema is asked. Raises ModelError."""
+        if not request.schema:
+            return self._answer(await self._post(request, None), request)
+        for index in range(self._format, len(FORMATS)):
+            answer = await self._try_format(request, index)
+            if answer is not None:
+                self._format = index
+                return answer
+        raise ModelUnavailable(f"{self._name} does not answer in JSON. Try another model in [model].")
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _try_format(self, request: ModelRequest, index: int) -> ModelAnswer | None:
+        """The answer in one format; None if the server does not know the format or ignored it."""
+        try:
+            answer = self._answer(await self._post(request, FORMATS[index]), request)
+        except _NotThisFormat as error:
+            if index == len(FORMATS) - 1:
+                raise error.meaning from error
+            return None
+        return answer if answer.finish == "length" or is_json_object(answer.text) else None
+
+    async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
+        """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
+        with self._translating():
+            if self._session is None:
+                self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S))
+            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            async with self._session.post(self._url, json=self._body(request, form), headers=headers) as response:
+                raw = await response.read()
+                if response.status != 200:
+                    self._refuse(response.status, _said(raw), response.headers.get("Retry-After"), form)
+                body = json.loads(raw)
+        if not isinstance(body, dict):
+            raise ModelUnavailable(f"{self._name} sent something unreadable.")
+        return body
+
+    def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
+        system = request.system
+        body: dict[str, Any] = {"model": self._name, "max_tokens": request.max_output_tokens, "stream": False}
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if self._thinking:
+            body["reasoning_effort"] = self._thinking
+        if form == "json_schema":
+            content = {"name": request.purpose.value, "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": content}
+        elif form:
+            schema = json.dumps(request.schema, separators=(",", ":"))
+            system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{schema}"
+            if form == "json_object":
+                body["response_format"] = {"type": "json_object"}
+        messages = [{"role": "system", "content": system.strip()}, {"role": "user", "content": request.prompt}]
+        return body | {"messages": messages if system.strip() else messages[1:]}
+
+    def _answer(self, body: Mapping[str, Any], request: ModelRequest) -> ModelAnswer:
+        choice = _first(body.get("choices"))
+        message = choice.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        finish = str(choice.get("finish_reason") or "stop")
+        usage = _usage(body.get("usage"))
+        text = without_thought(content).strip() if isinstance(content, str) else ""
+        if finish == "content_filter":
+            raise ModelBlocked(f"{self._name} withheld its answer (content filter).")
+        if not text or text.startswith("<think>"):
+            raise ModelBlocked(self._why_empty(finish, request))
+        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
+
+    def _why_empty(self, finish: str, request: ModelRequest) -> str:
+        if finish == "length":
+            return (
+                f"{self._name} spent its {request.max_output_tokens} output tokens on thinking and wrote nothing. "
+                f"Raise `{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens` in [model]."
+            )
+        return f"{self._name} gave an empty answer."
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        """The one place where aiohttp's exceptions become ours."""
+        try:
+            yield
+        except (ModelError, _NotThisFormat):
+            raise
+        except TimeoutError as error:
+            raise ModelUnavailable(f"{self._name} did not answer in time.") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ModelUnavailable(
+                f"{self._url} cannot be reached ({type(error).__name__}). Is the model server running?"
+            ) from error
+        except ValueError as error:
+            raise ModelUnavailable(f"{self._name} sent something unreadable.") from error
+
+    def _refuse(self, status: int, said: str, retry_after: str | None, form: str | None) -> NoReturn:
+        error = self._error(status, said, _seconds(retry_after))
+        if form and status in NOT_THIS_FORMAT:
+            raise _NotThisFormat(error)
+        raise error
+
+    def _error(self, status: int, said: str, wait: float | None) -> ModelError:
+        if status in {401, 403}:
+            where = f" in {self._key_env}" if self._key else ": name its environment variable in `api_key_env`"
+            return ModelRefused(f"The model server does not accept the key{where} ({status}).")
+        if status == 404:
+            return ModelRefused(
+                f"The model server knows no model {self._name!r}, or no such address ({self._url}): {said}"
+            )
+        if status == 429:
+            return ModelRateLimited(f"The limit for {self._name} is reached (429).", wait)
+        if status == 408 or status >= 500:
+            return ModelUnavailable(f"The model server is having trouble ({status}).", wait)
+        return ModelRefused(f"The model server refused the request ({status}): {said}")
+
+
+class _NotThisFormat(Exception):
+    """The server may not know the response_format. `meaning`: what it is if a plain request fails like this too."""
+
+    def __init__(self, meaning: ModelError) -> None:
+        super().__init__(str(meaning))
+        self.meaning = meaning
+
+
+def _first(choices: object) -> Mapping[str, Any]:
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
+
+
+def _usage(usage: object) -> TokenUsage:
+    if not isinstance(usage, dict):
+        return TokenUsage()
+    written, thoughts = (
+        _count(usage, "completion_tokens"),
+        _count(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+    return TokenUsage(
+        input=_count(usage, "prompt_tokens"),
+        cached=_count(usage, "prompt_tokens_details", "cached_tokens"),
+        output=written - thoughts if written is not None and thoughts else written,
+        thoughts=thoughts,
+    )
+
+
+def _count(table: object, *path: str) -> int | None:
+    for name in path:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, int) else None
+
+
+def _said(raw: bytes) -> str:
+    """What an error body says, shortened; whatever it is."""
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        return "no reason given"
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    words = inner.get("message") if isinstance(inner, dict) else inner
+    return str(words or "no reason given")[:200]
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:  # a date: rare, and the backoff will do
+        return None
