@@ -1,0 +1,66 @@
+"""The scripted stream as data: who says what, when. Pure; the player gives it to the loopback Twitch.
+
+A line of a script is `mm:ss name: text`, `mm:ss name* does something` (/me), `mm:ss name > other: text` (a reply to
+the other's last line), or a command:
+
+    !delete NAME          a moderator deletes that person's last line
+    !timeout NAME SECONDS a moderator times that person out
+    !sub NAME MONTHS · !gift NAME COUNT · !raid NAME COUNT · !cheer NAME BITS: text · !announce NAME: text
+    !shared NAME: text    said in a partner's channel during shared chat
+    !again NAME           Twitch delivers that person's last line a second time
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+SECOND, MINUTE = 1_000, 60_000
+STREAMER = "streamer"
+MODERATORS = frozenset({"alice"})
+VIPS = frozenset({"carol"})
+
+_LINE = re.compile(r"(?P<minutes>\d\d):(?P<seconds>\d\d) (?P<rest>.+)")
+_COMMAND = re.compile(r"!(?P<verb>\w+) (?P<name>\w+)(?: (?P<number>\d+))?(?:: (?P<text>.+))?")
+_SPEECH = re.compile(r"(?P<name>\w+)(?:(?P<me>\*)| > (?P<other>\w+))?:? (?P<text>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One thing to happen. `at` is milliseconds after the stream began; `verb` is "say" or a command's name."""
+
+    at: int
+    verb: str
+    name: str
+    text: str = ""
+    number: int = 0
+    other: str = ""
+
+
+def load(name: str) -> list[Cue]:
+    """A script that lies beside this file, in its order."""
+    return list(parse(resources.files("forgetmenot.demo").joinpath(f"{name}.txt").read_text(encoding="utf-8")))
+
+
+def parse(text: str) -> Iterator[Cue]:
+    """Cues of a script. Raises ValueError, which names the line."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        cue = _cue(line)
+        if cue is None:
+            raise ValueError(f"line {number} of the script cannot be read: {line}")
+        yield cue
+
+
+def _cue(line: str) -> Cue | None:
+    timed = _LINE.fullmatch(line)
+    if timed is None:
+        return None
+    at = int(timed["minutes"]) * MINUTE + int(timed["seconds"]) * SECOND
+    if command := _COMMAND.fullmatch(timed["rest"]):
+        return Cue(at, command["verb"], command["name"], command["text"] or "", int(command["number"] or 0))
+    if speech := _SPEECH.fullmatch(timed["rest"]):
+        verb = "me" if speech["me"] else "say"
+        return Cue(at, verb, speech["name"], speech["text"], other=speech["other"] or "")
+    return None
