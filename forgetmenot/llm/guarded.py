@@ -8,7 +8,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
@@ -131,7 +131,7 @@ class Guarded:
             raise
         self._breaker.succeeded()
         await self._note(request.purpose, answer.usage, started, None)
-        return answer
+        return replace(answer, latency_ms=self._ms_since(started))
 
     async def _note_failure(self, request: ModelRequest, started: float, error: ModelError) -> None:
         if isinstance(error, ModelBlocked):  # the server is well; it is this prompt that gets no answer
@@ -141,8 +141,10 @@ class Guarded:
         await self._note(request.purpose, TokenUsage(), started, type(error).__name__)
 
     async def _note(self, purpose: Purpose, usage: TokenUsage, started: float, error: str | None) -> None:
-        latency_ms = round((self._pace.monotonic() - started) * 1_000)
         try:
-            await self._meter.record(purpose, self.name, usage, latency_ms, error)
+            await self._meter.record(purpose, self.name, usage, self._ms_since(started), error)
         except ForgetMeNotError as trouble:  # a full disk must not cost the answer
             log.warning("model call not metered", model=self.name, error=type(trouble).__name__)
+
+    def _ms_since(self, started: float) -> int:
+        return round((self._pace.monotonic() - started) * 1_000)
