@@ -1,0 +1,95 @@
+"""What must hold for the checkout as a whole."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.cli import COMMANDS, build_parser
+
+ROOT = Path(__file__).parents[1]
+
+
+def committed() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("script", ["environment.py", "run.py", "test.py"])
+def test_the_two_commands_start_with_nothing_but_the_standard_library(script: str) -> None:
+    tree = ast.parse((ROOT / "scripts" / script).read_text(encoding="utf-8"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {"environment"}
+
+
+def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
+    parts = (
+        ("pyp", r"i\.org"),
+        ("pythonh", "osted"),
+        ("npm", r"js\.org"),
+        ("deb\\.deb", "ian"),
+        ("/ro", "ot/"),
+        ("/wo", "rk/"),
+    )
+    pattern = re.compile("|".join(a + b for a, b in parts))
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in committed()
+        if path.suffix != ".png" and (match := pattern.search(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
+def test_every_version_that_is_installed_is_pinned() -> None:
+    pinned = {
+        line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    }
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', project, re.MULTILINE)
+    assert {name.lower() for name in asked} <= pinned
+    assert "twitchio" in pinned
+
+
+def test_every_dependency_has_its_reason_in_the_architecture() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    runtime = project.split("dependencies = [", 1)[1].split("]", 1)[0]
+    reasons = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8").split("## Dependencies")[1]
+    for name in re.findall(r'"([a-zA-Z][\w-]*)[><=]', runtime):
+        assert f"| {name} |" in reasons, f"{name} has no reason in docs/ARCHITECTURE.md"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_stands_in_the_readme_and_explains_itself(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"`{command}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        build_parser().parse_args([command, "--help"])
+    assert ended.value.code == 0
+    assert len(capsys.readouterr().out) > 100
+
+
+@pytest.mark.parametrize("number", range(1, 14))
+def test_every_promise_has_tests_under_its_number(number: int) -> None:
+    assert list((ROOT / "tests" / "promises").glob(f"test_{number:02}_*.py"))
+
+
+def test_the_version_costs_no_import_of_the_bot() -> None:
+    code = "import sys; from forgetmenot.cli import main; main(['--version']); print(*sorted(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = printed.split()
+    for heavy in (
+        "asyncio",
+        "twitchio",
+        "google",
+        "aiohttp",
+        "pydantic",
+        "msgspec",
+        "structlog",
+        "forgetmenot.cli.demo",
+    ):
+        assert heavy not in loaded
