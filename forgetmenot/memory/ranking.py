@@ -28,8 +28,8 @@ STEM_FIELDS = (1.0, 0.6, 0.2, 0.3)  # fact, asked with, siblings, episode
 TRIGRAM_FIELDS = (1.0, 0.6, 0.2, 0.2)
 
 # Words of chat and of questions that say nothing about what is asked for.
-_FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe know
-    remember tell think talk anything something everything thing stuff chat bot guys dude bro man"""
+_FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
+    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man"""
 FILLER = frozenset(_FILLER.split())
 
 Bag = Mapping[str, int]

@@ -236,3 +236,41 @@ async def replies_with(source: Source, note_id: int, limit: int = 20) -> list[tu
         (note_id, limit),
     )
     return [(row[0], row[1]) for row in rows]
+
+
+async def search(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
+    """The episodes whose summary fits a full-text query best, best first; none with hidden people in it.
+
+    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text.
+    """
+    rows = await source.rows(
+        "SELECT e.*, NULL AS people FROM episodes_fts f JOIN episodes e ON e.id = f.rowid"
+        " WHERE episodes_fts MATCH ?1 AND e.id NOT IN (SELECT value FROM json_each(?2))"
+        " AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id"
+        "  WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))"
+        " ORDER BY bm25(episodes_fts) LIMIT ?3",
+        (match, json.dumps(list(without)), limit),
+    )
+    return [_episode(row) for row in rows]
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
+    """A stream's newest episodes from chat, oldest first."""
+    rows = await source.rows(
+        f"{_EPISODE} WHERE e.stream_id IS ? AND e.kind = 'chat' ORDER BY e.ended_at DESC, e.id DESC LIMIT ?",
+        (stream_id, limit),
+    )
+    return [_episode(row) for row in reversed(rows)]
+
+
+async def stream_before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
+    """The stream before that one (None: the last of all) with its recap."""
+    row = await source.row(
+        "SELECT id, recap FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1", (stream_id,)
+    )
+    return (row[0], row[1]) if row else None

@@ -1,0 +1,77 @@
+"""Who is talked about: people in a text, by @name, name, former name or an unambiguous short form.
+
+Promises nobody rather than the wrong one: a word that fits two people names neither, and an ordinary word names
+somebody only behind an @. Knows the people it was given (recent chatters and regulars), not all of Twitch.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from forgetmenot.memory.ranking import FILLER
+from forgetmenot.store.crowd import Name
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.words import STOPWORDS, words
+
+_AT = re.compile(r"@([A-Za-z0-9_]{2,25})")
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+_SHORTEST_PART = 3
+_SHORTEST_PREFIX = 4
+
+# Ordinary words of chat that are often a piece of a login, or one.
+_ORDINARY = """game games gaming gamer play plays player playing live stream streams streamer streaming twitch channel
+    boss level run runs speed song music team tank heal damage love hate good best real true big small little old new
+    king queen lord lady mister miss girl boy kid mom dad cat dog bird fish wolf bear dragon ghost shadow dark light
+    red blue green black white gold silver fire water ice sun moon star sky night day time life death dead will mark
+    drive drives driving car cars food coffee pizza work school home house world people person friend friends clip
+    mod mods raid sub subs gift gifts hype pog win wins lose lost fan fans news today tomorrow yesterday never ever
+    always first last next back here there video test user official the_ tv ttv yt"""
+ORDINARY = frozenset(_ORDINARY.split()) | STOPWORDS | FILLER
+
+
+class People:
+    """An index of names. Built off the loop; asked in microseconds."""
+
+    def __init__(self, names: Iterable[Name]) -> None:
+        self._exact: dict[str, set[str]] = defaultdict(set)
+        self._at: dict[str, set[str]] = defaultdict(set)
+        self._parts: dict[str, set[str]] = defaultdict(set)
+        self._prefixes: dict[str, set[str]] = defaultdict(set)
+        for name in sorted(names, key=lambda name: not name.current):
+            self._add(name)
+
+    def _add(self, name: Name) -> None:
+        if name.current or name.login not in self._at:  # a login that somebody else holds now is theirs
+            self._at[name.login.casefold()].add(name.viewer_id)
+        for whole in {*words(name.login), *words(name.display_name)}:
+            self._exact[whole].add(name.viewer_id)
+        parts = _PARTS.findall(name.display_name) or _PARTS.findall(name.login)
+        for position, part in enumerate(word for piece in parts for word in words(piece)):
+            if len(part) >= _SHORTEST_PART:
+                self._parts[part].add(name.viewer_id)
+            if position == 0:
+                for end in range(_SHORTEST_PREFIX, len(part)):
+                    self._prefixes[part[:end]].add(name.viewer_id)
+
+    def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
+        """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
+        found = dict.fromkeys(ids_in(text))
+        found.update(dict.fromkeys(self._behind_at(text)))
+        for word in words(_AT.sub(" ", text)):
+            person = self._person(word)
+            if person is not None:
+                found.setdefault(person)
+        return [person for person in found if person not in without][:limit]
+
+    def _behind_at(self, text: str) -> list[str]:
+        people = (self._at.get(login.casefold(), set()) for login in _AT.findall(text))
+        return [next(iter(ids)) for ids in people if len(ids) == 1]
+
+    def _person(self, word: str) -> str | None:
+        if word in ORDINARY:
+            return None
+        for level in (self._exact, self._parts, self._prefixes):
+            if word in level:
+                people = level[word]
+                return next(iter(people)) if len(people) == 1 else None
+        return None

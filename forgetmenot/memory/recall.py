@@ -1,0 +1,198 @@
+"""What is known that fits the moment: a subject's own notes, sorted by what was just said; people; past episodes.
+
+Promises an answer within the time the settings give it: the last good one for that subject, then the plain sort, then
+nothing. Nothing about a viewer who opted out or was banned. Notes are read by key; their postings are kept per subject
+for as long as its notes stay the same, and built in a thread, so that the loop is never held.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.domain.memory import Episode, Note, Recalled
+from forgetmenot.errors import StoreError
+from forgetmenot.logs import log
+from forgetmenot.memory.people import People
+from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store.database import Database
+from forgetmenot.text.words import stem, words
+
+POSTINGS_KEPT = 2_000_000  # of 6 bytes each, over all subjects
+ANSWERS_KEPT = 500
+EPISODES_PER_NOTE = 3
+CROWD_FRESH = MINUTE
+SEEN_LATELY = DAY
+MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
+
+CHANNEL = ""  # the key of what is known about the channel and its running bits
+
+
+class PrefixEpisodes(NamedTuple):
+    """What the prefix tells of the past: this stream's newest, the last stream's last and its recap."""
+
+    this_stream: list[Episode]
+    last_stream: Episode | None
+    recap: str
+
+
+class _Kept(NamedTuple):
+    revision: tuple[object, ...]
+    postings: Postings
+
+
+class Recall:
+    """Recall for one database. `settings` is asked once per call."""
+
+    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
+        self._people = People(())
+        self._people_until = 0
+
+    def query(self, message: str, *, before: str = "", category: str = "", title: str = "") -> Query:
+        """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
+
+        Category and title count little: a GTA stream brings up GTA notes where nothing else decides.
+        """
+        bot = self._settings().bot
+        said = " ".join(word for word in f"{before} {message}".split() if not word.startswith("@"))
+        return query_of(said, low=f"{category} {title}", without=(bot.name, *bot.aliases))
+
+    async def about_viewer(self, viewer_id: str, query: Query | str, limit: int | None = None) -> list[Recalled]:
+        """The notes about one viewer, best first."""
+        return await self.about_viewers((viewer_id,), query, limit)
+
+    async def about_viewers(
+        self, viewer_ids: Sequence[str], query: Query | str, limit: int | None = None
+    ) -> list[Recalled]:
+        """The notes about several viewers as one list, best first."""
+        wanted = self._settings().recall.speaker_notes if limit is None else limit
+        return await self._in_time(tuple(viewer_ids), query, wanted)
+
+    async def about_channel(self, query: Query | str, limit: int | None = None) -> list[Recalled]:
+        """The notes about the channel and its running bits, best first."""
+        wanted = self._settings().recall.channel_notes if limit is None else limit
+        return await self._in_time((CHANNEL,), query, wanted)
+
+    def forget(self, viewer_id: str | None = None) -> None:
+        """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
+        for kept in (self._kept, self._answers):
+            for key in [key for key in kept if viewer_id is None or viewer_id in key]:
+                del kept[key]
+        self._people_until = 0
+
+    async def _in_time(self, subjects: tuple[str, ...], query: Query | str, limit: int) -> list[Recalled]:
+        asked = query_of(query) if isinstance(query, str) else query
+        seconds = self._settings().recall.timeout_ms / 1_000
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await self._ranked(subjects, asked, limit)
+        except (TimeoutError, StoreError) as error:
+            log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
+            return await self._without_reading(subjects, limit, seconds)
+        self._remember(subjects, answer)
+        return answer
+
+    def _remember(self, subjects: tuple[str, ...], answer: list[Recalled]) -> None:
+        self._answers[subjects] = answer
+        self._answers.move_to_end(subjects)
+        while len(self._answers) > ANSWERS_KEPT:
+            self._answers.popitem(last=False)
+
+    async def _without_reading(self, subjects: tuple[str, ...], limit: int, seconds: float) -> list[Recalled]:
+        if subjects in self._answers:
+            return self._answers[subjects][:limit]
+        try:
+            async with asyncio.timeout(seconds / 4):
+                return by_recency(await self._notes(await self._open_to(subjects)), now=self._clock.now(), limit=limit)
+        except (TimeoutError, StoreError):
+            return []
+
+    async def _ranked(self, subjects: tuple[str, ...], query: Query, limit: int) -> list[Recalled]:
+        prints = [await notes.fingerprint(self._db, subject or None) for subject in subjects]
+        visible = tuple(subject for subject, seen in zip(subjects, prints, strict=True) if seen[-1])
+        revision = tuple(prints)
+        kept = self._kept.get(subjects)
+        if kept is None or kept.revision != revision:
+            kept = _Kept(revision, await self._postings(visible))
+            self._kept[subjects] = kept
+            self._make_room()
+        self._kept.move_to_end(subjects)
+        return kept.postings.ranked(query, now=self._clock.now(), limit=limit)
+
+    async def _postings(self, subjects: tuple[str, ...]) -> Postings:
+        known = await self._notes(subjects)
+        near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
+        texts = await evidence.summaries(self._db, {episode for ids in near.values() for episode in ids})
+        candidates = [
+            Candidate(note, tuple((episode, texts[episode]) for episode in near[note.id] if episode in texts))
+            for note in known
+        ]
+        return await asyncio.to_thread(Postings, candidates)
+
+    async def _notes(self, subjects: tuple[str, ...]) -> list[Note]:
+        return [note for subject in subjects for note in await notes.of_subject(self._db, subject or None)]
+
+    async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
+        prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
+        return tuple(subject for subject in subjects if prints[subject][-1])
+
+    def _make_room(self) -> None:
+        held = sum(kept.postings.size for kept in self._kept.values())
+        while held > POSTINGS_KEPT and len(self._kept) > 1:
+            held -= self._kept.popitem(last=False)[1].postings.size
+
+    async def people_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
+        """The ids of the people a text speaks of; `without` are ids to leave out: the speaker's, the bot's."""
+        wanted = self._settings().recall.others if limit is None else limit
+        people = await self._around()
+        return people.named_in(text, without=without, limit=wanted)
+
+    async def _around(self) -> People:
+        now = self._clock.now()
+        if now >= self._people_until:
+            regular = self._settings().people
+            names = await crowd.around(
+                self._db,
+                seen_since=now - SEEN_LATELY,
+                regular_since=now - regular.regular_within_d * DAY,
+                regular_streams=regular.regular_streams,
+            )
+            self._people = await asyncio.to_thread(People, names)
+            self._people_until = now + CROWD_FRESH
+        return self._people
+
+    async def episodes(self, query: Query | str, limit: int = 3, *, without: Sequence[int] = ()) -> list[Episode]:
+        """The episodes whose summaries fit a query best."""
+        asked = query_of(query) if isinstance(query, str) else query
+        terms = [word for word, weight in asked.items() if weight >= 1]
+        if not terms:
+            return []
+        return await evidence.search(self._db, evidence.any_of(terms), limit=limit, without=without)
+
+    async def past_episode(self, query: Query | str, *, without: Sequence[int] = ()) -> Episode | None:
+        """The older episode that a message is about, if one speaks of enough of it; `without`: those shown anyway."""
+        asked = query_of(query) if isinstance(query, str) else query
+        terms = {stem(word) for word, weight in asked.items() if weight >= 1}
+        for episode in await self.episodes(asked, limit=3, without=without):
+            shared = terms & {stem(word) for word in words(episode.summary)}
+            if len(shared) >= 2 and len(shared) >= MATCHING_SHARE * len(terms):
+                return episode
+        return None
+
+    async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:
+        """The prefix's episodes: the newest of this stream, and one of the last stream with its recap."""
+        stream = await evidence.open_stream(self._db)
+        this = await evidence.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
+        before = await evidence.stream_before(self._db, stream)
+        if before is None:
+            return PrefixEpisodes(this, None, "")
+        last = await evidence.newest(self._db, stream_id=before[0], limit=1)
+        return PrefixEpisodes(this, last[0] if last else None, before[1])

@@ -1,0 +1,80 @@
+"""Who is around: the people whose names may come up, as recall and the memory commands look them up."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forgetmenot.store.database import Database, Transaction
+
+Source = Database | Transaction
+
+
+class Name(NamedTuple):
+    """A person with one login of theirs; `current` is false for a former one."""
+
+    viewer_id: str
+    login: str
+    display_name: str
+    current: bool
+
+
+async def around(
+    source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int = 2_000
+) -> list[Name]:
+    """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
+    rows = await source.rows(
+        "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
+        "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams),"
+        " crowd AS (SELECT id, login, display_name FROM viewers"
+        "  WHERE (last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars))"
+        "  AND opted_out_at IS NULL AND banned_at IS NULL ORDER BY last_seen_at DESC LIMIT :limit)"
+        " SELECT id, login, display_name, 1 AS current FROM crowd WHERE login IS NOT NULL"
+        " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
+        "  JOIN crowd c ON c.id = n.viewer_id WHERE n.login IS NOT c.login",
+        {
+            "seen_since": seen_since,
+            "regular_since": regular_since,
+            "regular_streams": regular_streams,
+            "limit": limit,
+        },
+    )
+    return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
+
+
+async def ids_of_logins(source: Source, logins: Sequence[str]) -> dict[str, str]:
+    """The ids of the people who hold these logins now; nobody who opted out or was banned."""
+    marks = ", ".join("?" * len(logins))
+    rows = await source.rows(
+        f"SELECT login, id FROM viewers WHERE login IN ({marks})"  # noqa: S608  # only marks are built
+        " AND opted_out_at IS NULL AND banned_at IS NULL",
+        tuple(logins),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def find(source: Source, login_or_id: str) -> str | None:
+    """The id of a person given by id or by their present login; hidden people too."""
+    row = await source.row(
+        "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1",
+        (login_or_id, login_or_id.removeprefix("@").casefold()),
+    )
+    return str(row[0]) if row else None
+
+
+async def names(source: Source, viewer_ids: Sequence[str]) -> dict[str, str]:
+    """The present display names of these people."""
+    if not viewer_ids:
+        return {}
+    marks = ", ".join("?" * len(viewer_ids))
+    rows = await source.rows(
+        f"SELECT id, coalesce(display_name, login) FROM viewers WHERE id IN ({marks})",  # noqa: S608  # only marks
+        tuple(viewer_ids),
+    )
+    return {row[0]: row[1] for row in rows if row[1]}
+
+
+async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> None:
+    """People nobody has seen yet: `login:alice`, joined to the real id when that login first speaks."""
+    await tx.many(
+        "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+        [(f"login:{login}", login, login, at, at) for login in logins],
+    )
