@@ -1,0 +1,171 @@
+"""How rows become lines, and lines become fenced blocks. One row is one line, whatever was typed into it.
+
+Names are looked up here, at the last moment. Text from chat is cleaned to one visible line and clipped; the fences
+keep it from closing its block.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
+from forgetmenot.domain.model import Section
+from forgetmenot.prompt.budget import clip, estimate
+from forgetmenot.prompt.material import Line, Past
+from forgetmenot.text.clean import clean
+from forgetmenot.text.fences import fence
+from forgetmenot.text.mentions import show
+
+LINE_BYTES = 360
+OWN_BYTES = 240
+MESSAGE_BYTES = 2_000
+SUMMARY_BYTES = 1_200
+FACT_BYTES = 400
+DIGEST_CHARS = 500
+_DAY = 86_400_000
+
+Names = Mapping[str, str]
+
+_WHOSE_WORD = {
+    SourceKind.COMMAND: "asked to be remembered",
+    SourceKind.IMPORT: "imported",
+    SourceKind.SELF_CLAIM: "said by them",
+    SourceKind.OBSERVED: "seen in chat",
+    SourceKind.REPORTED: "said by others",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a block, and the database row that it comes from (None: none of its own)."""
+
+    text: str
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A section before it is text. Rows are dropped from the end, or from the start where the newest stand last."""
+
+    name: str
+    rows: tuple[Row, ...]
+    lead: str = ""
+    newest_last: bool = False
+    already_dropped: int = 0
+
+    def cut(self, keep: int) -> "Block":
+        """The block with at most so many rows."""
+        dropped = max(0, len(self.rows) - keep)
+        if not dropped:
+            return self
+        kept = self.rows[dropped:] if self.newest_last else self.rows[:keep]
+        return replace(self, rows=kept, already_dropped=self.already_dropped + dropped)
+
+    def text(self) -> str:
+        """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
+        if not self.rows:
+            return ""
+        body = fence(self.name, "\n".join(row.text for row in self.rows))
+        return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
+
+    def section(self, factor: float) -> Section:
+        """The block as text, with its size and where it comes from."""
+        text = self.text()
+        rows = tuple(row.id for row in self.rows if row.id is not None)
+        return Section(self.name, text, estimate(text, factor), rows, self.already_dropped)
+
+
+def plain_section(name: str, text: str, factor: float) -> Section:
+    """A section of our own words, outside any fence."""
+    return Section(name, text, estimate(text, factor))
+
+
+def one_line(text: str, names: Names, max_bytes: int) -> str:
+    """Foreign text with today's names, on one line, clipped."""
+    return clip(clean(show(text, names)), max_bytes)
+
+
+def name_of(viewer: Viewer) -> str:
+    """A viewer's name as a prompt shows it."""
+    return clip(clean(viewer.display_name or viewer.login), 60) or "somebody"
+
+
+def said_by(line: Line, names: Names) -> str:
+    """Who said a line; the bot itself is "you"."""
+    return "you" if line.viewer_id is None else clip(clean(names.get(line.viewer_id, "somebody")), 60)
+
+
+def chat_row(line: Line, names: Names, max_bytes: int = LINE_BYTES) -> Row:
+    """`alice: what she said`. The id of the bot's own lines is not a chat row's."""
+    text = f"{said_by(line, names)}: {one_line(line.text, names, max_bytes)}"
+    return Row(text, line.id if line.viewer_id is not None else None)
+
+
+def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
+    """`[id:12] likes tea (said by them; tags: drinks; 2 days ago)`, with whom it is about in front, if given."""
+    note = recalled.note
+    facts = [_WHOSE_WORD[note.source_kind]]
+    if note.topics:
+        facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
+    facts.append(ago(now - note.last_confirmed_at))
+    subject = f"{about}: " if about else ""
+    return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
+
+
+def channel_note_row(note: Note, names: Names) -> Row:
+    """A fact about the channel; no age, since the prefix knows no clock."""
+    kind = "running bit: " if note.scope is Scope.RUNNING_BIT else ""
+    return Row(f"[id:{note.id}] {kind}{one_line(note.fact, names, FACT_BYTES)}", note.id)
+
+
+def past_row(past: Past, names: Names, now: int | None = None) -> Row:
+    """An episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
+    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}"
+    kind = "recap of the stream of " if past.is_recap else ""
+    return Row(f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}", None if past.is_recap else past.id)
+
+
+def speaker_line(viewer: Viewer, streams: int) -> str:
+    """`alice (moderator; here since 2025-11-02; 31 streams)`."""
+    role = "" if viewer.role is Role.VIEWER else f"{viewer.role.value}; "
+    count = f"; {streams} stream{'' if streams == 1 else 's'}" if streams else ""
+    return f"{name_of(viewer)} ({role}here since {date(viewer.first_seen_at)}{count})"
+
+
+def without_repeats(lines: Iterable[Line], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]) -> list[Line]:
+    """The lines that were not shown yet, by id and by who said what; of a repeated one the last stays."""
+    kept: list[Line] = []
+    for line in reversed(list(lines)):
+        key = (line.viewer_id, clean(line.text).casefold())
+        if line.event_id in seen_ids or key in seen_texts:
+            continue
+        seen_ids.add(line.event_id)
+        seen_texts.add(key)
+        kept.append(line)
+    kept.reverse()
+    return kept
+
+
+def date(ms: int) -> str:
+    """`2026-11-20`, UTC."""
+    return _moment(ms).strftime("%Y-%m-%d")
+
+
+def today(ms: int) -> str:
+    """`Friday, 2026-11-20`, UTC."""
+    return _moment(ms).strftime("%A, %Y-%m-%d")
+
+
+def ago(ms: int) -> str:
+    """How long ago, as people say it: "today", "2 days ago", "5 weeks ago". A date in the future is today."""
+    days = max(0, ms) // _DAY
+    for unit, size in (("year", 365), ("month", 60), ("week", 14), ("day", 1)):
+        if days >= size:
+            count = days // {"year": 365, "month": 30, "week": 7, "day": 1}[unit]
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return "today"
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(min(max(ms, 0), 253_402_300_799_000) / 1_000, UTC)

@@ -1,0 +1,73 @@
+"""Rows to make prompts from."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
+from forgetmenot.prompt.material import Line, Past, PrefixMaterial, TailMaterial
+
+NOW = 1_784_894_400_000
+DAY = 86_400_000
+ALICE = Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW)
+BOB = Viewer("2", "bob", "Bob", Role.MODERATOR, NOW - 50 * DAY, NOW)
+
+
+def note(note_id: int, fact: str, *, subject: str | None = "1", scope: Scope = Scope.VIEWER, age: int = 2) -> Note:
+    at = NOW - age * DAY
+    return Note(
+        note_id, scope, subject, fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, ("music",), (),
+        at, at, None, None, pinned=False, episode_ids=(1,),
+    )  # fmt: skip
+
+
+def lore(count: int, fact: str = "plays drums in band number {}") -> tuple[Recalled, ...]:
+    return tuple(Recalled(note(100 + i, fact.format(i)), 1.0) for i in range(count))
+
+
+def line(seq: int, text: str, viewer: str | None = "2", at: int = NOW) -> Line:
+    return Line(seq, f"e{seq}" if viewer else f"bot:{seq}", viewer, text, at - 1_000 + seq)
+
+
+@pytest.fixture
+def prefix_material() -> PrefixMaterial:
+    return PrefixMaterial(
+        channel="thechannel",
+        title="Racing at night",
+        category="Gran Turismo",
+        actions=("timeout target=NAME seconds=1-60 reason=TEXT", "clip"),
+        channel_notes=tuple(note(10 + i, f"channel fact {i}", subject=None, scope=Scope.CHANNEL) for i in range(5)),
+        digest="A week of <@2> racing.",
+        episodes=(
+            Past(1, NOW - 3 * DAY, "the stream was about races", is_recap=True),
+            Past(7, NOW - DAY, "<@1> told of a new kit"),
+            Past(8, NOW, "<@2> won twice"),
+        ),
+        names={"1": "Alice", "2": "Bob"},
+    )
+
+
+@pytest.fixture
+def tail_material() -> TailMaterial:
+    return make_tail()
+
+
+def make_tail(chat: int = 20, notes: int = 10, text: str = "@bot what do I play?") -> TailMaterial:
+    return TailMaterial(
+        now=NOW,
+        nonce="k7f2",
+        speaker=ALICE,
+        message=line(900, text, "1"),
+        streams=12,
+        lore=lore(notes),
+        own_lines=tuple(line(800 + i, f"my line {i}", "1") for i in range(5)),
+        chat=tuple(line(i, f"chat line number {i}") for i in range(chat)),
+        bot_replies=tuple(line(50 + i, f"my reply {i}", None) for i in range(5)),
+        names={"1": "Alice", "2": "Bob"},
+    )
+
+
+@pytest.fixture
+def tail_of() -> Callable[..., TailMaterial]:
+    return make_tail
