@@ -1,0 +1,179 @@
+"""Everything the bot can do, one small entry each. Adding an action is adding an entry here, and nothing else.
+
+`run` and `undo` make exactly one call through the ports and return what came of it; they decide nothing.
+"""
+
+from forgetmenot.actions.entry import Action, ActionClass, Hands, Job, Kind, Parameter
+from forgetmenot.domain.action import Outcome
+
+TARGET = Parameter("target", Kind.VIEWER, most=50)
+LONGEST_TIMEOUT_S = 14 * 24 * 3_600
+A, B, C = ActionClass.FREE, ActionClass.GUARDED, ActionClass.NEVER_ALONE
+
+
+def _text(name: str, most: int, default: str | None = None) -> Parameter:
+    return Parameter(name, Kind.TEXT, most=most, default=default)
+
+
+def _seconds(least: int, most: int, default: str) -> Parameter:
+    return Parameter("seconds", Kind.SECONDS, least=least, most=most, default=default)
+
+
+async def _say(hands: Hands, job: Job) -> Outcome:
+    return await hands.chat.say(job.params["text"])
+
+
+async def _warn(hands: Hands, job: Job) -> Outcome:
+    return await hands.chat.say(f"@{job.target_login} {job.params['text']}")
+
+
+async def _marker(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.create_marker(job.params["text"])
+
+
+async def _clip(hands: Hands, _job: Job) -> Outcome:
+    return await hands.moderation.create_clip()
+
+
+async def _shoutout(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.shoutout(job.target)
+
+
+async def _bit(hands: Hands, job: Job) -> Outcome:
+    return await hands.memory.flag_bit(bit=job.params["text"], asked_by=job.asked_by)
+
+
+async def _remember(hands: Hands, job: Job) -> Outcome:
+    return await hands.memory.remember(about=job.target, fact=job.params["fact"], asked_by=job.asked_by)
+
+
+async def _forget(hands: Hands, job: Job) -> Outcome:
+    return await hands.memory.forget(about=job.target, what=job.params["what"], asked_by=job.asked_by)
+
+
+async def _timeout(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.timeout(job.target, job.seconds, job.params["reason"])
+
+
+async def _lift(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.untimeout(job.target)
+
+
+async def _delete(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.delete_message(job.message_id)
+
+
+async def _announce(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.announce(job.params["text"])
+
+
+async def _slow(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.set_slow_mode(int(job.params["gap"]))
+
+
+async def _unslow(hands: Hands, _job: Job) -> Outcome:
+    return await hands.moderation.set_slow_mode(None)
+
+
+async def _emote_only(hands: Hands, _job: Job) -> Outcome:
+    return await hands.moderation.set_emote_only(on=True)
+
+
+async def _all_words(hands: Hands, _job: Job) -> Outcome:
+    return await hands.moderation.set_emote_only(on=False)
+
+
+async def _ban(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.ban(job.target, job.params["reason"])
+
+
+async def _title(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.set_channel(title=job.params["text"])
+
+
+async def _category(hands: Hands, job: Job) -> Outcome:
+    return await hands.moderation.set_channel(category=job.params["text"])
+
+
+BANS = "moderator:manage:banned_users"
+CHAT_MODES = "moderator:manage:chat_settings"
+
+ACTIONS: tuple[Action, ...] = (
+    Action("say", A, "say one more line", "", _say, (_text("text", 300),), cooldown_s=30),
+    Action(
+        "marker", A, "mark this moment of the stream", "Marked.", _marker, (_text("text", 140, ""),),
+        scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
+    ),
+    Action("clip", A, "clip the last moments", "Clipped.", _clip, scope="clips:edit", cooldown_s=60, needs_live=True),
+    Action(
+        "shoutout", A, "give somebody a shoutout", "A shoutout for {target}.", _shoutout, (TARGET,),
+        scope="moderator:manage:shoutouts", cooldown_s=120, needs_live=True,
+    ),
+    Action("bit", A, "note that a running joke came up", "Noted.", _bit, (_text("text", 200),), cooldown_s=60),
+    Action(
+        "warn", A, "warn somebody playfully", "", _warn, (TARGET, _text("text", 200)),
+        cooldown_s=60, playful=True,
+    ),
+    Action(
+        "remember", A, "remember a fact about somebody", "I'll remember that.", _remember, (TARGET, _text("fact", 200)),
+        cooldown_s=5, self_only=True, asked_with=("remember", "note", "save"),
+    ),
+    Action(
+        "forget", A, "forget something about somebody", "Forgotten.", _forget, (TARGET, _text("what", 200)),
+        cooldown_s=5, self_only=True, asked_with=("forget", "delete", "remove", "erase"),
+    ),
+    Action(
+        "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
+        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
+        scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
+    ),
+    Action(
+        "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
+        scope=BANS, own_only=True,
+    ),
+    Action(
+        "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
+        scope="moderator:manage:chat_messages", harms=True, consent=True,
+    ),
+    Action(
+        "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
+        scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
+    ),
+    Action(
+        "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
+        (_seconds(10, 60, "60"), Parameter("gap", Kind.SECONDS, least=3, most=30, default="5")),
+        scope=CHAT_MODES, undo=_unslow, reverts=True, channel_wide=True, needs_live=True, mode="slow",
+    ),
+    Action(
+        "emote_only", B, "allow nothing but emotes for up to a minute", "Emotes only for {seconds} s.", _emote_only,
+        (_seconds(10, 60, "30"),),
+        scope=CHAT_MODES, undo=_all_words, reverts=True, channel_wide=True, playful=True, needs_live=True,
+        mode="emote_only",
+    ),
+    Action(
+        "ban", C, "ban somebody", "{target} is banned.", _ban, (TARGET, _text("reason", 200, "")),
+        scope=BANS, undo=_lift, harms=True,
+    ),
+    Action("unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS),
+    Action(
+        "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
+        (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
+        scope=BANS, undo=_lift, harms=True,
+    ),
+    Action(
+        "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
+        scope="channel:manage:broadcast",
+    ),
+    Action(
+        "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
+        scope="channel:manage:broadcast",
+    ),
+)  # fmt: skip
+
+BY_NAME = {action.name: action for action in ACTIONS}
+NAMES = frozenset(BY_NAME)
+
+
+def find(name: str) -> Action | None:
+    """The action of that name."""
+    return BY_NAME.get(name)
