@@ -1,0 +1,225 @@
+"""What a model wrote, made fit to be sent: a chain of small filters, each with a name. Pure.
+
+Promises one line of at most `max_chars` characters without control characters, without a leading command character,
+and, unless the settings allow it, without a link. Each filter that changed something is named, so that a filter that
+eats replies is seen. Action tags have left the text before (actions/grammar.py).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forgetmenot.settings.schema import Settings
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import show
+from forgetmenot.text.words import words
+
+OPENER_WORDS = 2
+SHORTEST_WITHOUT_OPENER = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Polished:
+    """What may go out, and the names of the filters that changed it, in their order. An empty text says nothing."""
+
+    text: str
+    filters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What the filters know: the settings, the bot's names, its last replies, and whom it answers (login, name)."""
+
+    settings: Settings
+    bot_names: tuple[str, ...] = ()
+    last_replies: tuple[str, ...] = ()
+    speaker_names: tuple[str, ...] = ()
+
+
+def polish(text: str, manner: Manner) -> Polished:
+    """Run the chain; twice changes nothing more."""
+    fired: list[str] = []
+    for name, change in CHAIN:
+        changed = change(text, manner)
+        if changed != text:
+            fired.append(name)
+            text = changed
+    if not any(char.isalnum() for char in text) and not _has_picture(text):
+        return Polished("", (*fired, "empty") if text or fired else ("empty",))
+    return Polished(text, tuple(fired))
+
+
+# ── the filters ─────────────────────────────────────────────────────────────────────────────
+
+_FENCE = re.compile(
+    r"</?(?:instructions|channel|channel_notes|channel_notes_more|digest|episodes|now|speaker|brief|lore|others|"
+    r"past_episode|own_messages|chat|bot_replies|actions_done|message)>"
+)
+_ID = re.compile(r"\s*\[(?:id|note|row)\s*[:#]?\s*\d+\]:?", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"\s*\((?:said by (?:them|others)|asked to be remembered|imported|seen in chat)(?:;[^()]*)?\)", re.IGNORECASE
+)
+_ROLE = re.compile(r"\s*(?:\[?(?:assistant|bot|you|reply|response|answer|model|ai)\]?)\s*:\s+", re.IGNORECASE)
+_CODE_FENCE = re.compile(r"```[\w-]*")
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
+_MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|__|~~|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
+_LINK = re.compile(
+    r"\b(?:https?://|www\.)\S+|\b(?:[a-z0-9-]+\.)+(?:com|net|org|tv|gg|io|me|be|ly|co|ru|xyz|info|link|app|dev|gift|shop|"
+    r"site|top|live|store|online)\b(?:/\S*)?",
+    re.IGNORECASE,
+)
+_DOUBLE_AT = re.compile(r"[@＠﹫]{2,}")
+_LEADING_AT = re.compile(r"^\s*[@＠﹫]([^\W]{1,30})[\s,:!]*")
+_LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
+_COMMAND_MARKS = re.compile(r"\s*(?:[/!.\\／！．。⁄∕⧸﹗ǃ~]|[?$#+&%^>-](?=[^\W\d]))+")
+_OPENER = re.compile(r"^(.{2,60}?)(?:[,!.…—:]+|\s[–-])\s+(?=\S)")
+
+
+def _labels(text: str, manner: Manner) -> str:
+    """`Bot: hello [id:12]` → `hello`."""
+    text = _ID.sub("", _SOURCE.sub("", text))
+    names = "|".join(re.escape(name) for name in manner.bot_names if name)
+    named = re.compile(rf"\s*[@＠]?(?:{names})\s*:\s+", re.IGNORECASE) if names else None
+    while label := _ROLE.match(text) or (named.match(text) if named else None):
+        text = text[label.end() :]
+    return text
+
+
+def _fences(text: str, _manner: Manner) -> str:
+    """The marks around the prompt's data."""
+    return _FENCE.sub(" ", text)
+
+
+def _markdown(text: str, _manner: Manner) -> str:
+    text = _LINE_MARK.sub("", _MARKDOWN_LINK.sub(r"\1", _CODE_FENCE.sub(" ", text)))
+    for _ in range(3):  # bold inside italics inside code
+        text = _EMPHASIS.sub(r"\2", text)
+    return text
+
+
+def _lines(text: str, _manner: Manner) -> str:
+    """One visible line."""
+    return clean(text)
+
+
+def _mention_tokens(text: str, _manner: Manner) -> str:
+    """Ids are not for chat."""
+    return show(text, {})
+
+
+def _quotes(text: str, _manner: Manner) -> str:
+    for opening, closing in ('""', "“”", "«»", "''"):
+        inner = text[1:-1]
+        if (
+            len(text) > 2
+            and text[0] == opening
+            and text[-1] == closing
+            and opening not in inner
+            and closing not in inner
+        ):
+            return inner.strip()
+    return text
+
+
+def _links(text: str, manner: Manner) -> str:
+    if manner.settings.reply.allow_links:
+        return text
+    return clean(_LINK.sub(" ", text))
+
+
+def _ats(text: str, manner: Manner) -> str:
+    """A Twitch reply names its addressee by itself: no second @, nobody twice, and nobody else pinged in front."""
+    text = _DOUBLE_AT.sub("@", text)
+    speaker = {name.casefold() for name in manner.speaker_names}
+    while leading := _LEADING_AT.match(text):
+        text = text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
+    seen: set[str] = set()
+    return _LATER_AT.sub(lambda at: at[1] if _again(at[1], seen, speaker) else at[0], text).rstrip()
+
+
+def _again(name: str, seen: set[str], speaker: set[str]) -> bool:
+    key = name.casefold()
+    known = key in seen or key in speaker
+    seen.add(key)
+    return known
+
+
+def _openers(text: str, manner: Manner) -> str:
+    """An opener that one of its last replies began with is left out, if enough is left to be said."""
+    used = {_beginning(reply) for reply in manner.last_replies} - {()}
+    opener = _OPENER.match(text)
+    if opener is None or _beginning(text) not in used or not 1 <= len(words(opener[1])) <= 4:
+        return text
+    rest = text[opener.end() :]
+    return rest[:1].upper() + rest[1:] if len(rest) >= SHORTEST_WITHOUT_OPENER else text
+
+
+def _beginning(text: str) -> tuple[str, ...]:
+    opener = _OPENER.match(text)
+    return tuple(words(opener[1])[:OPENER_WORDS]) if opener else ()
+
+
+def _blocklist(text: str, manner: Manner) -> str:
+    """A word or phrase that must not leave the bot becomes an ellipsis, however it is spelt."""
+    for entry in manner.settings.reply.blocklist:
+        wanted = words(entry)
+        if wanted:
+            text = _without_phrase(text, wanted)
+    return text
+
+
+def _without_phrase(text: str, wanted: list[str]) -> str:
+    pieces = text.split(" ")
+    at = 0
+    while at < len(pieces):
+        end = _phrase_end(pieces, at, wanted)
+        if end:
+            pieces[at:end] = ["…"]
+        at += 1
+    return " ".join(pieces)
+
+
+def _phrase_end(pieces: list[str], at: int, wanted: list[str]) -> int:
+    """Where the shortest run of pieces ends whose words hold the phrase; 0 if none begins here."""
+    for end in range(at + 1, min(len(pieces), at + len(wanted)) + 1):
+        said = words(" ".join(pieces[at:end]))
+        if any(said[i : i + len(wanted)] == wanted for i in range(len(said))):
+            return end
+    return 0
+
+
+def _command(text: str, _manner: Manner) -> str:
+    """Nothing that a chat server or another bot takes for a command."""
+    while mark := _COMMAND_MARKS.match(text):
+        text = text[mark.end() :]
+    return text.lstrip()
+
+
+def _length(text: str, manner: Manner) -> str:
+    most = manner.settings.reply.max_chars
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    at_word = cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut
+    return at_word.rstrip(" ,;:-–—") + "…"
+
+
+def _has_picture(text: str) -> bool:
+    return any(ord(char) >= 0x2190 for char in text if char != "…")
+
+
+CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
+    ("labels", _labels),
+    ("fences", _fences),
+    ("markdown", _markdown),
+    ("lines", _lines),
+    ("mention tokens", _mention_tokens),
+    ("quotes", _quotes),
+    ("links", _links),
+    ("double @", _ats),
+    ("openers", _openers),
+    ("blocklist", _blocklist),
+    ("command", _command),
+    ("length", _length),
+)

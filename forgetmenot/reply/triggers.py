@@ -1,0 +1,192 @@
+"""Whether a line of chat asks the bot for an answer, and in which way. Pure.
+
+Promises: never itself, never another bot, never a command, never a line of nothing but emotes; at most one trigger a
+line. Does not decide whether there is time, room or leave to answer: cooldowns are counted here, obeyed by the engine.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.text.clean import clean
+from forgetmenot.text.words import words
+
+_LINK = re.compile(
+    r"(?:https?://|www\.)\S+|\b[\w-]+\.(?:com|net|org|tv|gg|io|me|be|co|de|uk|fr|app|dev)\b\S*", re.IGNORECASE
+)
+_AT = re.compile(r"[@＠﹫]([^\W]+)")
+_CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
+_COMMAND = re.compile(r"\s*[!！]")
+BOT_BADGE = "bot-badge"
+
+
+class TriggerKind(StrEnum):
+    """How the bot was asked."""
+
+    MENTION = "mention"
+    REPLY = "reply"  # a Twitch reply to one of its messages
+    NAME = "name"
+    ALIAS = "alias"
+    BARE = "bare mention"  # nothing but its name: it answers the line before
+    FOLLOW_UP = "follow-up"
+    RAID = "raid"  # live mode only, like the next
+    RETURNER = "returner"
+
+
+DIRECT = frozenset({TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE})
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the bot is. `bots`: ids and logins, in lower case, of accounts that are bots or are to be ignored."""
+
+    user_id: str
+    login: str
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    bots: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One request for an answer. `question` is the line without the bot's name."""
+
+    kind: TriggerKind
+    event: ChatEvent
+    question: str
+
+    @property
+    def direct(self) -> bool:
+        """Whether it was asked outright; everything else is spontaneous."""
+        return self.kind in DIRECT
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """Who the bot talks with: viewer id → when it last answered them; and the names of those who spoke lately."""
+
+    answered_at: Mapping[str, int]
+    speakers: Collection[str] = ()
+
+
+def trigger_of(
+    event: ChatEvent,
+    identity: Identity,
+    follow_ups: Conversations,
+    settings: Settings,
+    now: int,
+    *,
+    returning: bool = False,
+) -> Trigger | None:
+    """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
+    if is_ignored(event, identity) or _COMMAND.match(event.text):
+        return None
+    kind = _asked(event, identity)
+    question = without_name(event.text, identity)
+    if kind is not None:
+        return _direct(kind, event, question)
+    if _continues(event, identity, follow_ups, settings, now):
+        return Trigger(TriggerKind.FOLLOW_UP, event, question)
+    if settings.bot.mode is Mode.LIVE:
+        return _spontaneous(event, question, returning=returning)
+    return None
+
+
+def is_ignored(event: ChatEvent, identity: Identity) -> bool:
+    """Whether nothing that this account says is ever answered: the bot itself, other bots."""
+    if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
+        return True
+    return bool({event.user_id, event.login.casefold()} & identity.bots) or BOT_BADGE in event.badges
+
+
+def is_stale(event: ChatEvent, settings: Settings, now: int) -> bool:
+    """Whether it is too late for an answer."""
+    return now - event.at > settings.reply.stale_after_s * 1_000
+
+
+def wait_ms(trigger: Trigger, answered_viewer: int | None, spoke_up: int | None, settings: Settings, now: int) -> int:
+    """How long the cooldowns say to wait: after its last answer to them, and after it last spoke up by itself."""
+    ready = now
+    if answered_viewer is not None:
+        ready = max(ready, answered_viewer + int(settings.reply.viewer_gap_s * 1_000))
+    if spoke_up is not None and not trigger.direct:
+        ready = max(ready, spoke_up + int(settings.reply.spontaneous_gap_s * 1_000))
+    return ready - now
+
+
+def without_name(text: str, identity: Identity) -> str:
+    """A line without the bot's name where it is called by it: every @name, and a name at either end."""
+    rest = _AT.sub(lambda found: " " if _is_own(found[1], identity) else found[0], clean(text))
+    for name in _names(identity):
+        own = re.escape(name)
+        rest = re.sub(rf"^\W*{own}\b[\s,:!]*|[\s,]*\b{own}(?=\W*$)", "", rest, flags=re.IGNORECASE)
+    return clean(rest)
+
+
+def _asked(event: ChatEvent, identity: Identity) -> TriggerKind | None:
+    if any(_is_own(name, identity) for name in _AT.findall(event.text)):
+        return TriggerKind.MENTION
+    if event.reply_to is not None and event.reply_to.user_id == identity.user_id:
+        return TriggerKind.REPLY
+    said = words(_LINK.sub(" ", _AT.sub(" ", event.text)))
+    if any(_holds(said, words(name)) for name in (identity.login, identity.name) if name):
+        return TriggerKind.NAME
+    if any(_holds(said, words(alias)) for alias in identity.aliases):
+        return TriggerKind.ALIAS
+    return None
+
+
+def _direct(kind: TriggerKind, event: ChatEvent, question: str) -> Trigger | None:
+    if event.emote_only or _only_pictures(question):
+        return None
+    bare = not any(char.isalnum() for char in question)
+    return Trigger(TriggerKind.BARE if bare and kind is not TriggerKind.REPLY else kind, event, question)
+
+
+def _continues(event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int) -> bool:
+    """Whether it goes on with a talk: soon after an answer to the same viewer, and not spoken to somebody else."""
+    answered = talks.answered_at.get(event.user_id)
+    if answered is None or not 0 <= now - answered <= settings.reply.follow_up_s * 1_000:
+        return False
+    if event.emote_only or not any(char.isalnum() for char in event.text):
+        return False
+    return not _to_somebody_else(event, identity, talks.speakers)
+
+
+def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
+    if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
+        return True
+    if _AT.search(event.text):
+        return True
+    called = _CALLED.match(event.text)
+    return called is not None and called[1].casefold() in speakers
+
+
+def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger | None:
+    if event.kind is EventKind.RAID:
+        return Trigger(TriggerKind.RAID, event, question or event.system_text)
+    if returning and any(char.isalnum() for char in event.text):
+        return Trigger(TriggerKind.RETURNER, event, question)
+    return None
+
+
+def _is_own(name: str, identity: Identity) -> bool:
+    return name.casefold() in {own.casefold().replace(" ", "") for own in _names(identity)}
+
+
+def _names(identity: Identity) -> tuple[str, ...]:
+    return tuple(name for name in (identity.login, identity.name, *identity.aliases) if name)
+
+
+def _holds(said: list[str], name: list[str]) -> bool:
+    """Whether the words of a name stand in a line, in order and side by side."""
+    return bool(name) and any(said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1))
+
+
+def _only_pictures(text: str) -> bool:
+    pictures = any(unicodedata.category(char) in {"So", "Sk"} for char in text)
+    return pictures and not any(char.isalnum() for char in text)

@@ -1,0 +1,161 @@
+"""Who is answered, and who is not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from forgetmenot.domain.chat import ChatEvent, EventKind, ReplyTo
+from forgetmenot.reply.follow_ups import FollowUps
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Identity,
+    Trigger,
+    TriggerKind,
+    is_stale,
+    trigger_of,
+    wait_ms,
+    without_name,
+)
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+
+NOW = 1_784_894_400_000
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"), frozenset({"nightbot", "55"}))
+NOBODY = Conversations({})
+TALKING = Conversations({"1": NOW - 60_000}, {"bob", "carol"})
+MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
+LIVE = Settings(bot=BotSettings(mode=Mode.LIVE))
+
+
+def said(text: str, **changes: object) -> ChatEvent:
+    made = {"id": "e1", "kind": EventKind.MESSAGE, "user_id": "1", "login": "alice", "display_name": "Alice", "at": NOW}
+    return ChatEvent(text=text, **(made | changes))  # type: ignore[arg-type]
+
+
+def kind_of(text: str, talks: Conversations = NOBODY, **changes: object) -> TriggerKind | None:
+    found = trigger_of(said(text, **changes), BOT, talks, MENTIONS, NOW)
+    return found.kind if found else None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("@forgetmenot_bot what do I play?", TriggerKind.MENTION),
+        ("hey @ForgetMeNot, you there?", TriggerKind.MENTION),
+        ("@FORGETMENOT_BOT @forgetmenot_bot hi", TriggerKind.MENTION),
+        ("forgetmenot do you know?", TriggerKind.NAME),
+        ("I love FORGETMENOT!", TriggerKind.NAME),
+        ("forgetmenot_bot hello", TriggerKind.NAME),
+        ("fmn: who won?", TriggerKind.ALIAS),
+        ("that little marmot again", TriggerKind.ALIAS),
+        ("@fmn hello", TriggerKind.MENTION),
+        ("@forgetmenot_bot", TriggerKind.BARE),
+        ("forgetmenot?", TriggerKind.BARE),
+        ("forgetmenots are blue", None),
+        ("see https://forgetmenot.com/forgetmenot", None),
+        ("hello everybody", None),
+        ("", None),
+        ("!forgetmenot what", None),
+        ("！clip @forgetmenot_bot", None),
+        ("@forgetmenot_bot 😂😂", None),
+        ("@bob you there?", None),
+    ],
+)
+def test_what_a_line_asks_for(text: str, kind: TriggerKind | None) -> None:
+    assert kind_of(text) is kind
+
+
+def test_it_never_answers_itself_or_another_bot() -> None:
+    line = "@forgetmenot_bot hi"
+    assert kind_of(line, user_id="99") is None
+    assert kind_of(line, login="ForgetMeNot_Bot") is None
+    assert kind_of(line, login="Nightbot") is None
+    assert kind_of(line, user_id="55") is None
+    assert kind_of(line, badges=frozenset({"bot-badge"})) is None
+
+
+def test_a_line_of_emotes_is_not_answered() -> None:
+    assert kind_of("forgetmenot Kappa", emote_only=True) is None
+    assert kind_of("KEKW", TALKING, emote_only=True) is None
+
+
+def test_a_twitch_reply_to_its_message_needs_no_name() -> None:
+    to_bot = ReplyTo("m1", "99", "forgetmenot_bot", "hello")
+    assert kind_of("and then?", reply_to=to_bot) is TriggerKind.REPLY
+    assert kind_of("?", reply_to=to_bot) is TriggerKind.REPLY
+
+
+def test_a_conversation_goes_on_without_the_name() -> None:
+    assert kind_of("and before that?", TALKING) is TriggerKind.FOLLOW_UP
+    assert kind_of("and before that?", TALKING, user_id="2") is None
+    assert kind_of("and before that?", Conversations({"1": NOW - 181_000})) is None
+    assert kind_of("...", TALKING) is None
+
+
+def test_a_line_to_somebody_else_is_no_follow_up() -> None:
+    assert kind_of("@carol same here", TALKING) is None
+    assert kind_of("bob, did you see that?", TALKING) is None
+    assert kind_of("well, did you see that?", TALKING) is TriggerKind.FOLLOW_UP
+    assert kind_of("same", TALKING, reply_to=ReplyTo("m1", "2", "bob", "hi")) is None
+
+
+def test_by_itself_it_speaks_in_live_mode_only() -> None:
+    raid = said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!")
+    assert trigger_of(raid, BOT, NOBODY, MENTIONS, NOW) is None
+    assert trigger_of(raid, BOT, NOBODY, Settings(), NOW) is None
+    assert trigger_of(raid, BOT, NOBODY, LIVE, NOW) == Trigger(TriggerKind.RAID, raid, raid.system_text)
+    hello = said("hi all")
+    assert trigger_of(hello, BOT, NOBODY, LIVE, NOW) is None
+    back = trigger_of(hello, BOT, NOBODY, LIVE, NOW, returning=True)
+    assert back is not None
+    assert back.kind is TriggerKind.RETURNER
+    assert not back.direct
+    assert trigger_of(said("<3"[:1]), BOT, NOBODY, LIVE, NOW, returning=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("@forgetmenot_bot what do I play?", "what do I play?"),
+        ("ForgetMeNot, what do I play?", "what do I play?"),
+        ("what do I play, forgetmenot?", "what do I play?"),
+        ("what does @bob play @fmn", "what does @bob play"),
+        ("is forgetmenot a flower", "is forgetmenot a flower"),
+    ],
+)
+def test_the_question_is_the_line_without_the_name(text: str, rest: str) -> None:
+    assert without_name(text, BOT) == rest
+
+
+def test_stale_after_thirty_seconds() -> None:
+    assert not is_stale(said("hi"), MENTIONS, NOW + 30_000)
+    assert is_stale(said("hi"), MENTIONS, NOW + 30_001)
+
+
+def test_cooldowns() -> None:
+    asked = Trigger(TriggerKind.MENTION, said("@fmn hi"), "hi")
+    by_itself = Trigger(TriggerKind.RAID, said(""), "")
+    assert wait_ms(asked, None, None, MENTIONS, NOW) == 0
+    assert wait_ms(asked, NOW - 4_000, NOW, MENTIONS, NOW) == 6_000
+    assert wait_ms(by_itself, None, NOW - 500, MENTIONS, NOW) == 1_500
+    assert wait_ms(by_itself, NOW - 60_000, NOW - 60_000, MENTIONS, NOW) == 0
+
+
+def test_conversations_are_remembered_for_a_bounded_crowd() -> None:
+    talks = FollowUps()
+    for i in range(600):
+        talks.heard(said("hi", login=f"viewer{i}", display_name=f"Viewer{i}"))
+        talks.answered(str(i), NOW + i)
+    assert talks.answered_at("599") == NOW + 599
+    assert talks.answered_at("0") is None
+    assert "viewer599" in talks.conversations().speakers
+    assert len(talks.conversations().speakers) == 200
+    talks.forget("599")
+    assert talks.answered_at("599") is None
+
+
+@given(st.text(max_size=300))
+@hypothesis_settings(max_examples=150, deadline=None)
+def test_no_text_breaks_it(text: str) -> None:
+    found = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
+    assert found is None or found.event.text == text
