@@ -1,0 +1,158 @@
+"""A window of chat as a short report by rules: what people said about themselves, what happened, what ran through it.
+
+Pure. Promises at most 150 words, people by their handles, and never eight words of one message in a row.
+"""
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from forgetmenot.llm.offline_claims import claims
+from forgetmenot.llm.offline_transcript import Burst, Entry, Happened, Said, read
+from forgetmenot.llm.offline_words import COMMON_PHRASES, NO_TOPIC
+from forgetmenot.text.words import STOPWORDS, words
+
+MOST_WORDS = 150
+MOST_CLAIMS = 14
+BIT_TIMES, BIT_PEOPLE = 4, 3
+EVENT_WORDS = 9
+_HANDLE = re.compile(r"\bP\d+\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+_PHRASE = re.compile(r"[\w']+(?: [\w'-]+){1,5}")
+
+
+def summary(transcript: str) -> str:
+    """The report. Never empty."""
+    entries = read(transcript)
+    said = [entry for entry in entries if isinstance(entry, Said)]
+    bursts = [entry for entry in entries if isinstance(entry, Burst)]
+    bits = _bits(said, bursts)
+    sentences = [
+        *_about_people(said),
+        *_events(entries),
+        *(f'Running bit: chat kept saying "{bit}".' for bit in bits),
+        *_topics(said, frozenset(word for bit in bits for word in words(bit))),
+        *_reactions(bursts),
+        *_presence(said),
+    ]
+    return within(sentences or ["Nothing in particular was said."], MOST_WORDS)
+
+
+def recap(text: str) -> str:
+    """A stream's recap out of its episodes' sentences: what happened and what was learned, each once."""
+    found = list(dict.fromkeys(_sentences(text)))
+    telling = [s for s in found if not s.startswith(("Most of the talk", "Loudest", "In chat", "Nothing in"))]
+    return within(telling or found or ["A quiet stream."], MOST_WORDS // 2)
+
+
+def within(sentences: Iterable[str], most: int) -> str:
+    """As many whole sentences as fit into so many words, at least a part of the first."""
+    kept: list[str] = []
+    room = most
+    for sentence in sentences:
+        size = len(sentence.split())
+        if size <= room:
+            kept.append(sentence)
+            room -= size
+    return " ".join(kept)
+
+
+def _sentences(text: str) -> list[str]:
+    lines = (re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line) for line in text.splitlines())
+    return [s.strip() for line in lines for s in _SENTENCE_END.split(line) if len(s.split()) > 2]
+
+
+def _about_people(said: Sequence[Said]) -> list[str]:
+    found: dict[str, None] = {}
+    for line in said:
+        for claim in claims(line.text):
+            found[f"{line.who}{'' if claim.startswith(chr(39)) else ' '}{claim}."] = None
+    return list(found)[:MOST_CLAIMS]
+
+
+def _events(entries: Iterable[Entry]) -> list[str]:
+    told = [
+        " ".join(entry.text.split()[:EVENT_WORDS]).rstrip(".!,") + "."
+        for entry in entries
+        if isinstance(entry, Happened)
+    ]
+    return list(dict.fromkeys(told))[:6]
+
+
+def _bits(said: Sequence[Said], bursts: Sequence[Burst]) -> list[str]:
+    """Phrases of some words that several people repeat: what a channel's running jokes look like."""
+    times: Counter[str] = Counter()
+    people: dict[str, set[str]] = defaultdict(set)
+    crowd: Counter[str] = Counter()
+    for line in said:
+        phrase = _phrase(line.text)
+        if phrase:
+            times[phrase] += 1
+            people[phrase].add(line.who)
+    for burst in bursts:
+        if phrase := _phrase(burst.what):
+            times[phrase] += burst.times
+            crowd[phrase] += burst.people
+    fit = [p for p, n in times.most_common(8) if n >= BIT_TIMES and max(len(people[p]), crowd[p]) >= BIT_PEOPLE]
+    return fit[:2]
+
+
+def _phrase(text: str) -> str | None:
+    plain = text.strip(" .!?~*").lower()
+    if not _PHRASE.fullmatch(plain) or COMMON_PHRASES.match(plain) or _HANDLE.search(text):
+        return None
+    telling = [word for word in words(plain) if word not in STOPWORDS and word not in NO_TOPIC]
+    return plain if telling else None
+
+
+def _topics(said: Sequence[Said], without: frozenset[str]) -> list[str]:
+    """What several people spoke of among themselves, pairs of words before single ones."""
+    by_word: dict[str, set[str]] = defaultdict(set)
+    pairs: Counter[str] = Counter()
+    for line in said:
+        if line.to_bot or "[" in line.text:
+            continue
+        telling = [word for word in words(_HANDLE.sub(" ", line.text)) if _is_topic(word) and word not in without]
+        for word in telling:
+            by_word[word].add(line.who)
+        pairs.update({f"{a} {b}" for a, b in _neighbours(words(line.text)) if _is_topic(a) and _is_topic(b)})
+    chosen = _best_topics(by_word, pairs)
+    return [f"Most of the talk was about {_listed(chosen)}."] if chosen else []
+
+
+def _best_topics(by_word: Mapping[str, set[str]], pairs: Counter[str]) -> list[str]:
+    ranked = sorted((word for word, who in by_word.items() if len(who) >= 2), key=lambda w: (-len(by_word[w]), w))
+    chosen: list[str] = []
+    for word in ranked:
+        pair = next((p for p, n in pairs.most_common() if n >= 2 and word in p.split()), None)
+        topic = pair or word
+        if not any(word in known.split() for known in chosen):
+            chosen.append(topic)
+    return chosen[:4]
+
+
+def _is_topic(word: str) -> bool:
+    return len(word) > 3 and word.isalpha() and word not in STOPWORDS and word not in NO_TOPIC
+
+
+def _neighbours(found: Sequence[str]) -> Iterable[tuple[str, str]]:
+    return itertools.pairwise(found)
+
+
+def _reactions(bursts: Sequence[Burst]) -> list[str]:
+    loudest = sorted(bursts, key=lambda burst: -burst.people)[:2]
+    told = [f"{' '.join(b.what.split()[:4])} ({b.people} people)" for b in loudest if b.people >= BIT_PEOPLE]
+    return [f"Loudest reactions: {_listed(told)}."] if told else []
+
+
+def _presence(said: Sequence[Said]) -> list[str]:
+    lines = Counter(line.who for line in said)
+    if not lines:
+        return []
+    most = [who for who, _ in lines.most_common(3)]
+    return [f"In chat: {len(lines)} {'person' if len(lines) == 1 else 'people'}, above all {_listed(most)}."]
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
