@@ -1,5 +1,6 @@
 """Who is around: the people whose names may come up, as recall and the memory commands look them up."""
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -78,3 +79,31 @@ async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> No
         "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
         [(f"login:{login}", login, login, at, at) for login in logins],
     )
+
+
+async def add_by_id(tx: Transaction, viewer_ids: Sequence[str], at: int) -> None:
+    """People known by their Twitch id alone, until they speak."""
+    await tx.many(
+        "INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, ?, ?)",
+        [(viewer_id, at, at) for viewer_id in viewer_ids],
+    )
+
+
+async def find_many(source: Source, logins_or_ids: Sequence[str]) -> dict[str, str]:
+    """The ids of people given by id or by their present login, hidden people too; an id wins over a login."""
+    given = json.dumps(list(logins_or_ids))
+    rows = await source.rows(
+        "SELECT login, id FROM viewers WHERE login IN (SELECT value FROM json_each(?1))"
+        " UNION ALL SELECT id, id FROM viewers WHERE id IN (SELECT value FROM json_each(?1))",
+        (given,),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def logins(source: Source, viewer_ids: Sequence[str]) -> dict[str, str]:
+    """The present logins of these people, where they have one."""
+    rows = await source.rows(
+        "SELECT id, login FROM viewers WHERE login IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}

@@ -106,8 +106,10 @@ FROM episodes e
 
 
 async def unread(source: Source, limit: int = 50) -> list[Episode]:
-    """The oldest episodes that were never read for notes."""
-    rows = await source.rows(f"{_EPISODE} WHERE e.extracted_at IS NULL ORDER BY e.id LIMIT ?", (limit,))
+    """The oldest episodes that were never read for notes and do not wait to be summarised again."""
+    rows = await source.rows(
+        f"{_EPISODE} WHERE e.extracted_at IS NULL AND e.dirty_at IS NULL ORDER BY e.id LIMIT ?", (limit,)
+    )
     return [_episode(row) for row in rows]
 
 
@@ -274,3 +276,13 @@ async def stream_before(source: Source, stream_id: int | None) -> tuple[int, str
         "SELECT id, recap FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1", (stream_id,)
     )
     return (row[0], row[1]) if row else None
+
+
+async def summaries_with_keys(source: Source, episode_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """The key (its own, or one made of its id) and the summary of each of these episodes."""
+    rows = await source.rows(
+        "SELECT id, coalesce(key, 'episode-' || id), summary FROM episodes"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(set(episode_ids))),),
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}

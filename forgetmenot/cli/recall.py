@@ -1,0 +1,135 @@
+"""`forgetmenot recall`: the notes that would be recalled for a message, in order."""
+
+import argparse
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async
+
+if TYPE_CHECKING:
+    from forgetmenot.domain.memory import Recalled
+    from forgetmenot.memory.recall import Recall
+    from forgetmenot.store.database import Database
+
+KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", and the keys of a note as in
+`forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
+--batch takes JSON lines {"id", "viewers": [logins or ids], "text", "limit"?} and prints a line for each, in order:
+{"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
+
+
+def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+    """Name the command and its options."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "recall",
+        help="show what would be recalled for a message",
+        description="The notes about a viewer that would be recalled for a message, best first.",
+        epilog=KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="the message")
+    parser.add_argument("--viewer", metavar="LOGIN", help="whom it is about (login or id)")
+    parser.add_argument("--batch", type=Path, metavar="FILE", help="questions as JSON lines")
+    parser.add_argument("--limit", type=int, default=10, help="at most this many notes (default: 10)")
+    parser.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
+    add_db_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=lambda arguments: run_async(_run(arguments)))
+
+
+async def _run(arguments: argparse.Namespace) -> None:
+    from forgetmenot.clock import ManualClock
+    from forgetmenot.errors import InputError
+    from forgetmenot.memory.recall import Recall
+    from forgetmenot.settings.schema import Settings
+    from forgetmenot.store.database import open_database
+
+    if (arguments.batch is None) == (arguments.viewer is None or arguments.text is None):
+        raise InputError("Give --viewer LOGIN and a TEXT, or --batch FILE.")
+    settings = Settings()
+    clock = ManualClock(_now(arguments))
+    async with open_database(existing_database(arguments)) as db:
+        recall = Recall(db=db, settings=lambda: settings, clock=clock)
+        if arguments.batch is not None:
+            await _batch(db, recall, arguments.batch)
+        else:
+            await _one(db, recall, arguments)
+
+
+def _now(arguments: argparse.Namespace) -> int:
+    from forgetmenot.clock import SystemClock, parse_iso
+    from forgetmenot.errors import InputError
+
+    if arguments.now is None:
+        return SystemClock().now()
+    try:
+        return parse_iso(arguments.now)
+    except ValueError as error:
+        raise InputError(f"--now {arguments.now} is no time in ISO 8601, such as 2026-11-20T18:30:00Z.") from error
+
+
+async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
+    from forgetmenot.cli.memory import as_json
+    from forgetmenot.errors import InputError
+    from forgetmenot.store import crowd
+
+    viewer = await crowd.find(db, arguments.viewer)
+    if viewer is None:
+        raise InputError(f"Nobody called {arguments.viewer} is known. Use a present login or a Twitch id.")
+    started = perf_counter()
+    found = await recall.about_viewer(viewer, recall.query(arguments.text), arguments.limit)
+    ms = (perf_counter() - started) * 1_000
+    shown = await as_json(db, [one.note for one in found])
+    if arguments.json:
+        emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(found, shown)})
+        return
+    for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1):
+        print(f"{rank:3} {one.score:.4f} #{one.note.id} {note['fact']}")
+
+
+def _ranked(found: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [
+        {"rank": rank, "score": one.score, **note}
+        for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1)
+    ]
+
+
+async def _batch(db: "Database", recall: "Recall", path: Path) -> None:
+    from forgetmenot.errors import InputError
+
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    emit(await _answer(db, recall, number, line))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from error
+
+
+async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
+    import msgspec
+
+    from forgetmenot.store import crowd
+
+    try:
+        asked = msgspec.json.decode(line, type=_question_type())
+    except msgspec.MsgspecError as error:
+        return {"id": None, "error": f"line {number}: {error}"}
+    started = perf_counter()
+    given = [name.removeprefix("@").casefold() for name in asked.viewers]
+    ids = await crowd.find_many(db, given)
+    subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
+    found = await recall.about_viewers(subjects, recall.query(asked.text), asked.limit) if subjects else []
+    ms = (perf_counter() - started) * 1_000
+    return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
+
+
+def _question_type() -> Any:  # noqa: ANN401  # a class made late, so that msgspec is imported late
+    import msgspec
+
+    return msgspec.defstruct(
+        "Question", [("id", str | int), ("viewers", list[str]), ("text", str), ("limit", int, 10)], frozen=True
+    )
+
+
+__all__ = ["add"]

@@ -1,0 +1,239 @@
+"""What a model proposes to remember, read and screened: the rules that need nothing but the episode. Pure.
+
+Promises that nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said
+by somebody who spoke, in a fit length and free of what is never stored, is refused with the name of the rule. It does
+not know what is remembered already; memory/beliefs does.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
+from forgetmenot.memory.claims import forbidden_claim
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.sensitive import sensitive_category
+
+SHORTEST, LONGEST = 5, 200
+REPORTED_AT_MOST = 0.5
+WORDS_KEPT = 6
+LONGEST_WORD = 32
+DAY_MS = 86_400_000
+
+LASTS: Mapping[Lifetime, int | None] = {
+    Lifetime.DAY: DAY_MS,
+    Lifetime.THREE_DAYS: 3 * DAY_MS,
+    Lifetime.WEEK: 7 * DAY_MS,
+    Lifetime.MONTH: 30 * DAY_MS,
+    Lifetime.PERMANENT: None,
+}
+_PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "changes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
+                    "id": {"type": "integer"},
+                    "about": {"type": "string"},
+                    "fact": {"type": "string"},
+                    "confidence": {"type": "number"},
+                    "lifetime": {"type": "string", "enum": [one.value for one in Lifetime]},
+                    "importance": {"type": "string", "enum": [one.value for one in Importance]},
+                    "topics": {"type": "array", "items": {"type": "string"}},
+                    "asked_with": {"type": "array", "items": {"type": "string"}},
+                    "said_by": {"type": "string"},
+                },
+                "required": ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"],
+            },
+        }
+    },
+    "required": ["changes"],
+}
+
+
+class Proposed(msgspec.Struct, frozen=True):
+    """One change as a model writes it."""
+
+    op: str
+    about: str
+    fact: str = ""
+    id: int | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    lifetime: object = None
+    importance: object = None
+    topics: object = None
+    asked_with: object = None
+    said_by: str | None = None
+
+
+class Person(NamedTuple):
+    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: they opted out or were banned."""
+
+    viewer_id: str
+    spoke: bool
+    addressed: bool
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
+
+    people: Mapping[str, Person]
+    to_ids: Callable[[str], str | None]
+    min_confidence: float
+    allowed: frozenset[str] = frozenset()
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
+
+    op: str
+    note_id: int | None
+    scope: Scope
+    subject_id: str | None
+    fact: str
+    confidence: float
+    source_kind: SourceKind
+    importance: Importance
+    lasts: int | None
+    topics: tuple[str, ...]
+    asked_with: tuple[str, ...]
+    speaker: Person | None
+
+
+class Refused(Exception):
+    """A proposal did not pass; `rule` names why. Control flow of memory/: callers catch it, nobody is shown it."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
+def proposals(text: str) -> list[object] | None:
+    """The changes in a model's answer, not yet looked at; None where the answer is no such object."""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    changes = answer.get("changes") if isinstance(answer, dict) else None
+    return changes if isinstance(changes, list) else None
+
+
+def screened(raw: object, screen: Screen) -> Change:
+    """One proposal, checked. Raises Refused."""
+    try:
+        proposed = msgspec.convert(raw, Proposed)
+    except msgspec.ValidationError as error:
+        raise Refused("malformed") from error
+    _check_op(proposed)
+    scope, subject = _subject(proposed, screen)
+    speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
+    source = _source(scope, subject, speaker)
+    fact = "" if proposed.op == "confirm" else _fact(proposed, screen)
+    confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
+    return Change(
+        op=proposed.op,
+        note_id=proposed.id,
+        scope=scope,
+        subject_id=subject.viewer_id if subject else None,
+        fact=fact,
+        confidence=confidence,
+        source_kind=source,
+        importance=_importance(proposed.importance),
+        lasts=LASTS[_lifetime(proposed.lifetime)],
+        topics=_words(proposed.topics, screen),
+        asked_with=_words(proposed.asked_with, screen),
+        speaker=speaker,
+    )
+
+
+def _check_op(proposed: Proposed) -> None:
+    if proposed.op not in {"add", "confirm", "supersede"}:
+        raise Refused("unknown_op")
+    if proposed.op != "add" and proposed.id is None:
+        raise Refused("no_id")
+
+
+def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, Person | None]:
+    about = proposed.about.strip()
+    if about in _PLACES:
+        return _PLACES[about], None
+    person = screen.people.get(about)
+    if person is None:
+        raise Refused("not_there")
+    if person.hidden:
+        raise Refused("hidden_person")
+    return Scope.VIEWER, person
+
+
+def _speaker(proposed: Proposed, screen: Screen, *, needed: bool) -> Person | None:
+    said_by = (proposed.said_by or "").strip()
+    if not said_by and not needed:
+        return None
+    person = screen.people.get(said_by)
+    if person is None:
+        raise Refused("no_speaker")
+    if not person.spoke or person.hidden:
+        raise Refused("speaker_silent")
+    return person
+
+
+def _source(scope: Scope, subject: Person | None, speaker: Person | None) -> SourceKind:
+    if scope is not Scope.VIEWER:
+        return SourceKind.OBSERVED
+    return SourceKind.SELF_CLAIM if subject == speaker else SourceKind.REPORTED
+
+
+def _fact(proposed: Proposed, screen: Screen) -> str:
+    if proposed.confidence < screen.min_confidence:
+        raise Refused("confidence")
+    named = screen.to_ids(clean(proposed.fact))
+    if named is None:
+        raise Refused("unknown_handle")
+    return checked_fact(named, allowed=screen.allowed, never=screen.never)
+
+
+def checked_fact(fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = ()) -> str:
+    """A fact of fit length, free of what is never stored. Raises Refused."""
+    bare = MENTION.sub("somebody", fact)
+    if not SHORTEST <= len(bare) <= LONGEST:
+        raise Refused("length")
+    category = sensitive_category(bare, allow=allowed, extra=tuple(never))
+    if category is not None:
+        raise Refused(f"sensitive:{category}")
+    claim = forbidden_claim(bare)
+    if claim is not None:
+        raise Refused(f"claim:{claim}")
+    return fact
+
+
+def _importance(value: object) -> Importance:
+    return next((one for one in Importance if one.value == value), Importance.MEDIUM)
+
+
+def _lifetime(value: object) -> Lifetime:
+    return next((one for one in Lifetime if one.value == value), Lifetime.WEEK)
+
+
+def _words(value: object, screen: Screen) -> tuple[str, ...]:
+    """The words a note is found with: few and short, so that no note can be stuffed with them."""
+    if not isinstance(value, list):
+        return ()
+    found = (clean(word) for word in value if isinstance(word, str))
+    fit = dict.fromkeys(word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD)
+    return tuple(
+        word for word in fit if sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never)) is None
+    )[:WORDS_KEPT]

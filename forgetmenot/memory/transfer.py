@@ -1,0 +1,312 @@
+"""Notes in and out of the memory as JSON lines, for backups, moves and measurements.
+
+Promises that a bad line is refused by its number and with its reason while the others go in; that imported notes are
+permanent and have an episode as evidence; and that some thousand lines are one transaction, so that a stop half way
+leaves whole batches. It does not merge or cap anything unless asked to (`merge`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import EpisodeKind, Note, Scope, SourceKind
+from forgetmenot.memory import beliefs
+from forgetmenot.memory.beliefs import Said
+from forgetmenot.memory.proposals import Refused, checked_fact
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.evidence import OwnEpisode, Stance
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.clean import clean
+
+AT_ONCE = 4_000
+Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+
+
+class EpisodeLine(msgspec.Struct, frozen=True):
+    """The evidence that a line brings along."""
+
+    key: Text
+    summary: str = ""
+
+
+class NoteLine(msgspec.Struct, frozen=True):
+    """One line of an import."""
+
+    fact: Text
+    scope: Scope = Scope.VIEWER
+    viewer: str | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
+    observed_at: str | None = None
+    topics: tuple[str, ...] = ()
+    id: Annotated[int, Meta(ge=1, le=2**62)] | None = None
+    episode: EpisodeLine | None = None
+
+
+class RefusedLine(NamedTuple):
+    """A line that did not go in."""
+
+    line: int
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did; `merged`: confirmed or superseded something known (only with `merge`)."""
+
+    imported: int = 0
+    merged: int = 0
+    episodes: int = 0
+    viewers: int = 0
+    refused: list[RefusedLine] = field(default_factory=list)
+
+
+class _Read(NamedTuple):
+    """A line that can be used. `viewer`: an id, or a login in lower case."""
+
+    number: int
+    line: NoteLine
+    fact: str
+    at: int
+    viewer: str | None
+
+
+@dataclass(slots=True)
+class _Import:
+    """What stays the same from batch to batch."""
+
+    db: Database
+    now: int
+    merge: bool
+    filtered: bool
+    privacy: PrivacySettings
+    report: ImportReport = field(default_factory=ImportReport)
+    keys: dict[str, int] = field(default_factory=dict)
+    viewers: dict[str, str] = field(default_factory=dict)
+
+
+async def import_notes(
+    db: Database,
+    lines: Iterable[str],
+    *,
+    now: int,
+    merge: bool = False,
+    filtered: bool = True,
+    privacy: PrivacySettings | None = None,
+) -> ImportReport:
+    """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts."""
+    state = _Import(db, now, merge, filtered, privacy or PrivacySettings())
+    numbered = enumerate(lines, start=1)
+    while batch := list(islice(numbered, AT_ONCE)):
+        readable = await asyncio.to_thread(_readable, batch, state)
+        async with db.write() as tx:
+            await _write(tx, readable, state)
+    state.report.refused.sort()
+    return state.report
+
+
+def _readable(batch: list[tuple[int, str]], state: _Import) -> list[_Read]:
+    found: list[_Read] = []
+    decoder = msgspec.json.Decoder(NoteLine)
+    for number, text in batch:
+        if not text.strip():
+            continue
+        try:
+            found.append(_read(number, decoder.decode(text), state))
+        except msgspec.MsgspecError as error:
+            state.report.refused.append(RefusedLine(number, str(error)))
+        except Refused as refusal:
+            state.report.refused.append(RefusedLine(number, refusal.rule))
+    return found
+
+
+def _read(number: int, line: NoteLine, state: _Import) -> _Read:
+    fact = clean(line.fact)
+    if not fact:
+        raise Refused("the fact is empty")
+    if (line.viewer is None) == (line.scope is Scope.VIEWER):
+        raise Refused("scope viewer needs a viewer; channel and running_bit have none")
+    if state.filtered:
+        _refuse_sensitive(fact, state.privacy)
+    return _Read(number, line, fact, _time(line, state.now), _login_or_id(line.viewer))
+
+
+def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
+    try:
+        checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store)
+    except Refused as refusal:
+        if not refusal.rule.startswith("length"):  # imports are taken as long as they are
+            raise
+
+
+def _time(line: NoteLine, now: int) -> int:
+    if line.observed_at is None:
+        return now
+    try:
+        return parse_iso(line.observed_at)
+    except (ValueError, OverflowError) as error:
+        raise Refused("observed_at is no ISO 8601 time") from error
+
+
+def _login_or_id(viewer: str | None) -> str | None:
+    if viewer is None:
+        return None
+    name = viewer.strip().removeprefix("@").casefold().removeprefix("login:")
+    if not name or len(name) > 50 or not all(char.isalnum() or char in "_.-" for char in name) or not name.isascii():
+        raise Refused("viewer is neither a login nor a Twitch id")
+    return name
+
+
+async def _write(tx: Transaction, batch: list[_Read], state: _Import) -> None:
+    batch = await _with_free_ids(tx, batch, state)
+    await _find_viewers(tx, batch, state)
+    episodes = await _make_episodes(tx, batch, state)
+    if state.merge:
+        for read, episode in zip(batch, episodes, strict=True):
+            await _merge(tx, read, episode, state)
+        return
+    await _insert(tx, batch, episodes, state)
+
+
+async def _with_free_ids(tx: Transaction, batch: list[_Read], state: _Import) -> list[_Read]:
+    seen = await notes.taken_ids(tx, [read.line.id for read in batch if read.line.id is not None])
+    free: list[_Read] = []
+    for read in batch:
+        if read.line.id is not None and read.line.id in seen:
+            state.report.refused.append(RefusedLine(read.number, f"id {read.line.id} is taken"))
+            continue
+        if read.line.id is not None:
+            seen.add(read.line.id)
+        free.append(read)
+    return free
+
+
+async def _find_viewers(tx: Transaction, batch: list[_Read], state: _Import) -> None:
+    """The ids of the people in a batch; provisional ones for logins that nobody has seen yet."""
+    wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
+    state.viewers.update(await crowd.find_many(tx, wanted))
+    new = [viewer for viewer in wanted if viewer not in state.viewers]
+    await crowd.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
+    await crowd.add_by_id(tx, [name for name in new if name.isdigit()], state.now)
+    state.viewers.update({name: name if name.isdigit() else f"login:{name}" for name in new})
+    state.report.viewers += len(new)
+
+
+async def _make_episodes(tx: Transaction, batch: list[_Read], state: _Import) -> list[int]:
+    """The evidence episode of each line: one per key, and one for all lines of a batch that bring none."""
+    keys = {read.line.episode.key for read in batch if read.line.episode is not None} - state.keys.keys()
+    state.keys.update(await evidence.episodes_by_key(tx, sorted(keys)))
+    next_id = await evidence.highest_episode(tx) + 1
+    new: list[tuple[int, OwnEpisode]] = []
+    found: list[int] = []
+    for read in batch:
+        key = read.line.episode.key if read.line.episode is not None else None
+        if key is None or key not in state.keys:
+            new.append((next_id, _episode(read, key)))
+            if key is not None:
+                state.keys[key] = next_id
+            found.append(next_id)
+            next_id += 1
+        else:
+            found.append(state.keys[key])
+    await evidence.insert_episodes(tx, new, state.now)
+    pairs = [
+        (episode, state.viewers[read.viewer])
+        for read, episode in zip(batch, found, strict=True)
+        if read.viewer is not None
+    ]
+    await evidence.add_people(tx, pairs)
+    state.report.episodes += len(new)
+    return found
+
+
+def _episode(read: _Read, key: str | None) -> OwnEpisode:
+    told = read.line.episode
+    summary = clean(told.summary) if told is not None else "Imported."
+    return OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)
+
+
+async def _insert(tx: Transaction, batch: list[_Read], episodes: list[int], state: _Import) -> None:
+    given = [read.line.id for read in batch if read.line.id is not None]
+    free = _free_ids(max([await notes.highest_id(tx), *given]))
+    new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
+    await notes.insert_many(tx, new, cause="import", now=state.now)
+    await evidence.add_many(
+        tx,
+        (
+            Stance(note.id or 0, episode, "stated", None, False, note.at)  # noqa: FBT003  # a row
+            for note, episode in zip(new, episodes, strict=True)
+        ),
+    )
+    state.report.imported += len(new)
+
+
+def _free_ids(highest: int) -> Iterator[int]:
+    while True:
+        highest += 1
+        yield highest
+
+
+def _new_note(read: _Read, state: _Import, note_id: int | None) -> NewNote:
+    return NewNote(
+        id=note_id,
+        scope=read.line.scope,
+        subject_id=None if read.viewer is None else state.viewers[read.viewer],
+        fact=read.fact,
+        confidence=read.line.confidence,
+        source_kind=SourceKind.IMPORT,
+        at=read.at,
+        topics=tuple(topic for topic in (clean(topic).casefold() for topic in read.line.topics) if topic),
+    )
+
+
+async def _merge(tx: Transaction, read: _Read, episode: int, state: _Import) -> None:
+    new = _new_note(read, state, read.line.id)
+    said = Said(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
+    try:
+        done = await beliefs.believe(tx, new, said, now=state.now)
+    except Refused as refusal:
+        state.report.refused.append(RefusedLine(read.number, refusal.rule))
+        return
+    state.report.imported += done.kind == "added"
+    state.report.merged += done.kind != "added"
+
+
+async def export_notes(
+    db: Database, *, subject_id: str | None = None, status: str | None = None
+) -> AsyncIterator[dict[str, object]]:
+    """Every note as a line that `import_notes` takes again, with its status and source beside; in order of ids."""
+    after = 0
+    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
+        after = batch[-1].id
+        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
+        told = await evidence.summaries_with_keys(db, first.values())
+        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
+        logins = await crowd.logins(db, people)
+        for note in batch:
+            yield _line(note, logins, told.get(first.get(note.id, 0)))
+
+
+def _line(note: Note, logins: dict[str, str], told: tuple[str, str] | None) -> dict[str, object]:
+    line: dict[str, object] = {
+        "id": note.id,
+        "scope": note.scope.value,
+        "viewer": note.subject_id,
+        "login": logins.get(note.subject_id or ""),
+        "fact": note.fact,
+        "confidence": round(note.confidence, 4),
+        "observed_at": iso(note.last_confirmed_at),
+        "topics": list(note.topics),
+        "status": note.status.value,
+        "source_kind": note.source_kind.value,
+    }
+    if told is not None:
+        line["episode"] = {"key": told[0], "summary": told[1]}
+    return line
