@@ -126,6 +126,7 @@ ACTIONS: tuple[Action, ...] = (
         "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
         scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
+        asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
@@ -134,6 +135,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
+        asks="(?:delete|remove) my (?:last |previous )?message",
     ),
     Action(
         "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),

@@ -1,0 +1,78 @@
+"""What the policy looks at: gathered by the executor from the store, the room and Twitch. Shapes only, all frozen."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forgetmenot.domain.chat import Role, Standing
+
+PRIVILEGED = frozenset({Role.BROADCASTER, Role.MODERATOR})
+IMMUNE = PRIVILEGED | {Role.VIP}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in chat now. `role` is from the badges of their last message; `message_id` is that message."""
+
+    id: str
+    login: str
+    role: Role = Role.VIEWER
+    display_name: str = ""
+    standing: Standing = Standing.KNOWN
+    is_bot: bool = False
+    is_self: bool = False
+    opted_in: bool = False  # takes part in fun moderation
+    message_id: str = ""
+
+    @property
+    def privileged(self) -> bool:
+        """Whether they run this channel: the broadcaster or a moderator."""
+        return self.role in PRIVILEGED
+
+
+class Found(StrEnum):
+    """Whether code could tell whom the proposal means."""
+
+    NOT_NEEDED = "not_needed"
+    FOUND = "found"
+    UNKNOWN = "unknown"
+    AMBIGUOUS = "ambiguous"
+
+
+class Immunity(StrEnum):
+    """What Twitch says about the target. It is asked last: `NOT_ASKED` forbids nothing yet."""
+
+    NOT_ASKED = "not_asked"
+    NO = "no"
+    YES = "yes"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The moment in which something is proposed. `asked_for` names the actions that the asker's own words ask for."""
+
+    asker: Person
+    target: Person | None = None
+    found: Found = Found.NOT_NEEDED
+    immunity: Immunity = Immunity.NOT_ASKED
+    asked_for: frozenset[str] = frozenset()
+    live: bool = False
+    paused: bool = False
+    safe_mode: bool = False
+    serious: bool = False
+    room_modes: frozenset[str] = frozenset()
+    failing: frozenset[str] = frozenset()  # actions switched off after failures
+    approved_by: str = ""  # the person who approved exactly this
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What was decided and done lately. Times until which something rests are in ms; 0: it does not."""
+
+    viewer_until: int = 0
+    channel_until: int = 0
+    action_until: int = 0
+    refusals: int = 0  # of this asker, in the last ten minutes
+    done_this_stream: int = 0
+    waiting: int = 0
+    own_timeouts: frozenset[str] = frozenset()  # ids that the bot itself timed out

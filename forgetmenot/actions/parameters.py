@@ -1,0 +1,72 @@
+"""Checks what a proposal brings against what an action takes. Pure.
+
+Promises: only the entry's own parameters pass; whatever else the model wrote (ids, for one) is left out; texts are
+one clean line without tags, commands or mentions by id; numbers stand inside their bounds, shortened if need be.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from forgetmenot.actions.entry import Action, Kind, Parameter
+from forgetmenot.actions.scrub import without_tags
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import defang
+
+_NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE)
+_COMMAND = re.compile(r"^[\s/!.\\]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Parameters that fit. `problem` is a sentence if they do not; `changed` one if something was shortened."""
+
+    params: Mapping[str, str]
+    problem: str = ""
+    changed: str = ""
+
+
+def check(action: Action, given: Mapping[str, str], most_seconds: int) -> Checked:
+    """The parameters of a proposal as the action takes them; `most_seconds` is the settings' own bound for class B."""
+    params: dict[str, str] = {}
+    changed = ""
+    for parameter in action.params:
+        value = given.get(parameter.name, parameter.default)
+        if value is None:
+            return Checked({}, f"{action.name} needs {parameter.name}.")
+        one = _fit(parameter, value, most_seconds)
+        if one.problem:
+            return one
+        params |= one.params
+        changed = changed or one.changed
+    return Checked(params, changed=changed)
+
+
+def _fit(parameter: Parameter, value: str, most_seconds: int) -> Checked:
+    if parameter.kind is Kind.SECONDS:
+        return _fit_seconds(parameter, value, most_seconds)
+    return _fit_text(parameter, value)
+
+
+def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked:
+    number = _NUMBER.fullmatch(value.strip())
+    if number is None:
+        return Checked({}, f"{parameter.name} has to be a number of seconds.")
+    seconds = int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1)
+    if seconds < parameter.least:
+        return Checked({}, f"{parameter.name} has to be at least {parameter.least}.")
+    most = min(parameter.most, most_seconds) if parameter.most <= 60 else parameter.most
+    if seconds > most:
+        return Checked({parameter.name: str(most)}, changed=f"{parameter.name} was shortened from {seconds} to {most}.")
+    return Checked({parameter.name: str(seconds)})
+
+
+def _fit_text(parameter: Parameter, value: str) -> Checked:
+    line = clean(without_tags(defang(_COMMAND.sub("", clean(value)))))
+    line = _COMMAND.sub("", line)
+    if not line and parameter.default is None:
+        return Checked({}, f"{parameter.name} is empty.")
+    if len(line) <= parameter.most:
+        return Checked({parameter.name: line})
+    cut = line[: parameter.most].rsplit(" ", 1)[0]
+    return Checked({parameter.name: cut}, changed=f"{parameter.name} was cut to {parameter.most} characters.")

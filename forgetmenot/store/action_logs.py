@@ -1,0 +1,306 @@
+"""What the bot was asked to do, what was decided, and what became of it. Kept 30 days.
+
+One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
+called, and what a crash left running becomes `unknown` and is never done again. `revert_at` is set in the same
+transaction that claims an action which must be taken back, so a crash cannot lose that either.
+A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from forgetmenot.store.database import Database, Row, Transaction
+
+
+class Status(StrEnum):
+    """What became of a proposal."""
+
+    DENIED = "denied"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    EXPIRED = "expired"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedAction:
+    """One row, with its JSON read."""
+
+    id: int
+    at: int
+    bot_message_id: int | None
+    key: str
+    asked_by: str | None
+    target_id: str | None
+    name: str
+    kind: str
+    params: Mapping[str, str]
+    verdict: str
+    rule: str
+    reason: str
+    status: Status
+    detail: str
+    decided_by: str | None
+    expires_at: int | None
+    revert_at: int | None
+    finished_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewAction:
+    """What is known when a proposal was decided. Ids of people who are not stored are left out of the row."""
+
+    key: str
+    at: int
+    name: str
+    kind: str
+    params: Mapping[str, str]
+    verdict: str
+    rule: str
+    reason: str
+    status: Status
+    asked_by: str | None = None
+    target_id: str | None = None
+    bot_message_id: int | None = None
+    expires_at: int | None = None
+    revert_at: int | None = None
+
+
+async def insert(tx: Transaction, new: NewAction) -> int | None:
+    """Write the row; its id, or None if a proposal of that key was taken up before."""
+    rows = await tx.rows(
+        "INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class, params_json, verdict,"
+        " rule, reason, status, expires_at, revert_at) VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?),"
+        " (SELECT id FROM viewers WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING id",
+        (
+            new.at, new.bot_message_id, new.key, new.asked_by, new.target_id, new.name, new.kind,
+            msgspec.json.encode(new.params).decode(), new.verdict, new.rule, new.reason, new.status,
+            new.expires_at, new.revert_at,
+        ),
+    )  # fmt: skip
+    return int(rows[0]["id"]) if rows else None
+
+
+async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None) -> bool:
+    """Take a waiting action up for execution; False if somebody was faster, or it has lapsed."""
+    changed = await tx.execute(
+        "UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ?"
+        " WHERE id = ? AND status = 'waiting' AND expires_at > ?",
+        (decided_by, revert_at, action_id, now),
+    )
+    return changed == 1
+
+
+async def settle(tx: Transaction, action_id: int, status: Status, detail: str, now: int) -> None:
+    """Note what came of it. What was not done needs no taking back."""
+    await tx.execute(
+        "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
+        " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
+        (status, detail[:300], now, status, action_id),
+    )
+
+
+async def refuse(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
+    """Deny a waiting action; False if it does not wait any more."""
+    changed = await tx.execute(
+        "UPDATE action_logs SET status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
+        " WHERE id = ? AND status = 'waiting'",
+        (by, rule, reason, now, action_id),
+    )
+    return changed == 1
+
+
+async def ask_for_approval(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
+    """Approve from another process: the running bot carries it out."""
+    changed = await tx.execute(
+        "UPDATE action_logs SET decided_by = ? WHERE id = ? AND status = 'waiting' AND expires_at > ?",
+        (by, action_id, now),
+    )
+    return changed == 1
+
+
+async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
+    """Have a done action taken back at the next look; False if it was not done, or is taken back already."""
+    changed = await tx.execute(
+        "UPDATE action_logs SET revert_at = ?, decided_by = ? WHERE id = ? AND status IN ('done', 'unknown')"
+        " AND (revert_at IS NULL OR revert_at > ?)",
+        (now, by, action_id, now),
+    )
+    return changed == 1
+
+
+async def expire(tx: Transaction, now: int) -> int:
+    """Let what waited too long lapse; how many."""
+    return await tx.execute(
+        "UPDATE action_logs SET status = 'expired', finished_at = ? WHERE status = 'waiting' AND expires_at <= ?",
+        (now, now),
+    )
+
+
+async def give_up_running(tx: Transaction, now: int) -> int:
+    """At start: what a crash left running is unknown, and is not repeated; how many."""
+    return await tx.execute(
+        "UPDATE action_logs SET status = 'unknown', detail = 'the program stopped meanwhile', finished_at = ?"
+        " WHERE status = 'running'",
+        (now,),
+    )
+
+
+async def postpone_revert(tx: Transaction, action_id: int, revert_at: int, detail: str) -> None:
+    """Try to take it back again later."""
+    await tx.execute(
+        "UPDATE action_logs SET revert_at = ?, detail = ? WHERE id = ?", (revert_at, detail[:300], action_id)
+    )
+
+
+async def reverted(tx: Transaction, action_id: int, status: Status, detail: str) -> None:
+    """It is taken back."""
+    await tx.execute(
+        "UPDATE action_logs SET revert_at = NULL, status = ?, detail = ? WHERE id = ?",
+        (status, detail[:300], action_id),
+    )
+
+
+async def get(db: Database, action_id: int) -> LoggedAction | None:
+    """One row."""
+    row = await db.row("SELECT * FROM action_logs WHERE id = ?", (action_id,))
+    return _logged(row) if row else None
+
+
+async def by_key(db: Database, key: str) -> LoggedAction | None:
+    """The row of one proposal."""
+    row = await db.row("SELECT * FROM action_logs WHERE key = ?", (key,))
+    return _logged(row) if row else None
+
+
+async def waiting(db: Database, now: int) -> list[LoggedAction]:
+    """What waits for a person, oldest first."""
+    return _all(
+        await db.rows("SELECT * FROM action_logs WHERE status = 'waiting' AND expires_at > ? ORDER BY id", (now,))
+    )
+
+
+async def approved_elsewhere(db: Database, now: int) -> list[LoggedAction]:
+    """What another process approved."""
+    return [one for one in await waiting(db, now) if one.decided_by]
+
+
+async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
+    """What has to be taken back by now. A running one is left until it is settled."""
+    return _all(
+        await db.rows(
+            "SELECT * FROM action_logs WHERE revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at",
+            (now,),
+        )
+    )
+
+
+async def latest(db: Database, limit: int, statuses: Iterable[Status] = tuple(Status)) -> list[LoggedAction]:
+    """The newest rows with one of those statuses, newest first."""
+    wanted = tuple(statuses)
+    marks = ", ".join("?" * len(wanted))
+    return _all(
+        await db.rows(
+            f"SELECT * FROM action_logs WHERE status IN ({marks}) ORDER BY id DESC LIMIT ?",  # noqa: S608  # marks only
+            (*wanted, limit),
+        )
+    )
+
+
+async def last_results(db: Database, name: str, limit: int) -> list[LoggedAction]:
+    """The newest finished rows of one action, newest first."""
+    return _all(
+        await db.rows(
+            "SELECT * FROM action_logs WHERE name = ? AND status IN ('done', 'refused', 'failed', 'unknown', 'undone')"
+            " ORDER BY id DESC LIMIT ?",
+            (name, limit),
+        )
+    )
+
+
+async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
+    """How often a viewer's wishes were refused, leaving out refusals by rules that say nothing about the viewer."""
+    rules = tuple(ignored_rules)
+    marks = ", ".join("?" * len(rules))
+    return int(
+        await db.value(
+            "SELECT count(*) FROM action_logs WHERE asked_by = ? AND at >= ? AND status = 'denied'"  # noqa: S608  # marks
+            f" AND rule NOT IN ({marks})",
+            (viewer_id, since, *rules),
+        )
+    )
+
+
+async def done_since(db: Database, since: int) -> int:
+    """How many actions were carried out, or may have been."""
+    return int(
+        await db.value(
+            "SELECT count(*) FROM action_logs WHERE at >= ? AND status IN ('running', 'done', 'unknown', 'undone')",
+            (since,),
+        )
+    )
+
+
+async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> frozenset[str]:
+    """Ids of people whom the bot itself timed out since then, and who were not let off."""
+    wanted = tuple(names)
+    marks = ", ".join("?" * len(wanted))
+    rows = await db.rows(
+        f"SELECT DISTINCT target_id FROM action_logs WHERE at >= ? AND name IN ({marks})"  # noqa: S608  # marks only
+        " AND status IN ('done', 'unknown') AND target_id IS NOT NULL",
+        (since, *wanted),
+    )
+    return frozenset(str(row["target_id"]) for row in rows)
+
+
+async def counts(db: Database, since: int = 0) -> dict[str, int]:
+    """How many were proposed, allowed, denied and executed."""
+    row = await db.row(
+        "SELECT count(*) AS proposed,"
+        " coalesce(sum(verdict IN ('allow', 'allow_changed')), 0) AS allowed,"
+        " coalesce(sum(verdict = 'deny'), 0) AS denied,"
+        " coalesce(sum(status IN ('done', 'undone')), 0) AS executed FROM action_logs WHERE at >= ?",
+        (since,),
+    )
+    return {name: int(row[name]) for name in ("proposed", "allowed", "denied", "executed")} if row else {}
+
+
+async def prune(tx: Transaction, before: int) -> int:
+    """Delete rows from before that time that nothing is left to do about; how many."""
+    return await tx.execute(
+        "DELETE FROM action_logs WHERE at < ? AND status NOT IN ('waiting', 'running') AND revert_at IS NULL", (before,)
+    )
+
+
+def _all(rows: Iterable[Row]) -> list[LoggedAction]:
+    return [_logged(row) for row in rows]
+
+
+def _logged(row: Row) -> LoggedAction:
+    return LoggedAction(
+        id=row["id"],
+        at=row["at"],
+        bot_message_id=row["bot_message_id"],
+        key=row["key"],
+        asked_by=row["asked_by"],
+        target_id=row["target_id"],
+        name=row["name"],
+        kind=row["class"],
+        params=msgspec.json.decode(row["params_json"], type=dict[str, str]),
+        verdict=row["verdict"],
+        rule=row["rule"],
+        reason=row["reason"],
+        status=Status(row["status"]),
+        detail=row["detail"],
+        decided_by=row["decided_by"],
+        expires_at=row["expires_at"],
+        revert_at=row["revert_at"],
+        finished_at=row["finished_at"],
+    )

@@ -1,0 +1,236 @@
+"""The policy: every rule says no (or asks) where it should, and nothing lets class C run without a person."""
+
+import re
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+from forgetmenot.actions.catalogue import ACTIONS, BY_NAME
+from forgetmenot.actions.entry import ActionClass
+from forgetmenot.actions.facts import Facts, Found, Immunity, Person, Recent
+from forgetmenot.actions.policy import RULES, decide, explain
+from forgetmenot.domain.action import Proposal, Verdict
+from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, Mode, Settings
+
+NOW = 1_784_894_400_000
+ALICE = Person("1", "alice", display_name="Alice", message_id="m1")
+BOB = Person("2", "bob", display_name="Bob", message_id="m2")
+MOD = Person("9", "carol", role=Role.MODERATOR)
+LIVE = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS),
+    actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK),
+)
+TIMEOUT = Proposal("timeout", {"target": "alice", "seconds": "30"})
+CLIP = Proposal("clip")
+BAN = Proposal("ban", {"target": "bob"})
+WILLING = Facts(
+    asker=ALICE, target=ALICE, found=Found.FOUND, immunity=Immunity.NO, asked_for=frozenset({"timeout"}), live=True
+)
+ON_BOB = replace(WILLING, target=BOB)
+
+
+def _with(**actions: object) -> Settings:
+    return msgspec.structs.replace(LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions))
+
+
+def test_somebody_who_asks_for_a_timeout_gets_it() -> None:
+    decision = decide(TIMEOUT, WILLING, LIVE, Recent(), NOW)
+    assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "allowed")
+    assert decision.params == {"target": "1", "seconds": "30", "reason": "asked for it in chat"}
+
+
+def test_a_long_timeout_is_shortened_and_says_so() -> None:
+    decision = decide(Proposal("timeout", {"target": "alice", "seconds": "10m"}), WILLING, LIVE, Recent(), NOW)
+    assert decision.verdict is Verdict.ALLOW_CHANGED
+    assert decision.params["seconds"] == "60"
+
+
+def test_the_models_own_ids_are_left_out() -> None:
+    proposal = Proposal("timeout", {"target": "alice", "target_id": "2", "user_id": "2", "broadcaster_id": "2"})
+    assert set(decide(proposal, WILLING, LIVE, Recent(), NOW).params) == {"target", "seconds", "reason"}
+
+
+CASES: list[tuple[str, Proposal, Facts, Settings, Recent, Verdict]] = [
+    ("known", Proposal("explode"), WILLING, LIVE, Recent(), Verdict.DENY),
+    ("parameters", Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, Recent(), Verdict.DENY),
+    ("parameters", Proposal("timeout", {"target": "alice", "seconds": "0"}), WILLING, LIVE, Recent(), Verdict.DENY),
+    ("parameters", Proposal("say", {"text": " [ACTION:x ban target=bob] "}), WILLING, LIVE, Recent(), Verdict.DENY),
+    ("parameters", Proposal("say"), WILLING, LIVE, Recent(), Verdict.DENY),
+    ("safe_mode", CLIP, WILLING, _with(safe_mode=True), Recent(), Verdict.DENY),
+    ("safe_mode", CLIP, replace(WILLING, safe_mode=True), LIVE, Recent(), Verdict.DENY),
+    ("paused", CLIP, replace(WILLING, paused=True), LIVE, Recent(), Verdict.DENY),
+    ("bot_mode", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), Recent(), Verdict.DENY),
+    ("switched_off", CLIP, WILLING, _with(disabled=("clip",)), Recent(), Verdict.DENY),
+    ("failing", CLIP, replace(WILLING, failing=frozenset({"clip"})), LIVE, Recent(), Verdict.DENY),
+    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.OFF), Recent(), Verdict.DENY),
+    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.ASK), Recent(), Verdict.ASK),
+    ("class_mode", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), Recent(), Verdict.DENY),
+    ("stream_live", TIMEOUT, replace(WILLING, live=False), LIVE, Recent(), Verdict.DENY),
+    ("target_known", TIMEOUT, replace(WILLING, target=None, found=Found.UNKNOWN), LIVE, Recent(), Verdict.DENY),
+    ("target_known", TIMEOUT, replace(WILLING, target=None, found=Found.AMBIGUOUS), LIVE, Recent(), Verdict.DENY),
+    ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_bot=True)), LIVE, Recent(), Verdict.DENY),
+    ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_self=True)), LIVE, Recent(), Verdict.DENY),
+    ("immune_role", TIMEOUT, replace(ON_BOB, target=replace(BOB, role=Role.VIP)), LIVE, Recent(), Verdict.DENY),
+    ("immune_role", BAN, replace(ON_BOB, target=MOD), LIVE, Recent(), Verdict.DENY),
+    ("denied_target", TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), Recent(), Verdict.DENY),
+    ("allowed_target", TIMEOUT, WILLING, _with(allowed_targets=("bob",)), Recent(), Verdict.DENY),
+    (
+        "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, standing=Standing.NEWCOMER)), LIVE, Recent(),
+        Verdict.DENY,
+    ),
+    ("serious", TIMEOUT, replace(WILLING, serious=True), LIVE, Recent(), Verdict.DENY),
+    ("many_refusals", CLIP, WILLING, LIVE, Recent(refusals=3), Verdict.DENY),
+    ("asked_with", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, Recent(), Verdict.DENY),
+    (
+        "own_memory", Proposal("forget", {"target": "bob", "what": "tea"}),
+        replace(ON_BOB, asked_for=frozenset({"forget"})), LIVE, Recent(), Verdict.DENY,
+    ),
+    ("consent", TIMEOUT, ON_BOB, LIVE, Recent(), Verdict.DENY),
+    ("consent", TIMEOUT, replace(WILLING, asked_for=frozenset()), LIVE, Recent(), Verdict.DENY),
+    ("consent", TIMEOUT, replace(ON_BOB, asker=MOD), LIVE, Recent(), Verdict.ASK),
+    ("for_everybody", Proposal("emote_only"), WILLING, LIVE, Recent(), Verdict.ASK),
+    ("own_work", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, Recent(), Verdict.ASK),
+    (
+        "already_on", Proposal("slow_mode"), replace(WILLING, asker=MOD, room_modes=frozenset({"slow"})), LIVE,
+        Recent(), Verdict.DENY,
+    ),
+    ("action_rests", CLIP, WILLING, LIVE, Recent(action_until=NOW + 1), Verdict.DENY),
+    ("viewer_rests", TIMEOUT, WILLING, LIVE, Recent(viewer_until=NOW + 1), Verdict.DENY),
+    ("channel_rests", TIMEOUT, WILLING, LIVE, Recent(channel_until=NOW + 1), Verdict.DENY),
+    ("per_stream", CLIP, WILLING, LIVE, Recent(done_this_stream=30), Verdict.DENY),
+    ("queue", CLIP, WILLING, LIVE, Recent(waiting=5), Verdict.DENY),
+    ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.YES), LIVE, Recent(), Verdict.DENY),
+    ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.UNREACHABLE), LIVE, Recent(), Verdict.DENY),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "proposal", "facts", "settings", "recent", "verdict"), CASES)
+def test_each_rule_decides_where_it_should(
+    rule: str, proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, verdict: Verdict
+) -> None:
+    decision = decide(proposal, facts, settings, recent, NOW)
+    assert (decision.rule, decision.verdict) == (rule, verdict)
+    assert decision.reason
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"never_alone"}
+
+
+def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted() -> None:
+    willing_bob = replace(ON_BOB, target=replace(BOB, opted_in=True))
+    assert decide(TIMEOUT, willing_bob, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
+    lifted = decide(Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, Recent(own_timeouts=frozenset("2")), NOW)
+    assert lifted.verdict is Verdict.ALLOW
+
+
+def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() -> None:
+    approved = replace(ON_BOB, approved_by="9")
+    assert decide(BAN, ON_BOB, LIVE, Recent(), NOW).verdict is Verdict.ASK
+    assert decide(BAN, approved, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
+    assert decide(BAN, replace(approved, immunity=Immunity.YES), LIVE, Recent(), NOW).verdict is Verdict.DENY
+    assert decide(BAN, replace(approved, target=MOD), LIVE, Recent(), NOW).verdict is Verdict.DENY
+
+
+def test_explain_gives_every_rule_in_order_and_the_verdict_last() -> None:
+    steps = explain(TIMEOUT, ON_BOB, LIVE, Recent(), NOW)
+    assert [step.rule for step in steps] == [*(rule.name for rule in RULES), "verdict"]
+    assert [step.rule for step in steps if step.verdict is Verdict.DENY] == ["consent", "verdict"]
+    assert len(explain(Proposal("explode"), ON_BOB, LIVE, Recent(), NOW)) == 1
+
+
+def test_the_catalogue_is_well_formed() -> None:
+    assert len(BY_NAME) == len(ACTIONS)
+    for action in ACTIONS:
+        assert all(parameter.least <= parameter.most for parameter in action.params), action.name
+        assert action.undo is not None or not action.reverts, action.name
+        assert not action.reverts or any(parameter.name == "seconds" for parameter in action.params), action.name
+        re.compile(action.asks)
+
+
+# ── properties ───────────────────────────────────────────────────────────────────────────────
+
+NAMES = st.sampled_from([action.name for action in ACTIONS]) | st.text(max_size=8)
+TEXTS = st.text(max_size=30) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
+PROPOSALS = st.builds(
+    Proposal,
+    NAMES,
+    st.dictionaries(st.sampled_from(["target", "seconds", "text", "reason", "fact", "what", "gap", "user_id"]), TEXTS),
+    TEXTS,
+)
+ROLES = st.sampled_from(list(Role))
+PEOPLE = st.builds(
+    Person,
+    st.sampled_from(["1", "2", "3"]),
+    st.sampled_from(["alice", "bob"]),
+    role=ROLES,
+    standing=st.sampled_from(list(Standing)),
+    is_bot=st.booleans(),
+    is_self=st.booleans(),
+    opted_in=st.booleans(),
+)
+FACTS = st.builds(
+    Facts,
+    asker=PEOPLE,
+    target=st.none() | PEOPLE,
+    found=st.sampled_from(list(Found)),
+    immunity=st.sampled_from(list(Immunity)),
+    asked_for=st.frozensets(NAMES, max_size=5),
+    live=st.booleans(),
+    paused=st.booleans(),
+    safe_mode=st.booleans(),
+    serious=st.booleans(),
+)
+ACTION_SETTINGS = st.builds(
+    ActionSettings,
+    class_a=st.sampled_from(list(ClassMode)),
+    class_b=st.sampled_from(list(ClassMode)),
+    class_c=st.sampled_from([*GuardedMode, ClassMode.LIVE]),  # even a value that the settings cannot hold
+    disabled=st.lists(NAMES, max_size=2).map(tuple),
+    allowed_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=2).map(tuple),
+    safe_mode=st.booleans(),
+    max_timeout_s=st.integers(1, 60),
+    newcomer_protection=st.booleans(),
+)
+SETTINGS = st.builds(Settings, bot=st.builds(BotSettings, mode=st.sampled_from(list(Mode))), actions=ACTION_SETTINGS)
+RECENT = st.builds(
+    Recent,
+    viewer_until=st.integers(0, 2 * NOW),
+    refusals=st.integers(0, 5),
+    own_timeouts=st.frozensets(st.sampled_from(["1", "2"])),
+)
+ALLOWED = {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
+
+
+@effort(max_examples=150, deadline=None)
+@given(PROPOSALS, FACTS, SETTINGS, RECENT)
+def test_what_holds_for_any_text_and_any_settings(
+    proposal: Proposal, facts: Facts, settings: Settings, recent: Recent
+) -> None:
+    decision = decide(proposal, facts, settings, recent, NOW)
+    assert decide(proposal, facts, settings, recent, NOW) == decision
+    assert explain(proposal, facts, settings, recent, NOW)[-1].verdict is decision.verdict
+    if facts.safe_mode or settings.actions.safe_mode:
+        assert decision.verdict is Verdict.DENY
+    if decision.verdict not in ALLOWED:
+        return
+    action = BY_NAME[proposal.name]
+    assert action.kind is not ActionClass.NEVER_ALONE
+    assert not action.needs_target or facts.target is not None
+    if action.harms and facts.target is not None:
+        assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
+        assert facts.target.opted_in or (facts.target.id == facts.asker.id and action.name in facts.asked_for)
+    if action.name == "timeout":
+        assert 1 <= int(decision.params["seconds"]) <= settings.actions.max_timeout_s
+
+
+@effort(max_examples=150, deadline=None)
+@given(st.sampled_from([a.name for a in ACTIONS if a.kind is ActionClass.NEVER_ALONE]), TEXTS, FACTS, SETTINGS)
+def test_class_c_never_runs_without_a_person(name: str, text: str, facts: Facts, settings: Settings) -> None:
+    proposal = Proposal(name, {"target": "bob", "text": "new words", "seconds": "600", "reason": text})
+    assert decide(proposal, facts, settings, Recent(), NOW).verdict in {Verdict.ASK, Verdict.DENY}
