@@ -1,0 +1,180 @@
+"""Lines as Twitch documents them, and what the bot makes of each."""
+
+import pytest
+
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
+from forgetmenot.twitch.irc import (
+    ChannelNotice,
+    Other,
+    OtherRoom,
+    OwnState,
+    Ping,
+    Pong,
+    Reconnect,
+    RoomState,
+    Understood,
+    Unparsed,
+    Welcome,
+    parse,
+    understand,
+)
+
+BASE = "id=m1;room-id=7;user-id=42;display-name=Alice;tmi-sent-ts=1700000000000"
+ALICE = ":alice!alice@alice.tmi.twitch.tv PRIVMSG #den"
+
+
+def read(line: str, room: str | None = "den", now: int = 5) -> Understood:
+    return understand(parse(line), room, now)
+
+
+def event(line: str) -> ChatEvent:
+    found = read(line)
+    assert isinstance(found, ChatEvent)
+    return found
+
+
+def test_a_message_with_everything() -> None:
+    tags = f"{BASE};badges=moderator/1,bot-badge/1,subscriber/12;first-msg=1;emote-only=1"
+    assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(
+        id="m1",
+        kind=EventKind.MESSAGE,
+        user_id="42",
+        login="alice",
+        display_name="Alice",
+        text="hello: there :)",
+        at=1_700_000_000_000,
+        room_id="7",
+        badges=frozenset({"moderator", "bot-badge", "subscriber"}),
+        first_message=True,
+        emote_only=True,
+    )
+
+
+def test_me_is_its_own_kind_and_loses_its_wrapping() -> None:
+    me = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01")
+    assert (me.kind, me.text) == (EventKind.ME, "waves")
+
+
+def test_bits_make_a_cheer() -> None:
+    cheer = event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
+    assert (cheer.kind, cheer.bits) == (EventKind.CHEER, 100)
+
+
+def test_a_reply_knows_what_it_answers() -> None:
+    tags = (
+        "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob;reply-parent-msg-body=is\\sit\\:\\\\"
+    )
+    assert event(f"@{BASE};{tags} {ALICE} :@bob yes").reply_to == ReplyTo("m0", "9", "bob", "is it;\\")
+
+
+@pytest.mark.parametrize(
+    ("msg_id", "kind"),
+    [
+        ("sub", EventKind.SUB),
+        ("resub", EventKind.SUB),
+        ("subgift", EventKind.GIFT),
+        ("submysterygift", EventKind.GIFT),
+        ("raid", EventKind.RAID),
+        ("announcement", EventKind.ANNOUNCEMENT),
+        ("viewermilestone", EventKind.NOTICE),
+        ("something-new", EventKind.NOTICE),
+    ],
+)
+def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -> None:
+    notice = event(
+        f"@{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit! :tmi.twitch.tv USERNOTICE #den :yay"
+    )
+    assert (notice.kind, notice.login, notice.text, notice.system_text) == (kind, "alice", "yay", "Alice did it!")
+
+
+def test_a_usernotice_may_have_no_text() -> None:
+    assert event(f"@{BASE};login=alice;msg-id=raid :tmi.twitch.tv USERNOTICE #den").text == ""
+
+
+def test_a_timeout_a_ban_and_a_cleared_chat() -> None:
+    when = "tmi-sent-ts=9"
+    assert read(f"@{when};target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice") == Redaction(9, None, "42", 600)
+    assert read(f"@{when};target-user-id=42 :t CLEARCHAT #den :alice") == Redaction(9, user_id="42")
+    assert read(f"@{when} :t CLEARCHAT #den") == Redaction(9)
+
+
+def test_a_cleared_person_without_an_id_never_clears_the_whole_chat() -> None:
+    assert read(":t CLEARCHAT #den :Alice") == Redaction(5, user_id="login:alice")
+
+
+def test_a_deleted_message() -> None:
+    assert read("@login=alice;target-msg-id=m1;tmi-sent-ts=9 :t CLEARMSG #den :gone") == Redaction(9, event_id="m1")
+    assert read("@login=alice :t CLEARMSG #den :gone") == Unparsed()
+
+
+def test_what_a_recording_knows_to_be_deleted_is_no_event() -> None:
+    assert read(f"@{BASE};rm-deleted=1 {ALICE} :gone") == Other("DELETED")
+
+
+def test_a_partners_line_in_a_shared_chat_is_another_rooms() -> None:
+    assert read(f"@{BASE};source-room-id=8 {ALICE} :hi") == OtherRoom()
+    assert read(f"@{BASE};source-room-id=8;msg-id=sharedchatnotice;login=a :t USERNOTICE #den") == OtherRoom()
+    assert isinstance(read(f"@{BASE};source-room-id=7 {ALICE} :hi"), ChatEvent)
+
+
+def test_another_channels_line_is_another_rooms_unless_any_room_is_taken() -> None:
+    assert read(f"@{BASE} {ALICE} :hi", room="attic") == OtherRoom()
+    assert isinstance(read(f"@{BASE} {ALICE} :hi", room=None), ChatEvent)
+    assert isinstance(read(f"@{BASE} {ALICE} :hi", room="Den"), ChatEvent)
+
+
+def test_the_protocols_own_lines() -> None:
+    assert read("PING :tmi.twitch.tv") == Ping("tmi.twitch.tv")
+    assert read(":tmi.twitch.tv PONG tmi.twitch.tv :x") == Pong()
+    assert read(":tmi.twitch.tv RECONNECT") == Reconnect()
+    assert read(":tmi.twitch.tv 001 justinfan1 :Welcome, GLHF!") == Welcome("justinfan1")
+    assert read(":tmi.twitch.tv CAP * ACK :twitch.tv/tags") == Other("CAP")
+    assert read(":a!a@a.tmi.twitch.tv JOIN #den") == Other("JOIN")
+    assert read("") == Other("")
+
+
+def test_room_state_names_only_what_changed() -> None:
+    assert read("@room-id=7;slow=10 :t ROOMSTATE #den") == RoomState("7", slow_s=10)
+    full = "@emote-only=0;followers-only=-1;r9k=0;room-id=7;slow=0;subs-only=1 :t ROOMSTATE #den"
+    assert read(full) == RoomState("7", emote_only=False, followers_min=-1, slow_s=0, subs_only=True)
+
+
+def test_notices_with_and_without_a_room() -> None:
+    assert read("@msg-id=msg_banned :t NOTICE #den :You are banned.") == ChannelNotice("msg_banned", "You are banned.")
+    assert read(":t NOTICE * :Login authentication failed") == ChannelNotice("", "Login authentication failed")
+
+
+def test_what_twitch_says_about_ourselves_counts_as_other() -> None:
+    own = read("@badges=moderator/1 :t USERSTATE #den")
+    assert own == OwnState("USERSTATE", "", frozenset({"moderator"}))
+    assert isinstance(own, Other)
+    assert read("@user-id=3;badges= :t GLOBALUSERSTATE") == OwnState("GLOBALUSERSTATE", "3", frozenset())
+
+
+def test_a_line_without_id_user_id_or_time_gets_the_same_ones_each_time() -> None:
+    line = f"@emotes= {ALICE} :hi"
+    first, again, later = event(line), event(line), understand(parse(line), "den", 6)
+    assert first == again
+    assert first.id.startswith("made-")
+    assert (first.user_id, first.at, first.display_name) == ("login:alice", 5, "alice")
+    assert isinstance(later, ChatEvent)
+    assert later.id != first.id
+
+
+def test_nobodys_message_and_a_message_without_text_are_unparsed() -> None:
+    assert read("PRIVMSG #den :hi") == Unparsed()
+    assert read(f"@{BASE} {ALICE}") == Unparsed()
+    assert read(":alice!a@b PRIVMSG den :hi") == Unparsed()
+
+
+@pytest.mark.parametrize("line", ["<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x"])
+def test_garbage_is_unparsed(line: str) -> None:
+    assert read(line) == Unparsed()
+
+
+def test_a_tag_may_hold_a_second_equals_sign_be_empty_or_have_no_value() -> None:
+    assert parse("@a=b=c;d=;e;=f;g=x\\ PING").tags == {"a": "b=c", "d": "", "e": "", "g": "x"}
+
+
+def test_an_empty_nick_is_read_from_behind_the_bang() -> None:
+    assert event(f"@{BASE} :!alice@alice.tmi.twitch.tv PRIVMSG #den :no").login == "alice"

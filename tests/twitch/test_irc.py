@@ -1,0 +1,104 @@
+"""No line raises, no line hangs, and every line is exactly one thing."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.twitch import irc
+
+KINDS = (
+    ChatEvent,
+    Redaction,
+    irc.RoomState,
+    irc.ChannelNotice,
+    irc.Ping,
+    irc.Pong,
+    irc.Reconnect,
+    irc.Welcome,
+    irc.OtherRoom,
+    irc.Unparsed,
+    irc.Other,
+)
+keys = st.sampled_from(
+    [
+        "id",
+        "user-id",
+        "room-id",
+        "source-room-id",
+        "tmi-sent-ts",
+        "badges",
+        "bits",
+        "display-name",
+        "login",
+        "msg-id",
+        "slow",
+        "followers-only",
+        "target-msg-id",
+        "target-user-id",
+        "ban-duration",
+        "reply-parent-msg-id",
+        "reply-parent-user-id",
+        "rm-deleted",
+    ]
+)
+values = st.one_of(st.text(max_size=12), st.sampled_from(["", "1", "-1", "²", "9" * 5000, "a\\", "x=y"]))
+commands = st.sampled_from(
+    [
+        "PRIVMSG",
+        "USERNOTICE",
+        "CLEARCHAT",
+        "CLEARMSG",
+        "NOTICE",
+        "ROOMSTATE",
+        "USERSTATE",
+        "GLOBALUSERSTATE",
+        "PING",
+        "PONG",
+        "RECONNECT",
+        "CAP",
+        "001",
+        "JOIN",
+        "PART",
+        "privmsg",
+    ]
+)
+
+
+@st.composite
+def nearly_lines(draw: st.DrawFn) -> str:
+    tags = ";".join(f"{k}={v}" for k, v in draw(st.lists(st.tuples(keys, values), max_size=6)))
+    prefix = draw(st.sampled_from(["", ":", ":!", ":a!b@c ", ":tmi.twitch.tv ", " :x "]))
+    params = draw(st.sampled_from(["", " ", " #den", " #den :", " * :", " #den x :"])) + draw(st.text(max_size=20))
+    return f"{draw(st.sampled_from(['@', '', '@@']))}{tags} {prefix}{draw(commands)}{params}"
+
+
+@given(line=st.one_of(st.text(max_size=200), nearly_lines()), room=st.sampled_from(["den", None]))
+@settings(max_examples=200, deadline=None)
+def test_any_line_is_exactly_one_thing(line: str, room: str | None) -> None:
+    found = irc.understand(irc.parse(line), room, 5)
+    assert sum(isinstance(found, kind) for kind in KINDS) == 1
+    assert irc.understand(irc.parse(line), room, 5) == found
+
+
+@given(line=nearly_lines())
+@settings(max_examples=100, deadline=None)
+def test_an_event_always_has_an_id_a_person_and_a_time(line: str) -> None:
+    found = irc.understand(irc.parse(line), None, 5)
+    if isinstance(found, ChatEvent):
+        assert found.id
+        assert found.user_id
+        assert found.at > 0
+
+
+@given(value=st.text(max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_unescaping_undoes_escaping(value: str) -> None:
+    escaped = value.replace("\\", "\\\\").replace(";", "\\:").replace(" ", "\\s").replace("\r", "\\r")
+    assert irc.unescape(escaped.replace("\n", "\\n")) == value
+
+
+def test_a_monstrous_line_takes_no_time() -> None:
+    """Reading is linear: a quadratic reader would need minutes for these."""
+    for piece in (";", "\\", " ", ":", "@", "=", " :", "a=b;"):
+        line = "@" + piece * 200_000 + " :a!a@a PRIVMSG #den :" + piece * 200_000
+        assert irc.understand(irc.parse(line), "den", 5) is not None
