@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
-_LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
+LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
 
 _STOP = """a about after again all also am an and any are as at be because been being but by can cant could did didnt do
 does doesnt doing done dont down for from get gets getting go goes going got had has hasnt have havent having he
@@ -44,7 +44,7 @@ def _read(token: re.Match[str]) -> list[str]:
     if token["run"]:
         return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
     word = _APOSTROPHES.sub("", _POSSESSIVE.sub("", fold_word(found)))
-    return [_LONG_DRAWN.sub(_two, word)]
+    return [LONG_DRAWN.sub(_two, word)]
 
 
 def _two(drawn: re.Match[str]) -> str:

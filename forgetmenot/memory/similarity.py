@@ -1,0 +1,164 @@
+"""Is it the same fact? Two short facts about one person, compared without a model.
+
+Promises a pure answer that prefers "different" where it is not sure: what is taken for the same confirms the old
+fact, what is taken for a conflict supersedes it, and both cost more than one row too many. A rephrasing that shares no
+word is different here; the model, which sees what is known, may still say otherwise.
+"""
+
+from enum import StrEnum
+
+from forgetmenot.text import lexicon as lex
+from forgetmenot.text.places import COUNTRIES
+from forgetmenot.text.reading import Reading, read
+from forgetmenot.text.slots import Slot, slots_of
+from forgetmenot.text.typos import same_word
+
+
+class Relation(StrEnum):
+    """What a new fact is to an old one."""
+
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    DISTINCT = "distinct"
+
+
+_SAME_ENOUGH = 0.66  # of the weight of both facts' words
+_ALIKE_ENOUGH = 0.8  # the same where each has a word of its own
+_OF_ONE_THING = 0.5  # for a number to correct a number
+
+
+def relate(old: str, new: str) -> Relation:
+    """What `new` is to `old`: says the same, contradicts it (and should supersede it), or is another fact."""
+    if old == new:
+        return Relation.DUPLICATE
+    one, two = read(old), read(new)
+    if one.mentions != two.mentions:
+        return Relation.DISTINCT
+    return _by_slot(one, two) or _by_words(one, two)
+
+
+# ── slots ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_slot(one: Reading, two: Reading) -> Relation | None:
+    """What single-valued slots say, if both facts fill the same one."""
+    for old in slots_of(one.tokens):
+        for new in slots_of(two.tokens):
+            if old.name == new.name and old.who == new.who and _keys_fit(old, new):
+                return _same_slot(one, two, old, new)
+    return None
+
+
+def _keys_fit(old: Slot, new: Slot) -> bool:
+    return not old.key or not new.key or _covers(old.key, new.key)
+
+
+def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
+    """Whether the smaller set of words is found in the larger, typos forgiven."""
+    small, large = sorted((one, two), key=len)
+    return all(word in large or any(same_word(word, other) for other in large) for word in small)
+
+
+def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation:
+    agree = (one.polarity < 0 or old.ended) == (two.polarity < 0 or new.ended)
+    if _covers(old.value, new.value):
+        if not agree:
+            return Relation.CONFLICT
+        both_say_more = old.rest and new.rest and old.rest.isdisjoint(new.rest)
+        return Relation.DISTINCT if both_say_more else Relation.DUPLICATE
+    if old.name not in {"home", "love life"} and old.rest and new.rest and old.rest.isdisjoint(new.rest):
+        return Relation.DISTINCT
+    exclusive = agree and one.polarity > 0 and not old.ended and not _may_both_hold(one, two, old, new)
+    return Relation.CONFLICT if exclusive else Relation.DISTINCT
+
+
+def _may_both_hold(one: Reading, two: Reading, old: Slot, new: Slot) -> bool:
+    """Whether a slot can have both values after all: "also", two indefinite pets, a city and its country."""
+    if one.additive or two.additive or (old.few and new.few):
+        return True
+    places = old.name in {"home", "origin", "grew"}
+    return places and bool(old.value & COUNTRIES) != bool(new.value & COUNTRIES)
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_words(one: Reading, two: Reading) -> Relation:
+    """What the words, numbers and polarity of two facts say."""
+    if one.owner != two.owner:
+        return Relation.DISTINCT
+    mine, theirs, shared = _leftovers(one, two)
+    alike = _weight(shared) / max(0.1, _weight(shared) + _weight(mine) + _weight(theirs))
+    if _other_number(one, two):
+        return _numbers(one, two, mine, theirs, alike)
+    if one.polarity != two.polarity:
+        return Relation.CONFLICT if _denies(mine, theirs, alike) else Relation.DISTINCT
+    if one.never != two.never and one.ended != two.ended:
+        return Relation.DISTINCT
+    if _opposed(mine, theirs) and not _compatible(one, two, shared):
+        return Relation.CONFLICT
+    return _duplicate(one, two, mine, theirs, alike)
+
+
+def _leftovers(one: Reading, two: Reading) -> tuple[list[str], list[str], list[str]]:
+    """The words only one of the facts has, and those that both have, typos forgiven."""
+    mine = [word for word in one.content if word not in two.content]
+    theirs = [word for word in two.content if word not in one.content]
+    shared = [word for word in one.content if word in two.content]
+    for word in tuple(mine):
+        twin = next((other for other in theirs if same_word(word, other)), None)
+        if twin is not None:
+            mine.remove(word)
+            theirs.remove(twin)
+            shared.append(word)
+    return mine, theirs, shared
+
+
+def _weight(words: list[str]) -> float:
+    return sum(0.5 if word in lex.LIGHT_VERBS else 1.0 for word in words)
+
+
+def _other_number(one: Reading, two: Reading) -> bool:
+    return _counted(one, two) != _counted(two, one)
+
+
+def _counted(reading: Reading, beside: Reading) -> tuple[str, ...]:
+    """The numbers of a fact; "a sister" is one sister where the other fact counts sisters."""
+    if not reading.numbers and reading.one and len(beside.numbers) == 1:
+        return ("1",)
+    return tuple(sorted(reading.numbers))
+
+
+def _numbers(one: Reading, two: Reading, mine: list[str], theirs: list[str], alike: float) -> Relation:
+    """Another number is a correction where everything else is the same and it is not another occasion."""
+    both = _counted(one, two) and _counted(two, one)
+    correction = both and not (mine and theirs) and alike >= _OF_ONE_THING and one.polarity == two.polarity
+    return Relation.CONFLICT if correction and not _another_time(one, two) else Relation.DISTINCT
+
+
+def _another_time(one: Reading, two: Reading) -> bool:
+    """Whether both facts tell of single occasions, not of a count of times."""
+    return (one.event or two.event) and "time" not in one.content
+
+
+def _denies(mine: list[str], theirs: list[str], alike: float) -> bool:
+    only_verbs = all(word in lex.LIGHT_VERBS for word in (*mine, *theirs))
+    return alike >= _SAME_ENOUGH and (only_verbs or not (mine and theirs))
+
+
+def _opposed(mine: list[str], theirs: list[str]) -> bool:
+    """Whether the facts differ in one word, and the two words exclude each other."""
+    return len(mine) == len(theirs) == 1 and theirs[0] in lex.OPPOSITES.get(mine[0], ())
+
+
+def _compatible(one: Reading, two: Reading, shared: list[str]) -> bool:
+    """Whether one may do both: like both, own both, have done both."""
+    return lex.LIKE in shared or one.event or two.event or one.additive or two.additive
+
+
+def _duplicate(one: Reading, two: Reading, mine: list[str], theirs: list[str], alike: float) -> Relation:
+    named = any(word in one.names or word in two.names for word in (*mine, *theirs))
+    if mine and theirs and named:
+        return Relation.DISTINCT
+    enough = _ALIKE_ENOUGH if named or (mine and theirs) else _SAME_ENOUGH
+    return Relation.DUPLICATE if alike >= enough else Relation.DISTINCT

@@ -1,0 +1,240 @@
+"""Tables of English for reading facts: data without behaviour, so that `reading` and `slots` stay short.
+
+Words are in lower case, without apostrophes. Phrases are matched as whole words, the longest first.
+"""
+
+NOT, NEVER, ENDED, ANYMORE, LIKE, DISLIKE, ALSO = "¬", "¬never", "¬ended", "¬anymore", "+like", "-like", "&also"
+"""Markers that a phrase is rewritten to; no word looks like them."""
+
+
+def as_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
+def _phrases(text: str, *marks: str) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {tuple(phrase.split()): marks for phrase in text.split(",")}
+
+
+PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
+    # what looks like a negation and is none
+    **_phrases("cant wait,cannot wait,can not wait", "eager"),
+    **_phrases("cant get enough of,cant stop,cannot stop,cant live without,never gets tired of,never tires of", LIKE),
+    **_phrases("never misses,never missed,hasnt missed,does not miss,doesnt miss", "attend"),
+    **_phrases("no hit,no death,no damage", "nohit"),
+    **_phrases("not only,no matter,no doubt,no problem,no cap,why not,whether or not"),
+    # liking and its opposite
+    **_phrases("a fan of,fan of,big fan of,a big fan of,a huge fan of,into,fond of,obsessed with", LIKE),
+    **_phrases("crazy about,in love with", LIKE),
+    **_phrases("a sucker for,keen on,addicted to,passionate about,has a soft spot for,really into", LIKE),
+    **_phrases("cant stand,cannot stand,can not stand,cant bear,not a fan of,isnt a fan of,no fan of", DISLIKE),
+    **_phrases("isnt into,not into", DISLIKE),
+    **_phrases("sick of,tired of,fed up with,not keen on,isnt keen on,could do without,cant handle", DISLIKE),
+    # a state that is over
+    **_phrases("used to,use to,no longer,no more,gave up on,gave up,given up on", ENDED),
+    **_phrases("given up,giving up on,giving up,moved away from,moved out of,moved on from", ENDED),
+    **_phrases("dropped out of,broke up with", ENDED),
+    **_phrases("was once,once was,was previously,got rid of,rage quit,is done with,done with,is over", ENDED),
+    **_phrases("grew out of,got over", ENDED),
+    **_phrases("was a,was an,is an ex,is a former,is a retired,is retired from,retired from", ENDED),
+    **_phrases("split up with,swore off", ENDED),
+    **_phrases("ragequit,quit,quits,quitted,quitting,stopped,stops,dropped,abandoned,uninstalled", ENDED),
+    **_phrases("former,formerly,previously", ENDED),
+    **_phrases("ex,retired,sold,cancelled,canceled,discontinued,ceased,lost interest in,left behind", ENDED),
+    **_phrases("unfollowed", ENDED),
+    **_phrases("does not,do not,did not,is not,are not,was not,has not,have not,will not,would not", NOT),
+    **_phrases("could not,can not", NOT),
+    **_phrases("not anymore,any more,anymore,any longer", ANYMORE),
+    **_phrases("no more than", "most"),
+    **_phrases("one day,someday,some day,at some point"),
+    **_phrases("was at,were at,was there for,was present at,was there at", "attend"),
+    **_phrases("a parent of,parent of,father of,mother of,dad of,mom of"),
+    **_phrases("dream is to be,dream is to become,dreams of becoming,dreams of being,wants to become"),
+    **_phrases("wants to be,hopes to become,aspires to be", "aspire"),
+    # more of the same kind
+    **_phrases("as well,also,too,another,additionally,a second,both,on top of that,besides", ALSO),
+    # several names of one thing
+    **_phrases("league of legends,lol league", "league"),
+    **_phrases("computer science,comp sci,compsci", "compsci"),
+    **_phrases("cs student,cs major", "study", "compsci"),
+    **_phrases("video games,video game,videogame,videogames", "game"),
+    **_phrases("game developer,game dev,gamedev,game development", "gamedev"),
+    **_phrases("does not eat meat,doesnt eat meat,dont eat meat,eats no meat,never eats meat", "vegetarian"),
+    **_phrases("eats meat,eat meat", NOT, "vegetarian"),
+    **_phrases("play station,playstation", "ps"),
+    **_phrases("world of warcraft", "wow"),
+    **_phrases("counter strike,counterstrike", "cs"),
+    **_phrases("breath of the wild", "botw"),
+    **_phrases("united states,united states of america,the states,america", "usa"),
+    **_phrases("united kingdom,great britain,britain", "uk"),
+    **_phrases("personal best,best time,personal record", "pb"),
+    **_phrases("high school", "highschool"),
+    **_phrases("part time", "parttime"),
+    **_phrases("full time", "fulltime"),
+    **_phrases("night owl", "nightowl"),
+    **_phrases("early bird,early riser", "earlybird"),
+    **_phrases("in a row", "row"),
+    **_phrases("best friends,bff,bestie", "best", "friend"),
+    **_phrases("takes part in,took part in,participates in,participated in,competed in,competes in", "compete"),
+    **_phrases("is in charge of,runs", "run"),
+}
+
+NEGATIONS = as_set(
+    """not no without cant cannot dont doesnt didnt isnt arent aint wasnt werent wont wouldnt couldnt shouldnt
+    hasnt havent hadnt neither nor none nothing nobody nowhere hardly rarely seldom barely refuses refused
+    failed fails avoids avoid lacks unable"""
+)
+LIKES = as_set(
+    """like likes liked liking love loves loved loving enjoy enjoys enjoyed enjoying adore adores adored fancies digs
+    appreciates"""
+)
+DISLIKES = as_set(
+    """dislike dislikes disliked hate hates hated hating despises despise detests detest loathes loathe
+    abhors"""
+)
+FILLER = as_set(
+    """a an the is are am was were be been being has have had having do does did done will would can could should
+    may might must of to in on at for with from by as and or but so that this these those it its they them
+    their theirs he him his she her hers who which what when where there here just really very quite
+    pretty super totally actually literally definitely absolutely probably maybe still yet now currently
+    nowadays lately recently already always often usually sometimes every each all some any own owns owned
+    owning got get gets getting gotten s t re ve ll m d into onto up out about over since ago than then
+    even ever more most much many lot lots bit kind sort thing things years year today tonight soon huge
+    big biggest massive once new newly finally apparently currently days while if because how himself
+    herself themselves myself self u ur im ive id youre one's generally mostly mainly basically also again
+    regularly constantly frequently typically sure quickly"""
+)
+LIGHT_VERBS = as_set(
+    """+like play watch work make go want try take use find see think say know plan start come keep need call
+    name hope look become stream attend live do feel talk give tell seem own date"""
+)
+"""Stems that say little alone: half the weight of a noun."""
+
+EVENTS = as_set(
+    """gift donat cheer raid tip gave give bought buy sent send visit attend saw watch went beat won clip host
+    post request redeem met"""
+)
+"""Stems of things that happen more than once: another number or place is another time, not a correction."""
+
+_NUMBER_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty"""
+_TENS = "thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = "first second third fourth fifth sixth"
+NUMBERS: dict[str, str] = {
+    **{word: str(value) for value, word in enumerate(_NUMBER_WORDS.split())},
+    **{word: str(10 * value) for value, word in enumerate(_TENS.split(), 3)},
+    **{word: str(value) for value, word in enumerate(_ORDINALS.split(), 1)},
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+    "dozen": "12",
+    "couple": "2",
+    "single": "1",
+    "twice": "2",
+    "pair": "2",
+    "ii": "2",
+    "iii": "3",
+    "iv": "4",
+    "vi": "6",
+    "vii": "7",
+    "viii": "8",
+    "ix": "9",
+}
+
+SAME = {
+    alias: canonical
+    for canonical, aliases in {
+        "play": "player players",
+        "height": "tall",
+        "lol": "league",
+        "kid": "children child kids son daughter",
+        "beat": "finished finish finishes completed complete completes beaten cleared defeated beats",
+        "get": "adopted bought purchased acquired received picked",
+        "movie": "films film movies cinema",
+        "break": "broke broken breaks fractured",
+        "win": "won wins winning victory victories",
+        "lose": "lost loses losing",
+        "begin": "start started starts starting began begun begins",
+        "make": "made makes making creates created builds built building assembled assembles assembling build create",
+        "speedrun": "speedrunner speedruns speedrunning speedran",
+        "drum": "drummer drummers drumming",
+        "guitar": "guitarist",
+        "bass": "bassist",
+        "piano": "pianist",
+        "paint": "painter paints painting paintings",
+        "program": "programmer programs programming coder coding codes developer dev",
+        "write": "wrote written writer writes writing author",
+        "run": "ran runner running",
+        "teach": "taught teacher teaches teaching",
+        "uni": "university college",
+        "tv": "television telly",
+        "bike": "bicycle cycle cycling cyclist biking bikes",
+        "allergy": "allergic allergies",
+        "sub": "subbed subscribed subscriber subscription subs subscribes",
+        "drink": "drank drinks drinking drunk",
+        "eat": "ate eats eating eaten",
+        "sing": "sang sings singing singer",
+        "swim": "swam swims swimming swimmer",
+        "teammate": "teammates",
+        "dog": "puppy puppies pup doggo dogs",
+        "cat": "kitten kittens kitty cats",
+        "mom": "mother mum mommy",
+        "dad": "father daddy",
+        "grandma": "grandmother gran nana",
+        "grandpa": "grandfather grandad",
+        "pc": "computer",
+        "photo": "photography photographer photos photographs",
+        "mod": "moderator mods moderators",
+        "plan": "plans planning planned",
+        "study": "studies studying studied student",
+        "live": "lives living lived resides residing based",
+        "favourite": "favorite fav fave favorites favourites faves",
+        "bday": "birthday",
+        "colour": "color",
+        "job": "profession occupation",
+        "boyfriend": "bf",
+        "girlfriend": "gf",
+        "afraid": "scared fear fears terrified",
+        "go": "went goes going gone",
+        "speak": "spoke speaks speaking spoken",
+        "holiday": "vacation",
+        "football": "soccer",
+        "switch": "switched swapped",
+        "month": "months mo",
+        "hour": "hours hrs hr",
+        "minute": "minutes mins min",
+        "meet": "met meets meeting",
+        "know": "knew known knows",
+        "see": "saw seen sees",
+        "give": "gave given gives",
+        "sell": "sold sells selling",
+    }.items()
+    for alias in [*aliases.split(), canonical]
+}
+"""Words that say the same in a short fact, inflections that the stemmer does not know included."""
+
+_OPPOSITES = """morning night|morning evening|day night|cat dog|left right|early late|earlybird nightowl|introvert extrovert
+introverted extroverted|win lose|win lost|good bad|best worst|easy hard|easy difficult|hot cold|warm cold
+first last|big small|tall short|long short|fast slow|old young|older younger|rich poor|open closed
+online offline|public private|employed unemployed|parttime fulltime|single married|happy unhappy|light dark
+indoor outdoor|indoors outdoors|north south|east west|summer winter|coffee tea|pc console|pc mobile
+pc playstation|pc xbox|xbox playstation|ps xbox|mouse controller|keyboard controller|controller mnk
+male female|buy sell|borrow lend|solo team|solo duo|solo squad|casual competitive|casual ranked
+ranked unranked|tank healer|tank dps|tank support|healer dps|support carry|adc support|top mid|top jungle
+mid jungle|jungle adc|mid adc|mid support|top support|jungle support|before after|weekday weekend
+weekdays weekends|remote office|home office|city countryside|city village|sweet savory|sweet salty
+windows linux|windows mac|linux mac|iphone android|ios android|manual automatic|vegan carnivore
+optimist pessimist|sober drunk|alive dead|leader follower|lead bass|attack defend|attacker defender
+offense defense|physical digital|renting owner|rent own|virgin experienced|increase decrease|rising falling
+gain lose|loud quiet|silent loud|messy tidy|clean dirty|horde alliance|alliance horde|inverted normal
+vertical horizontal|on off|always never|everything nothing|glasses contacts|sub dub|subbed dubbed
+subtitled dubbed|blue red|pass fail|passed failed|agree disagree|accept reject|accepted rejected|hired fired
+arrive leave|arrived left|join leave|joined left|trust distrust|for against|same different|awake asleep
+wet dry|full empty|strong weak|cheap expensive|safe dangerous|spicy mild|healthy unhealthy|melee ranged
+stealth loud|pvp pve|monday tuesday|monday wednesday|healer damage|tank damage|beginner expert
+amateur professional|amateur pro|noob pro|single taken"""
+OPPOSITES: dict[str, set[str]] = {}
+for _pair in _OPPOSITES.replace("\n", "|").split("|"):
+    _one, _other = _pair.split()
+    OPPOSITES.setdefault(_one, set()).add(_other)
+    OPPOSITES.setdefault(_other, set()).add(_one)

@@ -1,0 +1,226 @@
+"""One short fact, read for comparison: what it is about, which way it points, and its numbers.
+
+Promises a pure reading of English facts in the third person without subject ("plays drums in <@42>'s band"). It
+knows inflections, common synonyms, negation, ended states, number words and title numbers; it does not parse, and
+it does not know rephrasings that share no word.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from forgetmenot.text import lexicon as lex
+from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.words import LONG_DRAWN, stem
+
+_TOKEN = re.compile(
+    r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:(?:st|nd|rd|th|k|%)?(?!\w)|(?=(?:cm|kg|lbs?|ft|m|km|hrs?|h|mins?|fps|hz|yo|x)\b))|[^\W_]+(?:['’][^\W_]+)*[%+]?"
+)
+_NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th|(k))?")
+_FIRST_WORDS: dict[str, int] = {}
+for _phrase in lex.PHRASES:
+    _FIRST_WORDS[_phrase[0]] = max(_FIRST_WORDS.get(_phrase[0], 0), len(_phrase))
+
+_RANKS = lex.as_set(
+    """rank level tier season round top number day week month year hour minute place part bronze silver gold plat
+    platinum diamond emerald iron master ascendant immortal radiant prestige stage world act chapter age elo
+    mmr pb group january february march april may june july august september october november december"""
+)
+_TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
+_BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
+
+_OWNERS = lex.as_set(
+    """brother sister sibling mom mum mother dad father parents wife husband partner spouse girlfriend boyfriend gf
+    bf fiance fiancee friend friends son daughter kid kids child children uncle aunt cousin nephew niece
+    grandma grandpa grandmother grandfather roommate flatmate neighbour neighbor boss coworker colleague
+    team clan guild cat dog parrot hamster rabbit horse pet family twin mother-in-law streamer chat"""
+)
+_BEFORE_OWNER = lex.as_set("their his her the a older younger elder little big best twin ex oldest youngest")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
+
+    `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words.
+    """
+
+    tokens: str
+    content: tuple[str, ...]
+    names: frozenset[str]
+    numbers: tuple[str, ...]
+    mentions: tuple[str, ...]
+    polarity: int
+    ended: bool
+    never: bool
+    additive: bool
+    event: bool
+    one: bool
+    owner: str
+
+
+@lru_cache(maxsize=8_192)
+def read(fact: str) -> Reading:
+    """Read one fact. Equal facts share one reading."""
+    tokens, capitals = _tokens(fact)
+    return _Reader().read(tokens, capitals)
+
+
+def _tokens(fact: str) -> tuple[list[str], set[str]]:
+    """The plain words, and those of them that were written with a capital letter."""
+    folded = plain(fact)
+    same_length = len(folded) == len(fact)
+    tokens: list[str] = []
+    capitals: set[str] = set()
+    for found in _TOKEN.finditer(folded):
+        word = found[0]
+        if word[0] != "<":
+            word = _short(_bare(fold_word(word)))
+        tokens.append(word)
+        if same_length and found.start() and fact[found.start()].isupper():
+            capitals.add(word)
+    return tokens, capitals
+
+
+def _owner(tokens: list[str]) -> str:
+    """Whose fact it is, where it is not the subject's own: "brother lives in Berlin"."""
+    head = next((word for word in tokens if word not in _BEFORE_OWNER), "")
+    return stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
+
+
+def _short(word: str) -> str:
+    """A long-drawn word as it is spelt, where the tables know it ("loooves"), else with letters doubled at most."""
+    drawn = LONG_DRAWN.sub(r"\1\2", word)
+    known = drawn in lex.LIKES or drawn in lex.DISLIKES or drawn in lex.FILLER or drawn in lex.NEGATIONS
+    return drawn if known else LONG_DRAWN.sub(r"\1\2\1\2", word)
+
+
+def _bare(word: str) -> str:
+    if "'" in word or "’" in word:
+        word = word.replace("’", "'")
+        word = word[:-2] if word.endswith("'s") else word.replace("'", "")
+    return word
+
+
+class _Reader:
+    """Walks over the words of one fact once."""
+
+    def __init__(self) -> None:
+        self.content: dict[str, None] = {}
+        self.names: set[str] = set()
+        self.numbers: list[str] = []
+        self.mentions: list[str] = []
+        self.negations = 0
+        self.ended = self.never = self.additive = self.one = False
+
+    def read(self, tokens: list[str], capitals: set[str]) -> Reading:
+        words = _rewrite(tokens, capitals)
+        if words and words[0][0] == "<":
+            self.mentions.append("first")  # who did it, not to whom
+        for index, word in enumerate(words):
+            self._take(word, words[index + 1] if index + 1 < len(words) else "", capitals)
+        return Reading(
+            tokens=" ".join(tokens),
+            content=tuple(self.content),
+            names=frozenset(self.names),
+            numbers=tuple(self.numbers),
+            mentions=tuple(self.mentions),
+            polarity=-1 if self.negations % 2 else 1,
+            ended=self.ended,
+            never=self.never,
+            additive=self.additive,
+            event=any(word in lex.EVENTS for word in self.content),
+            one=self.one,
+            owner=_owner(tokens),
+        )
+
+    def _take(self, word: str, following: str, capitals: set[str]) -> None:
+        if word in _MARKS:
+            self._mark(word)
+        elif word[0] == "<":
+            self.mentions.append(word)
+        elif word[0].isdigit() or word[0] in "$€£" or word in lex.NUMBERS:
+            self._number(word, following)
+        else:
+            self._word(word, following, capitals)
+
+    def _mark(self, mark: str) -> None:
+        self.negations += mark in {lex.NOT, lex.NEVER, lex.DISLIKE}
+        self.ended |= mark in {lex.ENDED, lex.ANYMORE}
+        self.negations += mark == lex.ENDED
+        self.never |= mark == lex.NEVER
+        self.additive |= mark == lex.ALSO
+        if mark in {lex.LIKE, lex.DISLIKE}:
+            self.content[lex.LIKE] = None
+
+    def _number(self, word: str, following: str) -> None:
+        found = _NUMBER.fullmatch(lex.NUMBERS.get(word, word).replace(",", ""))
+        if not found:
+            self.content[word] = None  # "100%" is a category, not a count
+            return
+        value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
+        before = next(reversed(self.content), "")
+        if self._in_a_title(before, following, value):
+            self.content[f"{before}#{value}"] = None
+        else:
+            self.numbers.append(value)
+
+    def _in_a_title(self, before: str, following: str, value: str) -> bool:
+        """Whether a number belongs to the name before it ("Dark Souls 3"), rather than counting something."""
+        if not before or before in _RANKS or not value.isdigit() or int(value) > 100 or before == lex.LIKE:
+            return False
+        if before in self.names and (not following or following in _BEFORE_NOUN):
+            return True
+        verbs = _TITLE_VERBS.intersection(self.content) or lex.LIKE in self.content
+        return bool(verbs) and before not in _TITLE_VERBS and (not following or following in _BEFORE_NOUN)
+
+    def _word(self, word: str, following: str, capitals: set[str]) -> None:
+        self.one |= word in {"a", "an"} and following not in _MARKS
+        if word in capitals and word == "may":
+            self.content["may"] = None
+            return
+        root = stem(lex.SAME.get(word, word))
+        if word in lex.FILLER or root in lex.FILLER:
+            return
+        self.content[root] = None
+        if word in capitals:
+            self.names.add(root)
+
+
+_MARKS = frozenset({lex.NOT, lex.NEVER, lex.ENDED, lex.ANYMORE, lex.LIKE, lex.DISLIKE, lex.ALSO})
+
+
+def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
+    """The words with phrases and words of polarity replaced by their marks."""
+    result: list[str] = []
+    index = 0
+    while index < len(tokens):
+        taken, marks = _phrase_at(tokens, index)
+        if taken:
+            result += marks
+            index += taken
+            continue
+        word = tokens[index]
+        in_a_name = word in capitals and word in {"no", "without", "never"}
+        result.append(word if in_a_name else _marked(word))
+        index += 1
+    return result
+
+
+def _phrase_at(tokens: list[str], index: int) -> tuple[int, tuple[str, ...]]:
+    """How many words from here are a known phrase, the longest first, and what they are rewritten to."""
+    for length in range(_FIRST_WORDS.get(tokens[index], 0), 0, -1):
+        marks = lex.PHRASES.get(tuple(tokens[index : index + length]))
+        if marks is not None and index + length <= len(tokens):
+            return length, marks
+    return 0, ()
+
+
+def _marked(word: str) -> str:
+    if word in lex.NEGATIONS:
+        return lex.NOT
+    if word == "never":
+        return lex.NEVER
+    if word in lex.LIKES:
+        return lex.LIKE
+    return lex.DISLIKE if word in lex.DISLIKES else word
