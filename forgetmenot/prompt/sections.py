@@ -66,7 +66,7 @@ class Block:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
         if not self.rows:
             return ""
-        body = fence(self.name, "\n".join(row.text for row in self.rows))
+        body = fence(self.name.removesuffix("_more"), "\n".join(row.text for row in self.rows))
         return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
 
     def section(self, factor: float) -> Section:

@@ -166,17 +166,6 @@ async def said_to(db: Database, viewer_id: str, limit: int, since: int) -> list[
     return [_said(row) for row in reversed(rows)]
 
 
-async def used_note(db: Database, note_id: int, limit: int = 50) -> list[int]:
-    """Replies whose prompt held this note, newest first."""
-    rows = await db.rows(
-        "SELECT DISTINCT m.id FROM bot_messages AS m, json_each(m.prompt_json, '$.sections') AS section,"
-        " json_each(section.value, '$.rows') AS entry"
-        " WHERE json_extract(section.value, '$.of') = 'notes' AND entry.value = ? ORDER BY m.id DESC LIMIT ?",
-        (note_id, limit),
-    )
-    return [int(row[0]) for row in rows]
-
-
 async def counts(db: Database, since: int = 0) -> dict[str, int]:
     """How many replies ended in which status."""
     rows = await db.rows("SELECT status, count(*) FROM bot_messages WHERE at >= ? GROUP BY status", (since,))

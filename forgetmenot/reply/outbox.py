@@ -1,0 +1,264 @@
+"""The one queue through which the bot speaks.
+
+Promises: never over Twitch's limits by a sliding window of 30 s; fair between viewers; no text twice within the time
+that Twitch refuses it; a message that waited too long is dropped with a reason; each is sent at most once: its row is
+`sending` before the call, and what a crash left so becomes `unknown`. Nothing is retried but what Twitch asked to
+be retried (429). It does not judge what is said.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
+from forgetmenot.logs import log
+from forgetmenot.ports import ChatOut
+from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import bot_messages
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database
+
+WINDOW_MS = 30 * SECOND
+EVERYBODY = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late."""
+
+    reply_id: int
+    text: str
+    deadline: int
+    viewer_id: str = EVERYBODY
+    reply_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a message."""
+
+    status: Status
+    detail: str = ""
+    twitch_id: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    message: Outgoing
+    done: asyncio.Future[Sent] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+_STATUS = {
+    OutcomeKind.DONE: Status.SENT,
+    OutcomeKind.REFUSED: Status.REFUSED,
+    OutcomeKind.FAILED: Status.REFUSED,
+    OutcomeKind.UNKNOWN: Status.UNKNOWN,
+}
+
+
+class Outbox:
+    """The queue. `run` works it off; `is_moderator` widens the window (set it from the bot's badges)."""
+
+    def __init__(self, *, db: Database, out: ChatOut, clock: Clock, settings: Callable[[], Settings]) -> None:
+        self._db = db
+        self._out = out
+        self._clock = clock
+        self._settings = settings
+        self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
+        self._filled = asyncio.Event()
+        self._called_at: deque[int] = deque()
+        self._said_at: OrderedDict[str, int] = OrderedDict()
+        self._not_before = 0
+        self.is_moderator = False
+
+    # ── for whoever has something to say ────────────────────────────────────────────────────
+
+    async def send(self, message: Outgoing) -> Sent:
+        """Queue a message and wait for what becomes of it. Needs `run` to be running."""
+        waiting = _Waiting(message)
+        self._queues.setdefault(message.viewer_id, deque()).append(waiting)
+        self._filled.set()
+        return await waiting.done
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        """Send a line of nobody's asking (an action's, a notice): polished, with a row of its own. A ChatOut."""
+        return await self.tell(text, reply_to=reply_to, trigger="action")
+
+    async def tell(
+        self, text: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY, trigger: str = "command"
+    ) -> Outcome:
+        """Send a line that no model wrote, for example a command's answer, in every mode."""
+        settings, now = self._settings(), self._clock.now()
+        polished = polish(text, Manner(settings))
+        async with self._db.write() as tx:
+            reply_id = await bot_messages.begin(
+                tx, at=now, event_id=reply_to, viewer_id=viewer_id, trigger=trigger, mode=settings.bot.mode
+            )
+        deadline = now + settings.reply.stale_after_s * SECOND
+        sent = await self.send(Outgoing(reply_id, polished.text, deadline, viewer_id, reply_to))
+        kind = {Status.SENT: OutcomeKind.DONE, Status.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
+        return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
+
+    def room_for(self, text: str, deadline: int) -> str:
+        """Why a message with that text could not go out before the deadline; an empty text if it could."""
+        now = self._clock.now()
+        if now > deadline:
+            return "too late"
+        if text and self._is_repeated(text, now):
+            return "the same text was said just before"
+        ahead = sum(len(queue) for queue in self._queues.values())
+        return "" if self._free_at(now, ahead) <= deadline else "no room in the queue before it is too late"
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait."""
+        return sum(len(queue) for queue in self._queues.values())
+
+    # ── the loop ────────────────────────────────────────────────────────────────────────────
+
+    async def recover(self) -> int:
+        """At start: what a crash left in the middle of sending is never sent again. How many there were."""
+        async with self._db.write() as tx:
+            left = await bot_messages.resolve_left_sending(tx)
+        if left:
+            log.warning("messages of unknown fate", count=left)
+        return left
+
+    async def seen_in_chat(self, text: str) -> None:
+        """A line of the bot's own came back on the reading connection: proof that it was delivered."""
+        async with self._db.write() as tx:
+            await bot_messages.confirm_delivery(tx, text, self._clock.now() - HOUR)
+
+    async def run(self) -> None:
+        """Work the queue off until cancelled; then nobody waits any more."""
+        try:
+            while True:
+                await self._filled.wait()
+                await self.step()
+        finally:
+            while (waiting := self._take()) is not None:
+                _finish(waiting, Sent(Status.DROPPED, "the bot is stopping"))
+
+    async def step(self) -> None:
+        """Wait for a free place, then send or drop one message."""
+        now = self._clock.now()
+        free = self._free_at(now, 0)
+        if free > now:
+            await self._drop_stale()
+            await self._clock.sleep(min(free - now, SECOND))
+            return
+        waiting = self._take()
+        if waiting is None:
+            return
+        reason = self._reason_to_drop(waiting.message, now)
+        try:
+            await (self._drop(waiting, reason) if reason else self._deliver(waiting))
+        except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
+            log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
+            _finish(waiting, Sent(Status.DROPPED, str(error)))
+        finally:
+            if not self._is_queued(waiting):
+                _finish(waiting, Sent(Status.UNKNOWN, "the bot is stopping"))
+
+    def _is_queued(self, waiting: _Waiting) -> bool:
+        return waiting in self._queues.get(waiting.message.viewer_id, ())
+
+    def _take(self) -> _Waiting | None:
+        """The next message: one of each viewer in turn."""
+        while self._queues:
+            viewer_id, queue = self._queues.popitem(last=False)
+            waiting = queue.popleft()
+            if queue:
+                self._queues[viewer_id] = queue
+            if not waiting.done.done():  # else whoever asked has given up
+                return waiting
+        self._filled.clear()
+        return None
+
+    async def _drop_stale(self) -> None:
+        now = self._clock.now()
+        late = [w for queue in self._queues.values() for w in queue if now > w.message.deadline]
+        for waiting in late:
+            if not waiting.done.done():
+                await self._drop(waiting, "too late")
+
+    def _reason_to_drop(self, message: Outgoing, now: int) -> str:
+        if not message.text:
+            return "nothing was left to say"
+        if now > message.deadline:
+            return "too late"
+        return "the same text was said just before" if self._is_repeated(message.text, now) else ""
+
+    async def _drop(self, waiting: _Waiting, reason: str) -> None:
+        message = waiting.message
+        async with self._db.write() as tx:
+            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=message.text)
+        log.info("message dropped", reply=message.reply_id, reason=reason)
+        _finish(waiting, Sent(Status.DROPPED, reason))
+
+    async def _deliver(self, waiting: _Waiting) -> None:
+        message, now = waiting.message, self._clock.now()
+        async with self._db.write() as tx:
+            mine = await bot_messages.record_sending(tx, message.reply_id, message.text, now)
+        if not mine:
+            _finish(waiting, Sent(Status.UNKNOWN, "it was sent before"))
+            return
+        self._called_at.append(now)
+        try:
+            outcome = await self._out.say(message.text, message.reply_to)
+        except TwitchRateLimited as limited:
+            await self._put_back(waiting, limited.retry_after_s)
+            return
+        except TwitchError as error:
+            outcome = Outcome(OutcomeKind.REFUSED, str(error))
+        await self._settle(waiting, outcome)
+
+    async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
+        message, status = waiting.message, _STATUS[outcome.kind]
+        if status is not Status.REFUSED:
+            self._said_at[message.text.casefold()] = self._clock.now()
+            self._said_at.move_to_end(message.text.casefold())
+        async with self._db.write() as tx:
+            await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
+        log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)
+        _finish(waiting, Sent(status, outcome.detail, outcome.twitch_id))
+
+    async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
+        """Twitch took nothing and named a time: first in the queue again, if it can still be in time."""
+        self._not_before = self._clock.now() + int(retry_after_s * SECOND)
+        message = waiting.message
+        async with self._db.write() as tx:
+            await bot_messages.settle(tx, message.reply_id, Status.SILENT, "Twitch asked to wait", text="")
+        self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
+        self._queues.move_to_end(message.viewer_id, last=False)
+        self._filled.set()
+
+    # ── the limits ──────────────────────────────────────────────────────────────────────────
+
+    def _free_at(self, now: int, ahead: int) -> int:
+        """When there is a place for one more message behind `ahead` others."""
+        while self._called_at and self._called_at[0] <= now - WINDOW_MS:
+            self._called_at.popleft()
+        sending = self._settings().sending
+        limit = sending.per_30s_as_moderator if self.is_moderator else sending.per_30s
+        over = len(self._called_at) + ahead - limit
+        if over < 0:
+            return max(now, self._not_before)
+        rounds, place = divmod(over, limit)
+        first = self._called_at[place] if place < len(self._called_at) else now
+        return max(first + WINDOW_MS * (rounds + 1), self._not_before)
+
+    def _is_repeated(self, text: str, now: int) -> bool:
+        oldest = now - self._settings().sending.same_text_s * SECOND
+        while self._said_at and next(iter(self._said_at.values())) <= oldest:
+            self._said_at.popitem(last=False)
+        return text.casefold() in self._said_at
+
+
+def _finish(waiting: _Waiting, sent: Sent) -> None:
+    if not waiting.done.done():
+        waiting.done.set_result(sent)

@@ -1,0 +1,215 @@
+"""The one queue: inside the limits, fair, in time, and each message at most once."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
+from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import bot_messages
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database
+
+if TYPE_CHECKING:
+    from tests.reply.conftest import FakeChat
+
+Move = Callable[[int], Awaitable[None]]
+
+
+async def row(db: Database, now: int = 0) -> int:
+    async with db.write() as tx:
+        return await bot_messages.begin(tx, at=now, event_id="e1", viewer_id="1", trigger="mention", mode="mentions")
+
+
+async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1", patience: int = 30_000) -> Outgoing:
+    return Outgoing(await row(db), text, clock.now() + patience, viewer, "e1")
+
+
+async def test_a_message_goes_out_and_its_row_says_so(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat"
+) -> None:
+    sent = await outbox.send(await message(db, clock, "hello"))
+    assert sent == Sent(Status.SENT, "", "t1")
+    kept = await bot_messages.get(db, 1)
+    assert kept is not None
+    assert (kept.status, kept.text, kept.twitch_id) == (Status.SENT, "hello", "t1")
+    assert chat.said == [(clock.now(), "hello", "e1")]
+
+
+@pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
+async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move, moderator: bool, limit: int
+) -> None:
+    outbox.is_moderator = moderator
+    messages = [await message(db, clock, f"line {i}", str(i), 200_000) for i in range(limit + limit // 2)]
+    sending = [asyncio.create_task(outbox.send(each)) for each in messages]
+    for _ in range(200):
+        await asyncio.sleep(0.005)
+        if len(chat.said) >= limit:
+            break
+    assert len(chat.said) == limit
+    assert outbox.room_for("one more", clock.now() + 29_000).startswith("no room")
+    assert outbox.room_for("one more", clock.now() + 31_000) == ""
+    await settle(31_000)
+    await asyncio.gather(*sending)
+    times = [at for at, _, _ in chat.said]
+    assert all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
+
+
+async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    lines = [("a1", "alice"), ("a2", "alice"), ("a3", "alice"), ("b1", "bob"), ("c1", "carol")]
+    sending = [asyncio.create_task(box.send(await message(db, clock, text, viewer))) for text, viewer in lines]
+    await asyncio.sleep(0)
+    assert box.waiting == 5
+    for _ in range(5):
+        await box.step()
+    await asyncio.gather(*sending)
+    assert [text for _, text, _ in chat.said] == ["a1", "b1", "c1", "a2", "a3"]
+
+
+async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
+    db: Database, clock: ManualClock, outbox: Outbox, settle: Move
+) -> None:
+    assert (await outbox.send(await message(db, clock, "Hello"))).status is Status.SENT
+    again = await outbox.send(await message(db, clock, "hello", "2"))
+    assert again == Sent(Status.DROPPED, "the same text was said just before")
+    assert outbox.room_for("HELLO", clock.now() + 1_000) == "the same text was said just before"
+    await settle(30_000)
+    assert (await outbox.send(await message(db, clock, "hello"))).status is Status.SENT
+
+
+async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: ManualClock, outbox: Outbox) -> None:
+    late = await message(db, clock, "hello", patience=-1)
+    assert await outbox.send(late) == Sent(Status.DROPPED, "too late")
+    kept = await bot_messages.get(db, late.reply_id)
+    assert kept is not None
+    assert (kept.status, kept.detail, kept.text) == (Status.DROPPED, "too late", "hello")
+    assert outbox.room_for("hello", clock.now() - 1) == "too late"
+
+
+async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move
+) -> None:
+    for i in range(20):
+        await outbox.send(await message(db, clock, f"line {i}"))
+    waiting = asyncio.create_task(outbox.send(await message(db, clock, "late", patience=5_000)))
+    await settle(8_000)
+    assert await waiting == Sent(Status.DROPPED, "too late")
+    assert len(chat.said) == 20
+
+
+async def test_a_429_is_waited_out_and_the_message_sent_once(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move
+) -> None:
+    chat.answers = [TwitchRateLimited("slow down", 4)]
+    sending = asyncio.create_task(outbox.send(await message(db, clock, "hello")))
+    await asyncio.sleep(0.02)
+    await settle(3_000)
+    assert len(chat.said) == 1
+    await settle(2_000)
+    assert (await sending).status is Status.SENT
+    assert [at for at, _, _ in chat.said][1] - chat.said[0][0] >= 4_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "detail"),
+    [
+        (Outcome(OutcomeKind.REFUSED, "held by AutoMod"), Status.REFUSED, "held by AutoMod"),
+        (Outcome(OutcomeKind.FAILED, "odd"), Status.REFUSED, "odd"),
+        (Outcome(OutcomeKind.UNKNOWN, "no answer"), Status.UNKNOWN, "no answer"),
+        (TwitchUnavailable("no network"), Status.REFUSED, "no network"),
+        (TwitchLoginNeeded("log in"), Status.REFUSED, "log in"),
+    ],
+)
+async def test_every_answer_of_twitch_is_kept(
+    db: Database,
+    clock: ManualClock,
+    outbox: Outbox,
+    chat: "FakeChat",
+    answer: Outcome | ForgetMeNotError,
+    status: Status,
+    detail: str,
+) -> None:
+    chat.answers = [answer]
+    assert await outbox.send(await message(db, clock, "hello")) == Sent(status, detail)
+
+
+async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+    """Killed between the call and its answer: the row says `sending`, then `unknown`, and never goes out again."""
+    chat.held = asyncio.Event()
+    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    worker = asyncio.create_task(box.run())
+    going = await message(db, clock, "hello")
+    sending = asyncio.create_task(box.send(going))
+    queued = asyncio.create_task(box.send(await message(db, clock, "next")))
+    await asyncio.sleep(0.05)
+    worker.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await worker
+    assert (await sending).status is Status.UNKNOWN
+    assert (await queued).status is Status.DROPPED
+    restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    assert await restarted.recover() == 1
+    kept = await bot_messages.get(db, going.reply_id)
+    assert kept is not None
+    assert kept.status is Status.UNKNOWN
+    again = asyncio.create_task(restarted.send(going))
+    await asyncio.sleep(0)
+    await restarted.step()
+    assert (await again).detail == "it was sent before"
+    assert len(chat.said) == 1
+
+
+async def test_a_line_seen_in_chat_proves_its_delivery(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat"
+) -> None:
+    chat.answers = [Outcome(OutcomeKind.UNKNOWN, "no answer")]
+    await outbox.send(await message(db, clock, "hello"))
+    await outbox.seen_in_chat("something else")
+    await outbox.seen_in_chat("hello")
+    kept = await bot_messages.get(db, 1)
+    assert kept is not None
+    assert (kept.status, kept.detail) == (Status.SENT, "seen in chat")
+
+
+async def test_lines_of_commands_and_actions_are_polished_and_kept(
+    db: Database, outbox: Outbox, chat: "FakeChat"
+) -> None:
+    assert (await outbox.say("/me **jumps**")).kind is OutcomeKind.DONE
+    assert (await outbox.tell("/", viewer_id="1")).kind is OutcomeKind.REFUSED
+    assert [text for _, text, _ in chat.said] == ["me jumps"]
+    assert [kept.trigger for kept in await bot_messages.listing(db, 5)] == ["command", "action"]
+
+
+async def test_whoever_gives_up_waiting_is_not_sent(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    sending = asyncio.create_task(box.send(await message(db, clock, "hello")))
+    await asyncio.sleep(0)
+    sending.cancel()
+    await asyncio.sleep(0)
+    await box.step()
+    assert chat.said == []
+
+
+async def test_without_a_disk_nothing_is_sent(
+    db: Database, clock: ManualClock, chat: "FakeChat", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message whose row cannot be written could go out twice after a crash, so it does not go out."""
+
+    async def full(*_: object, **__: object) -> bool:
+        raise StoreFull("The disk is full.")
+
+    box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    sending = asyncio.create_task(box.send(await message(db, clock, "hello")))
+    await asyncio.sleep(0)
+    monkeypatch.setattr(bot_messages, "record_sending", full)
+    await box.step()
+    assert await sending == Sent(Status.DROPPED, "The disk is full.")
+    assert chat.said == []
