@@ -1,0 +1,120 @@
+"""What goes wrong on request, at connecting to chat and at each HTTP call.
+
+    sim.faults.add("helix", path="chat/messages", status=503, times=2)
+    sim.faults.add("helix", path="moderation/bans", lose=True)      # carried out, but the answer never arrives
+    sim.faults.add("irc", html=True, times=None)                    # a captive portal, until cleared
+    sim.faults.clear()
+
+Connections to chat that are already open have their own: `sim.drop()`, `sim.stall()`, `sim.garbage()`.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+LOGIN_PAGE = "<!doctype html><html><head><title>Welcome to the hotel</title></head><body>Please sign in.</body></html>"
+FAR_AWAY = 3_600.0  # seconds: longer than anybody waits
+
+
+@dataclass(slots=True)
+class Fault:
+    """One thing that goes wrong, for calls to `where` (irc, helix, oauth), `path`, `method`; `times` None: always.
+
+    What happens, in this order: wait `delay` seconds · `stall` (never answer) · `drop` (hang up) · `html` (a captive
+    portal's page) · `status` with `body` and `headers` · `lose` (carry it out, then hang up). With `delay` alone the
+    answer is right, but late.
+    """
+
+    where: str
+    path: str = ""
+    method: str = ""
+    times: int | None = 1
+    delay: float = 0.0
+    stall: bool = False
+    drop: bool = False
+    html: bool = False
+    lose: bool = False
+    status: int = 0
+    body: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    used: int = 0
+
+    def fits(self, where: str, method: str, path: str) -> bool:
+        """Whether this call is meant."""
+        return self.where == where and self.path in ("", path) and self.method in ("", method)
+
+
+class Faults:
+    """The faults that wait for their call."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Fault] = []
+
+    def add(self, where: str, **how: object) -> Fault:
+        """Let matching calls go wrong; the fields are those of Fault. Earlier ones come first."""
+        fault = Fault(where, **how)  # type: ignore[arg-type]  # a dataclass checks its own names
+        self.waiting.append(fault)
+        return fault
+
+    def clear(self, where: str = "") -> None:
+        """Let everything, or everything in one place, go right again."""
+        self.waiting = [fault for fault in self.waiting if where not in ("", fault.where)]
+
+    def take(self, where: str, method: str, path: str) -> Fault | None:
+        """The fault of this call, counted; None if it goes right."""
+        fault = next((fault for fault in self.waiting if fault.fits(where, method, path)), None)
+        if fault is None:
+            return None
+        fault.used += 1
+        if fault.times is not None and fault.used >= fault.times:
+            self.waiting.remove(fault)
+        return fault
+
+
+async def strike(fault: Fault, request: web.Request) -> web.StreamResponse | None:
+    """What the caller gets instead of an answer; None if the call goes on after all."""
+    if fault.stall or fault.delay:
+        await asyncio.sleep(FAR_AWAY if fault.stall else fault.delay)
+    if fault.drop:
+        return hang_up(request)
+    if fault.html:
+        return web.Response(text=LOGIN_PAGE, content_type="text/html", status=fault.status or 200)
+    return answer(fault) if fault.status else None
+
+
+def answer(fault: Fault) -> web.Response:
+    """The fault's status, with Twitch's form of an error unless it brings a body of its own."""
+    if isinstance(fault.body, str):
+        return web.Response(text=fault.body, status=fault.status, headers=fault.headers)
+    body = fault.body if fault.body is not None else error_body(fault.status, "")
+    return web.Response(
+        text=json.dumps(body), status=fault.status, headers=fault.headers, content_type="application/json"
+    )
+
+
+def hang_up(request: web.Request) -> web.Response:
+    """Close the connection without a word."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+_NAMES = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    409: "Conflict",
+    422: "Unprocessable Entity",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+
+
+def error_body(status: int, message: str) -> dict[str, object]:
+    """Twitch's form of an error: {"error", "status", "message"}."""
+    return {"error": _NAMES.get(status, "Error"), "status": status, "message": message}

@@ -1,0 +1,162 @@
+"""What the loopback Twitch knows: people, one channel, its stream, its rules, who is banned, what was said.
+
+Plain state without a network. Times are milliseconds since the epoch, by a time source that the owner may replace.
+"""
+
+import random
+import uuid
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+FOREVER = -1  # the end of a ban, as against a timeout
+_IDS_FROM, _IDS = 100_000_000, 900_000_000
+
+
+@dataclass(slots=True)
+class User:
+    """Somebody on Twitch. `badges` are those beside what the channel gives (broadcaster, moderator, vip)."""
+
+    id: str
+    login: str
+    name: str
+    badges: tuple[str, ...] = ()
+    color: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A chat message that was delivered. `via`: "chat" (a viewer), "helix", or "irc". `at`: ms."""
+
+    id: str
+    user: User
+    text: str
+    at: int
+    via: str = "chat"
+    badges: tuple[str, ...] = ()
+    reply_to: "Said | None" = None
+    me: bool = False
+    bits: int = 0
+    first: bool = False
+    source_room: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Stream:
+    """The channel's broadcast: live between `started_at` and the day somebody calls `sim.go_offline()`."""
+
+    id: str
+    started_at: int
+    viewers: int = 42
+
+
+@dataclass(slots=True)
+class Rules:
+    """The chat's settings, under Twitch's own names."""
+
+    emote_mode: bool = False
+    follower_mode: bool = False
+    follower_mode_duration: int | None = None
+    slow_mode: bool = False
+    slow_mode_wait_time: int | None = None
+    subscriber_mode: bool = False
+    unique_chat_mode: bool = False
+    non_moderator_chat_delay: bool = False
+    non_moderator_chat_delay_duration: int | None = None
+
+
+class World:
+    """One channel and everybody in it. `owner` is the streamer."""
+
+    def __init__(self, channel: str, now: Callable[[], int], *, seed: int | None = None) -> None:
+        self.now = now
+        self.users: dict[str, User] = {}
+        self.owner = self.user(channel)
+        self.moderators: set[str] = set()  # user ids, as all sets here
+        self.vips: set[str] = set()
+        self.followers: set[str] = set()
+        self.bans: dict[str, int] = {}
+        self.title = "A quiet evening"
+        self.game_id, self.game = "509658", "Just Chatting"
+        self.games: dict[str, str] = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
+        self.stream: Stream | None = None
+        self.rules = Rules()
+        self.held_words: set[str] = set()  # AutoMod holds messages that contain one of these
+        self.messages: dict[str, Said] = {}
+        self.deleted: set[str] = set()
+        self._dice = random.Random(seed)
+
+    @property
+    def room_id(self) -> str:
+        """The channel's id, which is its owner's."""
+        return self.owner.id
+
+    def user(
+        self,
+        login: str,
+        *,
+        id: str | None = None,  # noqa: A002  # the word everybody uses here
+        name: str | None = None,
+        badges: tuple[str, ...] | None = None,
+        color: str | None = None,
+    ) -> User:
+        """The user of that login; made at the first call (the id follows from the login), changed by later ones."""
+        known = self.users.get(login)
+        if known is None or (id is not None and id != known.id):
+            known = self.users[login] = User(id or made_up_id(login), login, name or login.capitalize())
+        known.name = known.name if name is None else name
+        known.badges = known.badges if badges is None else tuple(badges)
+        known.color = known.color if color is None else color
+        return known
+
+    def by_id(self, user_id: str) -> User | None:
+        """The user with that id, or None."""
+        return next((user for user in self.users.values() if user.id == user_id), None)
+
+    def rename(self, login: str, new: str) -> User:
+        """The same person under another login; the old login is free again."""
+        user = self.users.pop(login)
+        self.users[new] = renamed = replace(user, login=new, name=new.capitalize())
+        if user.id == self.owner.id:
+            self.owner = renamed
+        return renamed
+
+    def moderator(self, login: str) -> User:
+        """That user, made a moderator."""
+        user = self.user(login)
+        self.moderators.add(user.id)
+        return user
+
+    def vip(self, login: str) -> User:
+        """That user, made a VIP."""
+        user = self.user(login)
+        self.vips.add(user.id)
+        return user
+
+    def badges_of(self, user: User) -> tuple[str, ...]:
+        """What the chat shows beside the name."""
+        roles = (
+            ("broadcaster/1", user.id == self.owner.id),
+            ("moderator/1", user.id in self.moderators),
+            ("vip/1", user.id in self.vips),
+        )
+        return tuple(badge for badge, has in roles if has and badge not in user.badges) + user.badges
+
+    def is_privileged(self, user_id: str) -> bool:
+        """The broadcaster or a moderator."""
+        return user_id == self.owner.id or user_id in self.moderators
+
+    def ban_left(self, user_id: str) -> int:
+        """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
+        until = self.bans.get(user_id, 0)
+        return until if until == FOREVER else max(0, until - self.now())
+
+    def new_id(self) -> str:
+        """A fresh UUID."""
+        return str(uuid.UUID(int=self._dice.getrandbits(128), version=4))
+
+
+def made_up_id(login: str) -> str:
+    """An id for a login: the same in every run."""
+    return str(_IDS_FROM + zlib.crc32(login.encode()) % _IDS)
