@@ -27,6 +27,7 @@ _ABOUT_ME = re.compile(
     r"|\bwho am i\b|\bwhat(?:'s| is) (?:in )?your (?:memory|notes?) (?:of|about|on) me\b",
     re.IGNORECASE,
 )
+_LAST_TIME = re.compile(r"\b(?:what happened|recap|catch me up|what did (?:i|we) miss)\b", re.IGNORECASE)
 _ABOUT_OTHER = re.compile(r"\b(?:know|remember|tell (?:me|us)) about\b|\bwho is\b|\bwho's\b", re.IGNORECASE)
 _QUESTION = re.compile(
     r"\?|\A\W*(?:what|where|when|who|which|how|why|do|does|did|is|are|was|can|could|will|would|remember|tell)\b",
@@ -69,6 +70,8 @@ def answer(system: str, prompt: str) -> str:
 def _in_words(seen: Seen, text: str) -> str:
     if _ABOUT_ME.search(text):
         return _about_speaker(seen)
+    if _LAST_TIME.search(text) and (past := _recap(seen)):
+        return past
     about = _people_named(seen, text)
     if about and _ABOUT_OTHER.search(text):
         return _portrait(about)
@@ -92,6 +95,13 @@ def _about_speaker(seen: Seen) -> str:
     if not facts:
         return f"Nothing yet, {seen.speaker}: I have no memory of you so far. Tell me something and I'll keep it."
     return f"I know a few things, {seen.speaker}: {_joined(facts)}."
+
+
+def _recap(seen: Seen) -> str | None:
+    """The last stream in two sentences, if the prompt tells of it."""
+    past = [fact for fact in seen.facts if fact.place is Place.PAST]
+    told = [part.text for part in _parts(past[0])][:2] if past else []
+    return f"Last time, as I have it: {' '.join(told)}" if told else None
 
 
 def _people_named(seen: Seen, text: str) -> list[Fact]:

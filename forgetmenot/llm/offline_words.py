@@ -25,7 +25,7 @@ ASKED_WITH: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = tuple(
         ("brother sister wife husband partner son daughter mum dad kids kid", "family"),
         ("practice tuesdays mondays wednesdays thursdays fridays saturdays sundays", "when day week"),
         ("chess cards poker", "game hobby play"),
-        ("runs climbs swims hikes skis surfs dances knits paints draws", "hobby sport free time"),
+        ("runs climbs swims hikes skis surfs dances knits paints draws", "hobby sport"),
         ("bit joke saying blame", "joke meme running bit funny"),
         ("allergic vegan vegetarian", "eat food"),
         ("dream wants", "dream plan want"),

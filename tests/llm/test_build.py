@@ -1,0 +1,97 @@
+"""What the settings ask for is built, or refused in a sentence before anything runs."""
+
+import subprocess
+import sys
+
+import pytest
+
+from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.errors import SettingsError
+from forgetmenot.llm.build import build_model, build_models
+from forgetmenot.settings.schema import ModelSettings, Provider
+
+
+class NoMeter:
+    """Counts nothing."""
+
+    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def meter() -> NoMeter:
+    """A meter nobody reads."""
+    return NoMeter()
+
+
+GEMINI = ModelSettings(provider=Provider.GEMINI)
+LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
+
+
+async def test_offline_needs_nothing(meter: NoMeter) -> None:
+    models = build_models(ModelSettings(), meter, environ={})
+    assert (models.reply.name, models.memory.name, models.trouble) == ("offline", "offline", None)
+    answer = await models.reply.generate(ModelRequest(Purpose.REPLY, "", "hello", 50))
+    assert answer.text
+    await models.aclose()
+
+
+def test_a_missing_key_says_where_to_get_one_and_what_the_terms_are(meter: NoMeter) -> None:
+    with pytest.raises(SettingsError) as caught:
+        build_model(GEMINI, "gemini-3.8-flash", meter, environ={"GEMINI_API_KEY": "  "})
+    words = str(caught.value)
+    assert "GEMINI_API_KEY" in words
+    assert "aistudio.google.com" in words
+    assert "under 18" in words
+    assert "EEA" in words
+    assert "people at Google may read" in words
+
+
+def test_a_key_that_cannot_be_one_is_refused_without_being_shown(meter: NoMeter) -> None:
+    with pytest.raises(SettingsError) as caught:
+        build_model(GEMINI, "m", meter, environ={"GEMINI_API_KEY": "schlüssel"})
+    assert "schlüssel" not in str(caught.value)
+
+
+def test_an_unknown_level_of_thinking_is_refused(meter: NoMeter) -> None:
+    settings = ModelSettings(provider=Provider.GEMINI, thinking="hard")
+    with pytest.raises(SettingsError, match="minimal, low"):
+        build_model(settings, "m", meter, environ={"GEMINI_API_KEY": "k"})
+
+
+@pytest.mark.parametrize("thinking", ["", "low", "MINIMAL", "0"])
+def test_known_levels_of_thinking_pass(meter: NoMeter, thinking: str) -> None:
+    settings = ModelSettings(provider=Provider.GEMINI, thinking=thinking)
+    assert build_model(settings, "m", meter, environ={"GEMINI_API_KEY": "k"}).name == "m"
+
+
+@pytest.mark.parametrize("base_url", ["", "127.0.0.1:11434/v1", "ftp://x/v1"])
+def test_an_openai_compatible_server_needs_an_address(meter: NoMeter, base_url: str) -> None:
+    settings = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=base_url)
+    with pytest.raises(SettingsError, match="base_url"):
+        build_model(settings, "m", meter, environ={})
+
+
+def test_a_named_key_may_be_missing_for_a_local_server_only(meter: NoMeter) -> None:
+    local = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://localhost:1/v1", api_key_env="MY_KEY")
+    assert build_model(local, "m", meter, environ={}).name == "m"
+    hosted = ModelSettings(
+        provider=Provider.OPENAI_COMPATIBLE, base_url="https://models.example/v1", api_key_env="MY_KEY"
+    )
+    with pytest.raises(SettingsError, match="MY_KEY"):
+        build_model(hosted, "m", meter, environ={})
+
+
+def test_a_model_without_a_name_is_refused(meter: NoMeter) -> None:
+    with pytest.raises(SettingsError, match="reply_model"):
+        build_model(LOCAL, "", meter, environ={})
+
+
+def test_nothing_heavy_is_imported_before_the_first_call() -> None:
+    code = (
+        "import sys; from forgetmenot.llm import build; from forgetmenot.settings.schema import *;"
+        "build.build_models(ModelSettings(provider=Provider.GEMINI), None, environ={'GEMINI_API_KEY': 'k'});"
+        "print([m for m in ('google.genai', 'aiohttp') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.strip() == "[]"
