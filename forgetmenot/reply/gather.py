@@ -1,0 +1,199 @@
+"""Reads what one reply needs from the store and from recall: the tail's material, before it is text.
+
+Promises nothing of people who are hidden, nothing redacted, and of the bot's own lines only those that went out. Reads
+only; the same for a reply, for a dry run on the command line and for a test.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.recall import Recall
+from forgetmenot.prompt.depth import Depth, depth_for
+from forgetmenot.prompt.material import ActionDone, Line, Other, Past, TailMaterial, stranger
+from forgetmenot.prompt.standing import role_in, standing_of
+from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import bot_messages, channel_state, crowd, working_set
+from forgetmenot.store.bot_messages import Said
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in
+
+CHAT_REACHES_BACK = 2 * HOUR
+THREAD_REACHES_BACK = 15 * MINUTE
+REPLIES_REACH_BACK = DAY
+DEEDS_REACH_BACK = 2 * HOUR
+ONE_THOUGHT = MINUTE
+THREAD_LINES = 3
+DEEDS = 3
+SPREAD = 3  # so many times the lines that are shown are read, to choose from in a flood
+TOLD = {"done": "done", "refused": "Twitch refused", "failed": "failed", "unknown": "unclear", "undone": "taken back"}
+
+
+@dataclass(slots=True)
+class _Moment:
+    """What is known while the material is being read."""
+
+    trigger: Trigger
+    settings: Settings
+    now: int
+    depth: Depth
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def event(self) -> ChatEvent:
+        return self.trigger.event
+
+
+class Gatherer:
+    """Reads material. `settings` is handed in per call: one snapshot for one event."""
+
+    def __init__(self, *, db: Database, recall: Recall, clock: Clock) -> None:
+        self._db = db
+        self._recall = recall
+        self._clock = clock
+
+    async def tail(
+        self, trigger: Trigger, settings: Settings, *, nonce: str, bot_id: str = "", shown_episodes: Sequence[int] = ()
+    ) -> TailMaterial:
+        """Everything for one message. `shown_episodes`: those that the prefix tells anyway."""
+        now = self._clock.now()
+        per_minute = await working_set.count_since(self._db, now - MINUTE)
+        moment = _Moment(trigger, settings, now, depth_for(per_minute, settings))
+        material = await self._conversation(await self._speaker(moment, nonce), moment)
+        query = await self._query(material, moment)
+        material = await self._memory(material, moment, query, bot_id, shown_episodes)
+        return await self._named(material)
+
+    # ── who and what ────────────────────────────────────────────────────────────────────────
+
+    async def _speaker(self, moment: _Moment, nonce: str) -> TailMaterial:
+        event = moment.event
+        found = (await working_set.viewers(self._db, [event.user_id])).get(event.user_id)
+        speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
+        speaker = replace(speaker, role=role_in(event.badges, speaker.role))
+        people = moment.settings.people
+        there = await working_set.attendance(self._db, event.user_id, lately=moment.now - people.regular_within_d * DAY)
+        return TailMaterial(
+            now=moment.now,
+            nonce=nonce,
+            speaker=speaker,
+            message=Line(0, event.id, event.user_id, event.text or event.system_text, event.at),
+            standing=standing_of(there.streams, there.lately, there.before_at, people, moment.now),
+            streams=there.streams,
+            depth=moment.depth,
+        )
+
+    async def _conversation(self, material: TailMaterial, moment: _Moment) -> TailMaterial:
+        event, settings, until = moment.event, moment.settings, moment.event.at
+        since = moment.now - CHAT_REACHES_BACK
+        own = [
+            Line(*line)
+            for line in await working_set.lines_of(
+                self._db, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
+            )
+        ]
+        chat = await working_set.chat_lines(
+            self._db, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1
+        )
+        current = next((line for line in own if line.event_id == event.id), material.message)
+        earlier = [line for line in own if line.event_id != event.id]
+        thread = await bot_messages.said_to(self._db, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
+        said = await bot_messages.said_lately(
+            self._db, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
+        )
+        return replace(
+            material,
+            message=current,
+            before=_before(moment.trigger, earlier),
+            own_lines=tuple(earlier),
+            chat=tuple(Line(*line) for line in chat),
+            thread=tuple(_own_line(line) for line in thread),
+            bot_replies=tuple(_own_line(line) for line in said),
+            actions_done=await self._deeds(moment.now),
+        )
+
+    async def _deeds(self, now: int) -> tuple[ActionDone, ...]:
+        found = await working_set.deeds(self._db, since=now - DEEDS_REACH_BACK, limit=4 * DEEDS)
+        told = [
+            ActionDone(deed.id, f"{deed.name}{f' <@{deed.target}>' if deed.target else ''}: {TOLD[deed.status]}")
+            for deed in found
+            if deed.status in TOLD
+        ]
+        return tuple(told[-DEEDS:])
+
+    # ── what is remembered ──────────────────────────────────────────────────────────────────
+
+    async def _query(self, material: TailMaterial, moment: _Moment) -> Query:
+        thought = [line.text for line in material.before]
+        thought += [line.text for line in material.own_lines if moment.event.at - line.at <= ONE_THOUGHT]
+        channel = await channel_state.read_all(self._db)
+        return self._recall.query(
+            moment.trigger.question,
+            before=" ".join(dict.fromkeys(thought)),
+            category=channel.get("category", ""),
+            title=channel.get("title", ""),
+        )
+
+    async def _memory(
+        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, shown: Sequence[int]
+    ) -> TailMaterial:
+        speaker = material.speaker
+        known = () if speaker.opted_out else await self._recall.about_viewer(speaker.id, query, moment.depth.lore)
+        return replace(
+            material,
+            lore=tuple(known),
+            others=await self._others(material, moment, query, bot_id),
+            past_episodes=await self._past(moment, query, shown),
+        )
+
+    async def _others(self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str) -> tuple[Other, ...]:
+        text = " ".join([*(line.text for line in material.before), moment.trigger.question])
+        without = {material.speaker.id, bot_id}
+        named = await self._recall.people_in(text, without=without, limit=moment.depth.others)
+        people = await working_set.viewers(self._db, named)
+        return tuple(
+            [
+                Other(people[who], tuple(await self._recall.about_viewer(who, query, moment.depth.lore_per_other)))
+                for who in named
+                if who in people and not people[who].opted_out
+            ]
+        )
+
+    async def _past(self, moment: _Moment, query: Query, shown: Sequence[int]) -> tuple[Past, ...]:
+        found: list[Past] = []
+        for _ in range(moment.depth.past_episodes):
+            known = [*shown, *(past.id for past in found)]
+            episode = await self._recall.past_episode(query, without=known)
+            if episode is None:
+                break
+            found.append(Past(episode.id, episode.ended_at, episode.summary))
+        return tuple(found)
+
+    # ── names, last ─────────────────────────────────────────────────────────────────────────
+
+    async def _named(self, material: TailMaterial) -> TailMaterial:
+        ids = _people_of(material)
+        hidden: frozenset[str] = await working_set.hidden(self._db, ids)
+        names = await crowd.names(self._db, sorted(ids - hidden))
+        return replace(material, names=names, hidden=hidden)
+
+
+def _before(trigger: Trigger, earlier: list[Line]) -> tuple[Line, ...]:
+    """A bare mention continues what its speaker said just before."""
+    return tuple(earlier[-1:]) if trigger.kind is TriggerKind.BARE else ()
+
+
+def _own_line(said: Said) -> Line:
+    return Line(said.id, f"bot:{said.id}", None, said.text, said.at)
+
+
+def _people_of(material: TailMaterial) -> set[str]:
+    texts = [recalled.note.fact for recalled in material.lore]
+    texts += [recalled.note.fact for other in material.others for recalled in other.lore]
+    texts += [past.text for past in material.past_episodes]
+    texts += [done.text for done in material.actions_done]
+    ids = {line.viewer_id for line in (*material.chat, *material.own_lines, material.message) if line.viewer_id}
+    return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}

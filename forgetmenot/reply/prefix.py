@@ -1,0 +1,96 @@
+"""Keeps the prompt's prefix: composed anew after a compaction pass, the same bytes for every reply until the next.
+
+`refresh` is also called when the settings changed or somebody was erased. It is what makes a provider's cache work,
+so nothing else may change it. In memory only: a restart composes it again.
+"""
+
+from collections.abc import Callable
+
+from forgetmenot.actions.catalogue import ACTIONS
+from forgetmenot.actions.entry import Action, ActionClass, Kind
+from forgetmenot.clock import Clock
+from forgetmenot.logs import log
+from forgetmenot.memory.recall import Recall
+from forgetmenot.prompt.assemble import compose_prefix
+from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
+from forgetmenot.settings.schema import ActionSettings, Settings
+from forgetmenot.store import calibration, channel_state, crowd, working_set
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in
+
+
+class PrefixKeeper:
+    """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
+
+    def __init__(
+        self, *, db: Database, recall: Recall, settings: Callable[[], Settings], clock: Clock, model: str
+    ) -> None:
+        self._db = db
+        self._recall = recall
+        self._settings = settings
+        self._clock = clock
+        self._model = model
+        self._prefix: Prefix | None = None
+        self.factor = 1.0
+
+    async def current(self) -> Prefix:
+        """The prefix; composed at the first call."""
+        return self._prefix if self._prefix is not None else await self.refresh()
+
+    async def refresh(self) -> Prefix:
+        """Compose it from what is known now."""
+        settings = self._settings()
+        self.factor = await calibration.factor_of(self._db, self._model)
+        prefix = compose_prefix(await self._material(settings), settings, self.factor)
+        changed = self._prefix is None or self._prefix.text != prefix.text
+        self._prefix = prefix
+        if changed:
+            log.info("prefix composed", tokens=sum(s.tokens for s in prefix.sections), sha=prefix.sha256[:12])
+        return prefix
+
+    async def _material(self, settings: Settings) -> PrefixMaterial:
+        channel = await channel_state.read_all(self._db)
+        title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
+        query = self._recall.query("", category=category, title=title)
+        notes = tuple(found.note for found in await self._recall.about_channel(query))
+        episodes = await self._episodes()
+        return PrefixMaterial(
+            channel=settings.twitch.channel or channel.get("login", ""),
+            title=title,
+            category=category,
+            actions=offered(settings.actions),
+            channel_notes=notes,
+            digest=digest,
+            episodes=episodes,
+            names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
+        )
+
+    async def _episodes(self) -> tuple[Past, ...]:
+        found = await self._recall.newest_episodes()
+        before = found.last_stream
+        past = [Past(0, before.ended_at, found.recap, is_recap=True)] if before and found.recap else []
+        shown = [*([before] if before else []), *found.this_stream]
+        return (*past, *(Past(episode.id, episode.ended_at, episode.summary) for episode in shown))
+
+    async def _names(self, texts: list[str]) -> dict[str, str]:
+        ids = {who for text in texts for who in ids_in(text)}
+        return await crowd.names(self._db, sorted(ids - await working_set.hidden(self._db, ids)))
+
+
+def offered(settings: ActionSettings) -> tuple[str, ...]:
+    """The actions that may be proposed under these settings, as the prompt names them."""
+    if settings.safe_mode:
+        return ()
+    modes = {
+        ActionClass.FREE: settings.class_a.value,
+        ActionClass.GUARDED: settings.class_b.value,
+        ActionClass.NEVER_ALONE: settings.class_c.value,
+    }
+    chosen = [a for a in ACTIONS if modes[a.kind] != "off" and a.name not in settings.disabled]
+    return tuple(_form(action) for action in chosen)
+
+
+def _form(action: Action) -> str:
+    values = {Kind.VIEWER: "NAME", Kind.TEXT: '"…"'}
+    params = [f"{p.name}={values.get(p.kind) or f'{p.least}-{p.most}'}" for p in action.params]
+    return " ".join([action.name, *params])

@@ -1,0 +1,33 @@
+"""Who is a newcomer, a regular, somebody back after a long time."""
+
+import pytest
+
+from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.prompt.standing import role_in, standing_of
+from forgetmenot.settings.schema import PeopleSettings
+
+NOW = 1_784_894_400_000
+DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("streams", "lately", "away_d", "standing"),
+    [
+        (0, 0, None, Standing.NEWCOMER),
+        (2, 2, 1, Standing.NEWCOMER),
+        (3, 3, 1, Standing.KNOWN),
+        (9, 5, 1, Standing.REGULAR),
+        (9, 5, 21, Standing.RETURNER),
+        (40, 0, 200, Standing.RETURNER),
+        (40, 4, 20, Standing.KNOWN),
+    ],
+)
+def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
+    before = None if away_d is None else NOW - away_d * DAY
+    assert standing_of(streams, lately, before, PeopleSettings(), NOW) is standing
+
+
+def test_the_highest_role_of_the_badges_counts() -> None:
+    assert role_in(frozenset({"subscriber", "moderator", "premium"})) is Role.MODERATOR
+    assert role_in(frozenset({"premium"})) is Role.VIEWER
+    assert role_in(frozenset(), Role.VIP) is Role.VIP
