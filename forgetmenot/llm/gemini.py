@@ -23,7 +23,15 @@ DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 SHORTEST_TIMEOUT_S = 10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
 FINISHED = {types.FinishReason.STOP: "stop", types.FinishReason.MAX_TOKENS: "length"}
-SHAPE_ERRORS = (ValueError, TypeError, AttributeError, KeyError, IndexError)  # the SDK on a body of an odd shape
+# What the SDK raises on a body of an odd shape.
+SHAPE_ERRORS = (
+    sdk_errors.ContinuationInterruptedError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    KeyError,
+    IndexError,
+)
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, OSError)
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 

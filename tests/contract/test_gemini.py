@@ -1,0 +1,256 @@
+"""The Gemini adapter through the real SDK against the loopback Gemini: every trap that was found has a test."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator
+
+import aiohttp
+import httpx2
+import pytest
+from google.genai import errors as sdk_errors
+
+from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.llm.gemini import Gemini
+from forgetmenot.sim import gemini as sim_gemini
+from forgetmenot.sim.gemini import KEY, Fault, SimGemini, answer_body, body, raw
+
+SCHEMA = {"type": "object", "properties": {"changes": {"type": "array"}}, "required": ["changes"]}
+PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
+STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
+MODEL = "gemini-3.8-flash"
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[SimGemini]:
+    """A loopback Gemini that caches prefixes of 50 tokens and more."""
+    async with SimGemini(cache_from=50) as server:
+        yield server
+
+
+def _gemini(
+    sim: SimGemini, *, name: str = MODEL, key: str = KEY, thinking: str = "", version: str = "v1beta"
+) -> Gemini:
+    return Gemini(name, key=key, key_env="MY_KEY", base_url=sim.url, api_version=version, thinking=thinking)
+
+
+@pytest.fixture
+async def gemini(sim: SimGemini) -> AsyncIterator[Gemini]:
+    """The adapter, closed at the end."""
+    model = _gemini(sim)
+    yield model
+    await model.aclose()
+
+
+# ── what is sent ────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini) -> None:
+    sim.answers('{"changes": []}')
+    answer = await gemini.generate(STRUCTURED)
+    (seen,) = sim.seen
+    assert (seen.version, seen.model, seen.key) == ("v1beta", MODEL, KEY)
+    assert (seen.system, seen.prompt, seen.schema) == ("You keep notes.", "P1 plays drums.", SCHEMA)
+    assert seen.config["temperature"] == 0.0
+    assert seen.config["maxOutputTokens"] == 500
+    assert seen.config["responseMimeType"] == "application/json"
+    assert "thinkingConfig" not in seen.config
+    assert (answer.text, answer.model, answer.finish) == ('{"changes": []}', MODEL, "stop")
+
+
+async def test_a_plain_request_asks_for_no_schema_and_no_temperature(sim: SimGemini, gemini: Gemini) -> None:
+    await gemini.generate(PLAIN)
+    assert set(sim.seen[0].config) == {"maxOutputTokens"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "sent"), [("low", {"thinking_level": "LOW"}), ("MINIMAL", {"thinking_level": "MINIMAL"}), ("0", 0)]
+)
+async def test_the_level_of_thinking_is_sent(sim: SimGemini, setting: str, sent: object) -> None:
+    model = _gemini(sim, thinking=setting)
+    await model.generate(PLAIN)
+    await model.aclose()
+    config = sim.seen[0].config["thinkingConfig"]
+    assert config == sent or sent in config.values()
+
+
+async def test_the_version_of_the_api_is_a_setting(sim: SimGemini) -> None:
+    model = _gemini(sim, version="v1")
+    await model.generate(PLAIN)
+    await model.aclose()
+    assert sim.seen[0].version == "v1"
+
+
+async def test_the_environment_cannot_redirect_it(sim: SimGemini, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
+    monkeypatch.setenv("GEMINI_API_KEY", "another-key")
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9")
+    model = _gemini(sim)
+    await model.generate(PLAIN)
+    await model.aclose()
+    assert sim.seen[0].key == KEY
+
+
+# ── what comes back ─────────────────────────────────────────────────────────────────────────
+
+
+async def test_usage_is_mapped_and_missing_counts_are_none(sim: SimGemini, gemini: Gemini) -> None:
+    usage = {
+        "promptTokenCount": 900,
+        "cachedContentTokenCount": 600,
+        "candidatesTokenCount": 7,
+        "thoughtsTokenCount": 40,
+    }
+    sim.fail(body(answer_body("ok", usage=usage)))
+    assert (await gemini.generate(PLAIN)).usage == TokenUsage(input=900, cached=600, output=7, thoughts=40)
+    sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
+    assert (await gemini.generate(PLAIN)).usage == TokenUsage()
+
+
+async def test_a_recurring_prefix_is_billed_as_cached(sim: SimGemini, gemini: Gemini) -> None:
+    persona = "You are a warm regular of this channel who remembers. " * 10
+    first = await gemini.generate(ModelRequest(Purpose.REPLY, persona, "alice: one", 50))
+    second = await gemini.generate(ModelRequest(Purpose.REPLY, persona, "bob: two", 50))
+    assert first.usage.cached is None
+    assert second.usage.cached is not None
+    assert second.usage.input is not None
+    assert 50 <= second.usage.cached < second.usage.input
+
+
+async def test_fenced_json_comes_out_bare(sim: SimGemini, gemini: Gemini) -> None:
+    sim.answers('```json\n{"changes": []}\n```')
+    assert (await gemini.generate(STRUCTURED)).text == '{"changes": []}'
+
+
+async def test_thoughts_are_no_answer(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(body(answer_body("Hello.", thought="They greet me.")))
+    assert (await gemini.generate(PLAIN)).text == "Hello."
+
+
+async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(sim_gemini.truncated, times=5)
+    answer = await gemini.generate(STRUCTURED)
+    assert answer.finish == "length"
+    assert len(sim.seen) == 1
+
+
+BLOCKS = [
+    (sim_gemini.blocked_prompt("PROHIBITED_CONTENT"), "refused this prompt (prohibited content)"),
+    (sim_gemini.unsafe, "withheld its answer (safety)"),
+    (body(answer_body("half an ans", finish="RECITATION")), "broke off its answer (recitation)"),
+    (sim_gemini.no_candidates, "empty answer"),
+    (body(answer_body("  \n")), "empty answer"),
+    (body({"candidates": []}), "empty answer"),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), BLOCKS)
+async def test_blocks_and_empty_answers_are_told_in_a_sentence(
+    sim: SimGemini, gemini: Gemini, fault: Fault, words: str
+) -> None:
+    sim.fail(fault)
+    with pytest.raises(ModelBlocked) as caught:
+        await gemini.generate(PLAIN)
+    assert words in str(caught.value)
+
+
+async def test_thinking_that_eats_the_output_names_the_settings(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(sim_gemini.all_thought, times=2)
+    with pytest.raises(ModelBlocked, match=r"reply_output_tokens.*thinking"):
+        await gemini.generate(PLAIN)
+    with pytest.raises(ModelBlocked, match="memory_output_tokens"):
+        await gemini.generate(STRUCTURED)
+
+
+# ── what goes wrong ─────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(sim_gemini.rate_limited("1.5s"))
+    sim.fail(sim_gemini.rate_limited(None))
+    waits = []
+    for _ in range(2):
+        with pytest.raises(ModelRateLimited) as caught:
+            await gemini.generate(PLAIN)
+        waits.append(caught.value.retry_after_s)
+    assert waits == [1.5, None]
+    assert len(sim.seen) == 2, "the SDK must not retry by itself"
+
+
+UNAVAILABLE = [
+    sim_gemini.html_503,
+    sim_gemini.overloaded,
+    sim_gemini.broken_body,
+    raw("", 500),
+    raw("<html>", 502, "text/html"),
+    raw("not json", 200),
+    raw("42", 200),
+]
+
+
+@pytest.mark.parametrize("fault", UNAVAILABLE)
+async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(
+    sim: SimGemini, gemini: Gemini, fault: Fault
+) -> None:
+    sim.fail(fault, times=3)
+    with pytest.raises(ModelUnavailable):
+        await gemini.generate(PLAIN)
+    assert len(sim.seen) == 1
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "42", '{"error": "x"}', '{"error": {"details": [null, 3]}}'])
+async def test_error_bodies_of_any_shape_become_our_errors(sim: SimGemini, gemini: Gemini, text: str) -> None:
+    for status in (400, 403, 404, 429, 500, 503):
+        sim.fail(raw(text, status))
+        with pytest.raises(ModelError):
+            await gemini.generate(PLAIN)
+
+
+async def test_a_wrong_key_names_the_variable_and_not_the_key(sim: SimGemini) -> None:
+    model = _gemini(sim, key="wrong-key-0123456789")
+    with pytest.raises(ModelRefused) as caught:
+        await model.generate(PLAIN)
+    await model.aclose()
+    assert "MY_KEY" in str(caught.value)
+    assert "wrong-key" not in str(caught.value)
+
+
+async def test_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGemini, gemini: Gemini) -> None:
+    unknown = _gemini(sim, name="gemini-9-ultra")
+    with pytest.raises(ModelRefused, match=r"gemini-9-ultra.*reply_model"):
+        await unknown.generate(PLAIN)
+    await unknown.aclose()
+    sim.fail(sim_gemini.wrong_place)
+    with pytest.raises(ModelRefused, match="paid tier"):
+        await gemini.generate(PLAIN)
+
+
+async def test_a_refused_connection_is_told_at_once() -> None:
+    model = Gemini(MODEL, key=KEY, key_env="MY_KEY", base_url="http://127.0.0.1:9")
+    async with asyncio.timeout(5):  # with the SDK's own retry it would sleep and try again
+        with pytest.raises(ModelUnavailable, match="network"):
+            await model.generate(PLAIN)
+    await model.aclose()
+
+
+async def test_giving_up_on_a_slow_answer_leaves_the_adapter_usable(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(sim_gemini.slow(30))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await gemini.generate(PLAIN)
+    assert (await gemini.generate(PLAIN)).text == "Understood."
+
+
+def _sdk_errors() -> list[type[Exception]]:
+    """Every exception class that the SDK defines, and those of the HTTP clients below it."""
+    own = [c for _, c in inspect.getmembers(sdk_errors, inspect.isclass) if issubclass(c, Exception)]
+    own = [c for c in own if not issubclass(c, Warning)]
+    return [*own, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError, ConnectionResetError]
+
+
+async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
+    for kind in _sdk_errors():
+        error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
+        with pytest.raises(ModelError), gemini._translating():
+            raise error

@@ -1,0 +1,177 @@
+"""The OpenAI-compatible adapter over real HTTP against a loopback server with the habits of local ones."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
+from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.llm.build import build_model
+from forgetmenot.llm.openai_compatible import OpenAICompatible
+from forgetmenot.settings.schema import ModelSettings, Provider
+from forgetmenot.sim.openai import SimOpenAI, answer, raw
+
+SCHEMA = {"type": "object", "properties": {"changes": {"type": "array"}}}
+PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50, 0.7)
+STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[SimOpenAI]:
+    """A loopback server that knows every format."""
+    async with SimOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
+async def model(sim: SimOpenAI) -> AsyncIterator[OpenAICompatible]:
+    """The adapter, closed at the end."""
+    adapter = OpenAICompatible("local", base_url=sim.url + "/")
+    yield adapter
+    await adapter.aclose()
+
+
+async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    reply = await model.generate(PLAIN)
+    assert reply.text == "Understood."
+    assert sim.authorizations == [None]
+    assert sim.seen[0] == {
+        "model": "local",
+        "max_tokens": 50,
+        "stream": False,
+        "temperature": 0.7,
+        "messages": [
+            {"role": "system", "content": "You are a bot."},
+            {"role": "user", "content": "alice: hello"},
+        ],
+    }
+
+
+async def test_a_schema_is_sent_where_the_server_knows_schemas(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.answers('{"changes": []}')
+    assert (await model.generate(STRUCTURED)).text == '{"changes": []}'
+    sent = sim.seen[0]["response_format"]
+    assert sent == {"type": "json_schema", "json_schema": {"name": "extract", "strict": True, "schema": SCHEMA}}
+
+
+@pytest.mark.parametrize("refusal", [500, 400, None], ids=["fails", "refuses", "ignores"])
+@pytest.mark.parametrize(
+    ("formats", "tried"),
+    [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])],
+)
+async def test_a_server_without_schemas_is_asked_more_simply_and_that_is_remembered(
+    refusal: int | None, formats: set[str], tried: list[str | None]
+) -> None:
+    async with SimOpenAI(formats=formats, refusal=refusal) as sim:
+        model = OpenAICompatible("local", base_url=sim.url)
+        assert (await model.generate(STRUCTURED)).text == "{}"
+        assert [sent.get("response_format", {}).get("type") for sent in sim.seen] == tried
+        assert json.dumps(SCHEMA, separators=(",", ":")) in sim.seen[-1]["messages"][0]["content"]
+        await model.generate(STRUCTURED)
+        assert len(sim.seen) == len(tried) + 1
+        await model.aclose()
+
+
+async def test_a_server_that_never_writes_json_is_told_of(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.answers("Sure!", "Sure!", "Sure!")
+    with pytest.raises(ModelUnavailable, match="does not answer in JSON"):
+        await model.generate(STRUCTURED)
+
+
+async def test_a_server_that_is_down_is_not_taken_for_one_without_schemas(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
+    sim.fail(raw("oops", 500), times=3)
+    with pytest.raises(ModelUnavailable, match="500"):
+        await model.generate(STRUCTURED)
+    await model.generate(STRUCTURED)
+    assert sim.seen[-1]["response_format"]["type"] == "json_schema"
+
+
+async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(answer("Hello.", reasoning=30, cached=2))
+    usage = (await model.generate(PLAIN)).usage
+    assert (usage.cached, usage.output, usage.thoughts) == (2, 2, 30)
+    assert usage.input
+    sim.fail(raw(json.dumps({"choices": [{"message": {"content": "Hello."}}]})))
+    assert (await model.generate(PLAIN)).usage == TokenUsage()
+
+
+async def test_a_leading_thought_is_taken_off(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(answer("<think>They greet me.</think>\n\nHello."))
+    assert (await model.generate(PLAIN)).text == "Hello."
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "words"),
+    [
+        ("", "stop", "empty answer"),
+        (None, "stop", "empty answer"),
+        ("<think>hm, hm", "length", "reply_output_tokens"),
+        (None, "length", "reply_output_tokens"),
+        ("Hel", "content_filter", "content filter"),
+    ],
+)
+async def test_blocks_and_empty_answers_are_told_in_a_sentence(
+    sim: SimOpenAI, model: OpenAICompatible, text: str | None, finish: str, words: str
+) -> None:
+    sim.fail(answer(text, finish=finish))
+    with pytest.raises(ModelBlocked, match=words):
+        await model.generate(PLAIN)
+
+
+@pytest.mark.parametrize("text", ["", "<html>", "[]", "null", '{"choices": 3}', '{"choices": [null]}', "{"])
+async def test_bodies_of_any_shape_become_our_errors(sim: SimOpenAI, model: OpenAICompatible, text: str) -> None:
+    sim.fail(raw(text))
+    with pytest.raises((ModelUnavailable, ModelBlocked)):
+        await model.generate(PLAIN)
+
+
+async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(raw("{}", 429, {"Retry-After": "2"}))
+    sim.fail(raw("{}", 429, {"Retry-After": "Fri, 20 Nov 2026 18:00:00 GMT"}))
+    waits = []
+    for _ in range(2):
+        with pytest.raises(ModelRateLimited) as caught:
+            await model.generate(PLAIN)
+        waits.append(caught.value.retry_after_s)
+    assert waits == [2.0, None]
+
+
+async def test_a_wrong_key_names_the_variable() -> None:
+    async with SimOpenAI(key="right") as sim:
+        right = OpenAICompatible("m", base_url=sim.url, key="right", key_env="MY_KEY")
+        assert (await right.generate(PLAIN)).text
+        await right.aclose()
+        for key, words in (("wrong", "MY_KEY"), ("", "api_key_env")):
+            model = OpenAICompatible("m", base_url=sim.url, key=key, key_env="MY_KEY")
+            with pytest.raises(ModelRefused, match=words):
+                await model.generate(PLAIN)
+            await model.aclose()
+
+
+async def test_an_unknown_model_is_told_with_the_servers_words(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(raw('{"error": {"message": "pull it first"}}', 404))
+    with pytest.raises(ModelRefused, match="pull it first"):
+        await model.generate(PLAIN)
+
+
+async def test_a_server_that_is_not_running_is_told_with_its_address() -> None:
+    model = OpenAICompatible("m", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
+        await model.generate(PLAIN)
+    await model.aclose()
+
+
+class _NoMeter:
+    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
+        """Nothing."""
+
+
+async def test_the_key_of_gemini_is_never_sent_to_another_server(sim: SimOpenAI) -> None:
+    settings = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url)
+    built = build_model(settings, "local", _NoMeter(), environ={"GEMINI_API_KEY": "secret"})
+    await built.generate(PLAIN)
+    await built.aclose()
+    assert sim.authorizations == [None]
