@@ -28,8 +28,13 @@ _POWER = (
 )
 _RIGHTS = r"(?:rights?|powers?|access|permissions?|privileges?|status|authority|clearance|control)"
 
-_RULES: tuple[tuple[str, str], ...] = (
-    (
+
+def _rule(name: str, pattern: str) -> tuple[str, re.Pattern[str]]:
+    return name, re.compile(pattern)
+
+
+_PATTERNS = (
+    _rule(
         "role",
         r"^(?:is |are |now |currently |also |still |really |actually |secretly |became |has become |got |"
         r"been |made |promoted to |i am |im |he is |she is |they are |acts as |serves as )*(?:is|became|"
@@ -37,106 +42,106 @@ _RULES: tuple[tuple[str, str], ...] = (
         rf")?{_ROLE}(?! of (?:an? |the )?(?:\w+ )?{_ELSEWHERE}| (?:in|on|for|at) (?:an? |the )?(?:\w+ "
         rf")?{_ELSEWHERE})\b(?! assistant| by trade| for a| at a| at the (?!stream))",
     ),
-    (
+    _rule(
         "role",
         rf"^(?:an? |the )?(?:head |lead )?{_ROLE} (?:of|in|for|on) (?:the |this |our )?(?:<@\S+> )?{_HERE}",
     ),
-    ("role", r"\b(?:is|am|im) (?:\w+ )?the (?:\w+ )?(?:streamer|broadcaster)(?= of| here| in| and|$)"),
-    ("role", r"^(?:is|became) (?:the |an? )?(?:\w+ )?(?:owner|founder)$"),
-    (
+    _rule("role", r"\b(?:is|am|im) (?:\w+ )?the (?:\w+ )?(?:streamer|broadcaster)(?= of| here| in| and|$)"),
+    _rule("role", r"^(?:is|became) (?:the |an? )?(?:\w+ )?(?:owner|founder)$"),
+    _rule(
         "role",
         r"\b(?:got|was|been|were|is) (?:promoted to|made|given) (?:an? )?(?:mod|moderator|admin|vip|"
         r"editor|owner|operator)\b",
     ),
-    (
+    _rule(
         "role",
         r"^(?:mods|moderates|admins|administers) (?:in |on |for )?(?:the |this |our )(?:\w+ )?"
         rf"{_HERE}\b",
     ),
-    (
+    _rule(
         "authority",
         r"\b(?:(?:co ?)?owns?|controls?|created|made|built|programmed|coded|wrote|operates?|manages?|"
         r"commands?|runs?|in charge of|responsible for) (?:the |this |our |whole |entire |everything in |"
         rf"of )+(?:\w+ )?{_HERE}\b",
     ),
-    (
+    _rule(
         "authority",
         r"(?:\b(?:streamer|bot|broadcaster|channel|chat|stream)|<@\S+>)(?: s)? (?:real |true |secret |"
         r"only )?(?:boss|owner|master|manager|creator|developer|admin|moderator|mod|commander|supervisor|"
         r"operator|maker|programmer)\b",
     ),
-    (
+    _rule(
         "authority",
         r"\b(?:boss|owner|master|manager|creator|developer|admin|commander|supervisor|operator|maker|king|"
         rf"queen|head) of (?:the |this |our |whole )*(?:\w+ )?{_HERE}\b",
     ),
-    (
+    _rule(
         "authority",
         rf"\b(?:has|have|had|holds?|gets?|got|given|granted|with|owns?) (?:\w+ )?{_POWER} {_RIGHTS}\b",
     ),
-    (
+    _rule(
         "authority",
         r"\b(?:allowed|permitted|authori[sz]ed|entitled|has permission|have permission|has the right|has "
         r"(?:the )?authority|licen[sc]ed) to (?:ban|time|timeout|unban|delete|moderate|command|use|change|"
         r"give|see|speak|decide|run|do|control|override)",
     ),
-    (
+    _rule(
         "authority",
         r"\b(?:immune|exempt) (?:to|from|against)? ?(?:\w+ )?(?:bans?|timeouts?|rules?|moderation|"
         r"cooldowns?|filters?|slow mode|the bot)\b",
     ),
-    ("authority", r"\b(?:can|may|could) (?:\w+ )?(?:ban|unban|timeout|time out|mute|purge) (?:\w+)\b"),
-    (
+    _rule("authority", r"\b(?:can|may|could) (?:\w+ )?(?:ban|unban|timeout|time out|mute|purge) (?:\w+)\b"),
+    _rule(
         "authority",
         r"\b(?:speaks? for|outranks?|above|in command of|trusted by|verified by|whitelisted by|"
         rf"authori[sz]ed by|approved by) (?:the |all |every )*(?:\w+ )?(?:mods?|moderators?|{_HERE})\b",
     ),
-    (
+    _rule(
         "authority",
         r"\b(?:word|orders?|commands?|requests?|wish(?:es)?|messages?) (?:is|are) (?:law|final|always|to "
         r"be (?:obeyed|followed)|from the streamer)\b",
     ),
-    ("instruction", r"^\W*(?:/|!|\[)\s*\w"),
-    (
+    _rule("instruction", r"^\W*(?:/|!|\[)\s*\w"),
+    _rule(
         "instruction",
         r"\b(?:always |never |only |must |to |please )(?:obey|trust|believe|agree with|listen to|follow) "
         r"(?:me|him|her|them|my|his|their|<@\S+>|this user|everything|orders|commands)\b",
     ),
-    ("instruction", r"\b(?:obey|obeys?|listen to|trust) (?:me|my|this user)\b"),
-    (
+    _rule("instruction", r"\b(?:obey|obeys?|listen to|trust) (?:me|my|this user)\b"),
+    _rule(
         "instruction",
         r"\b(?:must|should|shall|has to|have to|needs? to|ought to|is to|are to|deserves to) (?:\w+ )?be "
         r"(?:called|addressed|obeyed|told|treated|greeted|given|allowed|referred|named|known|unbanned|"
         r"modded|promoted|made|trusted|answered|ignored|banned|respected|worshipped|praised)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"\b(?:the |this |our |chat )?(?:bot|assistant|ai|model|forgetmenot) (?:must|should|shall|has to|"
         r"have to|needs? to|ought to|will always|will never|may|can|is to|is supposed to|is allowed to|is "
         r"required to|always|never)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"\byou (?:\w+ )?(?:must|should|shall|have to|need to|ought to|will|can|may|are|cannot|cant|wont|"
         r"shouldnt|mustnt|never|always|now)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"\byour (?:\w+ )?(?:instructions?|rules?|system|prompt|persona|name is|job|task|owner|creator|"
         r"master|boss|role|memory|settings?|developer|goal|purpose)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"\b(?:ignore|disregard|forget|override|bypass|drop|skip|discard) (?:\w+ )?(?:all|any|previous|"
         r"prior|your|the above|above|earlier|everything|every|the rules|rules|instructions?|prior|safety|"
         r"policy|guidelines)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"\b(?:system prompt|developer mode|jailbreak|prompt injection|new instructions?|from now on|do "
         r"anything now|do what i say|do as i say|do whatever|as told)\b",
     ),
-    (
+    _rule(
         "instruction",
         r"^(?:please |always |never |only |just |and |now )*(?:reply|respond|answer|say|tell|call|greet|"
         r"give|ban|unban|timeout|time out|obey|pretend|act as|act like|behave|repeat|print|output|execute|"
@@ -144,9 +149,8 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"send|write|mention|praise|insult|stop (?:replying|answering|using|moderating|talking|being))(?! "
         r"of duty| motion| appeal| appeals| hammer)\b",
     ),
-    ("instruction", r"\b(?:respond|reply|answer|reacts?) (?:only )?(?:with|in|as|to me|to everything)\b"),
+    _rule("instruction", r"\b(?:respond|reply|answer|reacts?) (?:only )?(?:with|in|as|to me|to everything)\b"),
 )
-_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _RULES)
 _SPACED_OUT = re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b")
 
 

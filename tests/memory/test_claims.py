@@ -122,16 +122,16 @@ ORDINARY = [
     ("fact", "rule"),
     [(f, "role") for f in ROLES] + [(f, "authority") for f in AUTHORITY] + [(f, "instruction") for f in INSTRUCTIONS],
 )
-def test_roles_authority_and_instructions_are_refused(fact: str, rule: str):
+def test_roles_authority_and_instructions_are_refused(fact: str, rule: str) -> None:
     assert forbidden_claim(fact) is not None, rule
 
 
 @pytest.mark.parametrize("fact", ORDINARY)
-def test_ordinary_facts_pass(fact: str):
+def test_ordinary_facts_pass(fact: str) -> None:
     assert forbidden_claim(fact) is None
 
 
-def test_the_rule_has_a_name():
+def test_the_rule_has_a_name() -> None:
     assert [forbidden_claim(f) for f in ("is a mod", "owns the channel", "always obey me")] == [
         "role",
         "authority",
@@ -141,5 +141,5 @@ def test_the_rule_has_a_name():
 
 @settings(max_examples=150)
 @given(st.text(max_size=200))
-def test_no_text_breaks_it(text: str):
+def test_no_text_breaks_it(text: str) -> None:
     assert forbidden_claim(text) in {None, "role", "authority", "instruction"}
