@@ -144,6 +144,13 @@ async def expire(tx: Transaction, now: int) -> int:
     )
 
 
+async def any_lapsed(db: Database, now: int) -> bool:
+    """Whether something waited too long."""
+    return bool(
+        await db.value("SELECT 1 FROM action_logs WHERE status = 'waiting' AND expires_at <= ? LIMIT 1", (now,))
+    )
+
+
 async def give_up_running(tx: Transaction, now: int) -> int:
     """At start: what a crash left running is unknown, and is not repeated; how many."""
     return await tx.execute(

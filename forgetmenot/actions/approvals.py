@@ -1,0 +1,157 @@
+"""What waits for a person: the list, yes, no, undo, and taking back what never stays.
+
+Promises: a waiting action lapses after its five minutes; approving decides again with fresh facts and acts at most
+once; what must be taken back is, also after a crash, and is tried again while Twitch is away. Who may approve is the
+caller's to check.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forgetmenot.actions import lines
+from forgetmenot.actions.catalogue import find
+from forgetmenot.actions.executor import ALLOWED, Executor
+from forgetmenot.actions.perform import job_of, revert_time, undoable
+from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs
+from forgetmenot.store.action_logs import LoggedAction, Status
+from forgetmenot.store.database import Database
+
+TRY_AGAIN = 15 * SECOND
+GIVE_UP = HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person's yes, no or undo led to, as one sentence to say."""
+
+    ok: bool
+    line: str
+
+
+class Approvals:
+    """The queue, on top of an Executor."""
+
+    def __init__(self, executor: Executor, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._executor = executor
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+
+    async def waiting(self) -> list[LoggedAction]:
+        """What waits for a person, oldest first."""
+        return await action_logs.waiting(self._db, self._clock.now())
+
+    async def approve(self, action_id: int, by: str) -> Answer:
+        """Carry a waiting action out, if it still may be."""
+        row = await action_logs.get(self._db, action_id)
+        now, settings = self._clock.now(), self._settings()
+        if row is None or row.status is not Status.WAITING or (row.expires_at or 0) <= now:
+            return Answer(ok=False, line=f"#{action_id} is not waiting.")
+        facts = await self._executor.gatherer.facts_again(row, by, settings, now)
+        action = find(row.name)
+        proposal = Proposal(row.name, row.params)
+        decision, facts = await self._executor.decide_with_twitch(proposal, action, facts, settings, now)
+        if action is None or decision.verdict not in ALLOWED:
+            return await self._too_late(action_id, by, decision)
+        async with self._db.write() as tx:
+            revert_at = revert_time(action, row.params, now)
+            claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
+        if not claimed:
+            return Answer(ok=False, line=f"#{action_id} is not waiting.")
+        login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
+        outcome = await self._executor.performer.perform(action, action_id, job_of(row, login, message))
+        return _told(row, outcome, login)
+
+    async def deny(self, action_id: int, by: str) -> Answer:
+        """Refuse a waiting action."""
+        async with self._db.write() as tx:
+            done = await action_logs.refuse(
+                tx, action_id, by=by, rule="person", reason="A person refused it.", now=self._clock.now()
+            )
+        return Answer(ok=done, line=f"#{action_id} is refused." if done else f"#{action_id} is not waiting.")
+
+    async def undo(self, by: str, action_id: int | None = None) -> Answer:
+        """Take back one action, or the last one that can be."""
+        row = await self._to_undo(action_id)
+        if row is None:
+            return Answer(ok=False, line="There is nothing that can be undone.")
+        async with self._db.write() as tx:
+            asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=self._clock.now())
+        if asked:
+            await self.take_back()
+        after = await action_logs.get(self._db, row.id)
+        if after is not None and after.status is Status.UNDONE:
+            return Answer(ok=True, line=f"#{row.id} ({row.name}) is undone.")
+        return Answer(ok=False, line=f"#{row.id} ({row.name}) could not be undone yet.")
+
+    async def start(self) -> None:
+        """After a start: nothing that a crash interrupted is repeated, and what must be taken back is."""
+        async with self._db.write() as tx:
+            await action_logs.give_up_running(tx, self._clock.now())
+        await self.take_back()
+
+    async def work_off(self) -> None:
+        """Every second or so: let lapse what waited too long, take back what is due, do what others approved."""
+        now = self._clock.now()
+        for row in await action_logs.approved_elsewhere(self._db, now):
+            await self.approve(row.id, row.decided_by or "")
+        if await action_logs.any_lapsed(self._db, now):
+            async with self._db.write() as tx:
+                await action_logs.expire(tx, now)
+        await self.take_back()
+
+    async def take_back(self) -> None:
+        """Take back what is due."""
+        for row in await action_logs.due_for_revert(self._db, self._clock.now()):
+            await self._take_back(row)
+
+    async def _take_back(self, row: LoggedAction) -> None:
+        action = undoable(row)
+        if action is None or action.undo is None:
+            outcome = Outcome(OutcomeKind.REFUSED, "it cannot be taken back")
+        else:
+            outcome = await self._executor.performer.call(action.undo, job_of(row))
+        now = self._clock.now()
+        over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
+        async with self._db.write() as tx:
+            if outcome.kind is OutcomeKind.DONE:
+                await action_logs.reverted(tx, row.id, Status.UNDONE, "taken back")
+            elif over:
+                await action_logs.reverted(tx, row.id, row.status, f"not taken back: {outcome.detail}")
+            else:
+                await action_logs.postpone_revert(tx, row.id, now + TRY_AGAIN, f"not yet taken back: {outcome.detail}")
+        log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
+
+    async def _too_late(self, action_id: int, by: str, decision: Decision) -> Answer:
+        async with self._db.write() as tx:
+            await action_logs.refuse(
+                tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=self._clock.now()
+            )
+        return Answer(ok=False, line=f"#{action_id} cannot be done: {decision.reason}")
+
+    async def _to_undo(self, action_id: int | None) -> LoggedAction | None:
+        if action_id is not None:
+            row = await action_logs.get(self._db, action_id)
+            return row if row is not None and _can_undo(row) else None
+        rows = await action_logs.latest(self._db, 50, (Status.DONE, Status.UNKNOWN))
+        return next((row for row in rows if _can_undo(row)), None)
+
+
+def _can_undo(row: LoggedAction) -> bool:
+    return row.status in {Status.DONE, Status.UNKNOWN} and undoable(row) is not None
+
+
+def _refused(outcome: Outcome) -> bool:
+    return outcome.kind is OutcomeKind.REFUSED
+
+
+def _told(row: LoggedAction, outcome: Outcome, login: str) -> Answer:
+    if outcome.kind is OutcomeKind.DONE:
+        return Answer(ok=True, line=lines.done_line(row.name, row.params, login))
+    if outcome.kind is OutcomeKind.UNKNOWN:
+        return Answer(ok=False, line=f"#{row.id}: Twitch did not answer in time; it may or may not be done.")
+    return Answer(ok=False, line=f"#{row.id} did not work.")

@@ -1,0 +1,196 @@
+"""Collects what the policy looks at: who is in chat, what the switches say, what was done lately.
+
+Promises facts from code's own sources (badges, the store, the settings' snapshot) and nothing from the model but the
+name that is looked up among people in chat. Decides nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from forgetmenot.actions import requests, targets
+from forgetmenot.actions.catalogue import ACTIONS, find
+from forgetmenot.actions.entry import Action, ActionClass, Kind
+from forgetmenot.actions.facts import Facts, Found, Person, Recent
+from forgetmenot.clock import DAY, MINUTE, parse_iso
+from forgetmenot.domain.action import Proposal
+from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, channel_state, chatters, cooldowns
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.chatters import Chatter
+from forgetmenot.store.database import Database
+
+HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
+REFUSALS_WITHIN = 10 * MINUTE
+CHANNEL = "class B"
+VIEWER = "class B viewer"
+# Refusals by these rules tell nothing about the one who asked.
+_IMPERSONAL = (
+    *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
+    *("action_rests", "channel_rests", "per_stream", "queue", "serious"),
+)
+_ROLES = ((Role.BROADCASTER, "broadcaster"), (Role.MODERATOR, "moderator"), (Role.VIP, "vip"))
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """What a proposal came out of. `key` is unique to the proposal: no second one of it is ever carried out."""
+
+    event: ChatEvent
+    key: str
+    recent_lines: tuple[str, ...] = ()
+    bot_message_id: int | None = None
+    room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
+
+
+def role_of(badges: frozenset[str]) -> Role:
+    """What somebody is in this channel, by the badges of one message."""
+    for role, badge in _ROLES:
+        if badge in badges or (badge == "moderator" and "lead_moderator" in badges):
+            return role
+    return Role.SUBSCRIBER if badges & {"subscriber", "founder"} else Role.VIEWER
+
+
+class Gatherer:
+    """Reads the facts. `is_bot` tells known bots by their login."""
+
+    def __init__(self, db: Database, is_bot: Callable[[str], bool]) -> None:
+        self._db = db
+        self._is_bot = is_bot
+
+    async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> Facts:
+        """The moment of a fresh proposal."""
+        state = await channel_state.read_all(self._db)
+        asker = await self._asker(context.event, settings, state)
+        found, target = await self._target(proposal, asker, context.event, settings, state, now)
+        facts = _standing_facts(state, asker, now)
+        return replace(
+            facts,
+            target=target,
+            found=found,
+            asked_for=requests.asked_for(context.event.text),
+            serious=requests.is_serious((*context.recent_lines, context.event.text)),
+            room_modes=context.room_modes,
+        )
+
+    async def facts_again(self, row: LoggedAction, by: str, settings: Settings, now: int) -> Facts:
+        """The moment in which a person approves: the same two people as they are now."""
+        state = await channel_state.read_all(self._db)
+        asker = await self._person(row.asked_by, settings, state) or Person(row.asked_by or "", "")
+        target = await self._person(row.target_id or row.params.get("target"), settings, state)
+        found = Found.FOUND if target else Found.UNKNOWN
+        return replace(_standing_facts(state, asker, now), target=target, found=found, approved_by=by)
+
+    async def recent(self, action: Action | None, facts: Facts, now: int) -> Recent:
+        """What was decided and done lately, as far as it bears on this."""
+        target = facts.target.id if facts.target is not None else facts.asker.id
+        started = parse_started(await channel_state.read(self._db, "started_at"), now)
+        return Recent(
+            viewer_until=await cooldowns.until(self._db, VIEWER, target),
+            channel_until=await cooldowns.until(self._db, CHANNEL),
+            action_until=await cooldowns.until(self._db, action.name) if action else 0,
+            refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
+            done_this_stream=await action_logs.done_since(self._db, started),
+            waiting=len(await action_logs.waiting(self._db, now)),
+            own_timeouts=await action_logs.open_timeouts(self._db, now - DAY, _TIMEOUTS),
+        )
+
+    async def _asker(self, event: ChatEvent, settings: Settings, state: dict[str, str]) -> Person:
+        """Who spoke: the store's knowledge of them, and the badges of this very message."""
+        stored = await self._person(event.user_id, settings, state)
+        known = stored or Person(event.user_id, event.login, standing=Standing.NEWCOMER)
+        return replace(
+            known,
+            login=event.login,
+            display_name=event.display_name,
+            role=role_of(event.badges),
+            is_bot=known.is_bot or "bot-badge" in event.badges or self._bot(event.login, settings),
+        )
+
+    async def _target(
+        self,
+        proposal: Proposal,
+        asker: Person,
+        event: ChatEvent,
+        settings: Settings,
+        state: dict[str, str],
+        now: int,
+    ) -> tuple[Found, Person | None]:
+        action = find(proposal.name)
+        if action is None or not action.needs_target:
+            return Found.NOT_NEEDED, None
+        name = next(proposal.params.get(one.name, "") for one in action.params if one.kind is Kind.VIEWER)
+        here = await chatters.present(self._db, now - HERE_FOR, event.id)
+        people = [self._known(chatter, settings, state) for chatter in here]
+        mine = next((person for person in people if person.id == asker.id), None)
+        current = replace(asker, message_id=mine.message_id if mine else "")
+        return targets.resolve(name, [current, *(one for one in people if one.id != asker.id)], current)
+
+    async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> Person | None:
+        chatter = await chatters.one(self._db, viewer_id) if viewer_id else None
+        return self._known(chatter, settings, state) if chatter else None
+
+    def _known(self, chatter: Chatter, settings: Settings, state: dict[str, str]) -> Person:
+        newcomer = chatter.streams < settings.people.newcomer_streams
+        return Person(
+            id=chatter.id,
+            login=chatter.login,
+            display_name=chatter.display_name,
+            role=Role.BROADCASTER if chatter.id == state.get("id") else chatter.role,
+            standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
+            is_bot=self._bot(chatter.login, settings),
+            is_self=chatter.id == state.get("bot_id") or _same(chatter.login, state.get("bot_login", "")),
+            opted_in=chatter.opted_in,
+            message_id=chatter.message_id,
+        )
+
+    def _bot(self, login: str, settings: Settings) -> bool:
+        return self._is_bot(login) or login.casefold() in {bot.casefold() for bot in settings.memory.known_bots}
+
+
+_TIMEOUTS = tuple(
+    action.name
+    for action in ACTIONS
+    if action.harms and action.undo and any(parameter.name == "seconds" for parameter in action.params)
+)
+FAILING = "action_off:"
+
+
+def _same(login: str, other: str) -> bool:
+    return bool(login) and login.casefold() == other.casefold()
+
+
+def is_quiet(state: dict[str, str], now: int) -> bool:
+    """Whether people told the bot to be quiet for now."""
+    return state.get("paused") == "1" or int(state.get("quiet_until") or 0) > now
+
+
+def parse_started(value: str, now: int) -> int:
+    """When the stream started: the state holds milliseconds or an ISO time; without either, 12 h ago."""
+    if value.isdigit():
+        return int(value)
+    try:
+        return parse_iso(value)
+    except ValueError:
+        return now - DAY // 2
+
+
+def resting_times(action: Action, facts: Facts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
+    """The cooldowns that begin when an action is carried out."""
+    times = {(action.name, ""): now + action.cooldown_s * 1_000} if action.cooldown_s else {}
+    if action.kind is not ActionClass.FREE:
+        target = facts.target.id if facts.target is not None else facts.asker.id
+        times[CHANNEL, ""] = now + settings.actions.channel_cooldown_s * 1_000
+        times[VIEWER, target] = now + settings.actions.viewer_cooldown_s * 1_000
+    return times
+
+
+def _standing_facts(state: dict[str, str], asker: Person, now: int) -> Facts:
+    failing = {name.removeprefix(FAILING) for name, value in state.items() if name.startswith(FAILING) and value}
+    return Facts(
+        asker=asker,
+        live=state.get("live") == "1",
+        paused=is_quiet(state, now),
+        safe_mode=state.get("safe_mode") == "1",
+        failing=frozenset(failing),
+    )

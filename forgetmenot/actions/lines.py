@@ -1,0 +1,39 @@
+"""What may be said about an action: fits the outcome, and never claims more. Pure."""
+
+from collections.abc import Mapping
+
+from forgetmenot.actions.catalogue import find
+from forgetmenot.actions.claims import claims
+from forgetmenot.actions.scrub import without_tags
+from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
+
+NEUTRAL = "I can't do that right now."
+UNSURE = "I'm not sure that worked."
+
+
+def words_for(
+    decision: Decision, outcome: Outcome | None, name: str, otherwise: str, *, log_id: int | None, target: str
+) -> str:
+    """What to say instead of the model's words; empty where its words may go out as they are."""
+    if decision.verdict is Verdict.ASK:
+        return f"I've asked the moderators (#{log_id})."
+    if outcome is not None and outcome.kind is OutcomeKind.DONE:
+        return done_line(name, decision.params, target) if decision.verdict is Verdict.ALLOW_CHANGED else ""
+    if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
+        return UNSURE
+    return harmless(otherwise)
+
+
+def harmless(otherwise: str) -> str:
+    """The model's words for a refusal, unless they claim something or are none."""
+    words = without_tags(otherwise).strip()
+    return words if words and not claims(words) else NEUTRAL
+
+
+def done_line(name: str, params: Mapping[str, str], target: str) -> str:
+    """The catalogue's own sentence for something done."""
+    action = find(name)
+    sentence = action.done if action is not None else ""
+    for key, value in {**params, "target": target or "they"}.items():
+        sentence = sentence.replace(f"{{{key}}}", value)
+    return sentence or "Done."

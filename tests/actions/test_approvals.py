@@ -1,0 +1,95 @@
+"""People decide: what waits, lapses, is approved, refused, undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.action import Outcome, OutcomeKind, Verdict
+from forgetmenot.store import action_logs
+from forgetmenot.store.action_logs import Status
+
+if TYPE_CHECKING:
+    from tests.actions.conftest import Room
+
+
+async def _ask_for_ban(room: Room, who: str = "bob") -> int:
+    carried = await room.propose("ban", {"target": who})
+    assert carried.decision.verdict is Verdict.ASK
+    assert carried.words_hint == f"I've asked the moderators (#{carried.log_id})."
+    return carried.log_id or 0
+
+
+async def test_a_ban_waits_and_is_carried_out_when_a_person_says_so(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    assert room.hands.calls == []
+    assert [row.id for row in await room.approvals.waiting()] == [waiting]
+    answer = await room.approvals.approve(waiting, "9")
+    assert (answer.ok, answer.line) == (True, "bob is banned.")
+    assert room.hands.calls == [("ban", "2")]
+    assert not (await room.approvals.approve(waiting, "9")).ok
+    assert room.hands.calls == [("ban", "2")]
+
+
+async def test_what_waits_too_long_lapses(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    await room.clock.advance(5 * MINUTE)
+    assert not (await room.approvals.approve(waiting, "9")).ok
+    await room.approvals.work_off()
+    row = await action_logs.get(room.db, waiting)
+    assert row is not None
+    assert row.status is Status.EXPIRED
+    assert room.hands.calls == []
+
+
+async def test_refused_is_refused(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    assert (await room.approvals.deny(waiting, "9")).ok
+    assert not (await room.approvals.approve(waiting, "9")).ok
+    assert not (await room.approvals.deny(waiting, "9")).ok
+    assert room.hands.calls == []
+
+
+async def test_approval_looks_again(room: Room) -> None:
+    first, second = await _ask_for_ban(room), await _ask_for_ban(room, "alice")
+    room.hands.immune = {"2"}
+    answer = await room.approvals.approve(first, "9")
+    assert not answer.ok
+    assert "moderator" in answer.line
+    await room.set_state(safe_mode="1")
+    assert not (await room.approvals.approve(second, "9")).ok
+    assert room.hands.calls == []
+
+
+async def test_the_queue_stays_short(room: Room) -> None:
+    for _ in range(5):
+        await _ask_for_ban(room)
+    assert (await room.propose("ban", {"target": "bob"})).decision.rule == "queue"
+
+
+async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    async with room.db.write() as tx:
+        assert await action_logs.ask_for_approval(tx, waiting, by="the command line", now=room.clock.now())
+    await room.approvals.work_off()
+    await room.approvals.work_off()
+    assert room.hands.calls == [("ban", "2")]
+
+
+async def test_the_last_thing_that_can_be_is_undone(room: Room) -> None:
+    await room.timeout_alice()
+    await room.propose("clip")
+    answer = await room.approvals.undo("9")
+    assert answer.ok
+    assert room.hands.calls[-1] == ("untimeout", "1")
+    assert not (await room.approvals.undo("9")).ok
+
+
+async def test_an_undo_that_twitch_refuses_is_not_tried_for_ever(room: Room) -> None:
+    carried = await room.timeout_alice()
+    room.hands.answer = Outcome(OutcomeKind.REFUSED, "not timed out")
+    assert not (await room.approvals.undo("9", carried.log_id)).ok
+    calls = len(room.hands.calls)
+    await room.clock.advance(MINUTE)
+    await room.approvals.work_off()
+    assert len(room.hands.calls) == calls

@@ -1,0 +1,256 @@
+"""The executor: decided by rule, done at most once, told truthfully."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot import errors
+from forgetmenot.actions.executor import ActionContext
+from forgetmenot.actions.history import recently_done
+from forgetmenot.actions.lines import NEUTRAL, UNSURE
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.store import action_logs, chatters
+from forgetmenot.store.action_logs import Status
+
+if TYPE_CHECKING:
+    from tests.actions.conftest import Room
+
+
+async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
+    carried = await room.timeout_alice()
+    assert room.hands.calls == [("timeout", "1", "30")]
+    assert carried.outcome is not None
+    assert (carried.decision.verdict, carried.outcome.kind) == (Verdict.ALLOW, OutcomeKind.DONE)
+    assert carried.words_hint == ""
+    row = await action_logs.get(room.db, carried.log_id or 0)
+    assert row is not None
+    assert (row.status, row.rule, row.target_id, row.asked_by) == (Status.DONE, "allowed", "1", "1")
+    assert await recently_done(room.db) == ["timeout of <@1> for 30 s: done"]
+
+
+async def test_a_shortened_timeout_is_told_as_it_was(room: Room) -> None:
+    carried = await room.timeout_alice("600")
+    assert room.hands.calls == [("timeout", "1", "60")]
+    assert carried.words_hint == "Alice is timed out for 60 s."
+
+
+async def test_somebody_else_is_left_alone(room: Room) -> None:
+    carried = await room.propose("timeout", {"target": "bob"}, text="time me out", otherwise="Nah, bob is nice.")
+    assert carried.decision.rule == "consent"
+    assert room.hands.calls == []
+    assert carried.words_hint == "Nah, bob is nice."
+
+
+async def test_a_claim_in_the_refusal_is_not_said(room: Room) -> None:
+    carried = await room.propose("timeout", {"target": "bob"}, otherwise="I timed out bob for you")
+    assert carried.words_hint == NEUTRAL
+
+
+async def test_an_opted_in_viewer_may_be_the_target(room: Room) -> None:
+    async with room.db.write() as tx:
+        await chatters.set_fun(tx, "2", room.clock.now(), takes_part=True)
+    await room.propose("timeout", {"target": "@Bob"})
+    assert room.hands.calls == [("timeout", "2", "30")]
+
+
+@pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])
+async def test_who_is_immune_is_left_alone_even_if_they_opted_in(room: Room, who: str) -> None:
+    async with room.db.write() as tx:
+        for viewer in ("3", "4", "9", "100", "555"):
+            await chatters.set_fun(tx, viewer, room.clock.now(), takes_part=True)
+    carried = await room.propose("timeout", {"target": who})
+    assert carried.decision.rule in {"immune_role", "not_a_bot", "newcomer"}
+    assert room.hands.calls == []
+
+
+async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
+    room.hands.immune = {"1"}
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    room.hands.immunity_error = errors.TwitchUnavailable("down")
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    assert room.hands.calls == []
+
+
+@pytest.mark.parametrize("name", ["2", "bоb", "nobody", "", "<@2>", "bob2", "bob alice"])
+async def test_ids_look_alikes_and_strangers_are_nobody(room: Room, name: str) -> None:
+    carried = await room.propose("timeout", {"target": name, "target_id": "2"}, text="time me out")
+    assert carried.decision.verdict is Verdict.DENY
+    assert carried.decision.rule in {"target_known", "parameters"}
+
+
+async def test_two_people_of_one_name_are_nobody(room: Room) -> None:
+    async with room.db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = 'alice' WHERE id = '2'")
+    assert (await room.timeout_alice()).decision.rule == "target_known"
+
+
+async def test_who_left_is_not_in_chat_now(room: Room) -> None:
+    await room.clock.advance(20 * MINUTE)
+    async with room.db.write() as tx:
+        await chatters.set_fun(tx, "2", room.clock.now(), takes_part=True)
+    assert (await room.propose("timeout", {"target": "bob"})).decision.rule == "target_known"
+
+
+async def test_a_proposal_is_carried_out_once(room: Room) -> None:
+    event = room.event("alice", "clip it")
+    context = ActionContext(event=event, key="same")
+    first = await room.executor.carry_out(Proposal("clip"), context)
+    again = await room.executor.carry_out(Proposal("clip"), context)
+    assert first.decision.verdict is Verdict.ALLOW
+    assert again.decision.verdict is Verdict.DENY
+    assert room.hands.calls == [("clip",)]
+
+
+async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
+    context = ActionContext(event=room.event("alice", "clip it"), key="same")
+    await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
+    assert room.hands.calls == [("clip",)]
+
+
+async def test_the_row_is_running_before_twitch_is_called(room: Room) -> None:
+    seen: list[Status] = []
+
+    async def look() -> None:
+        seen.extend(row.status for row in await action_logs.latest(room.db, 5))
+
+    room.hands.before = look
+    await room.timeout_alice()
+    assert seen == [Status.RUNNING]
+
+
+async def test_no_answer_in_time_is_unknown_and_nothing_is_claimed(room: Room) -> None:
+    room.hands.hangs = True
+    carried = await room.timeout_alice()
+    assert carried.outcome is not None
+    assert carried.outcome.kind is OutcomeKind.UNKNOWN
+    assert carried.words_hint == UNSURE
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.TwitchUnavailable("503"), OutcomeKind.UNKNOWN),
+        (errors.TwitchRefused("not a moderator"), OutcomeKind.REFUSED),
+        (errors.TwitchLoginNeeded("log in"), OutcomeKind.FAILED),
+        (errors.TwitchRateLimited("slow down"), OutcomeKind.FAILED),
+    ],
+)
+async def test_an_error_is_an_outcome_and_nothing_is_claimed(room: Room, error: Exception, kind: OutcomeKind) -> None:
+    room.hands.answer = error
+    carried = await room.timeout_alice()
+    assert carried.outcome is not None
+    assert carried.outcome.kind is kind
+    assert carried.words_hint in {NEUTRAL, UNSURE}
+
+
+async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_switches_it_on(room: Room) -> None:
+    room.hands.answer = Outcome(OutcomeKind.REFUSED, "missing scope")
+    for _ in range(3):
+        await room.clock.advance(2 * MINUTE)
+        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.rule == "failing"
+    assert await room.executor.performer.switch_on() == ["clip"]
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
+    for answer in ("x", "x", "", "x", "x"):
+        room.hands.answer = Outcome(OutcomeKind.FAILED if answer else OutcomeKind.DONE, answer)
+        await room.clock.advance(2 * MINUTE)
+        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:
+    await room.timeout_alice()
+    assert (await room.timeout_alice()).decision.rule == "viewer_rests"
+    await room.clock.advance(6 * MINUTE)
+    assert (await room.timeout_alice()).decision.rule in {"viewer_rests", "many_refusals"}
+    await room.set_state()
+    async with room.db.write() as tx:
+        await chatters.set_fun(tx, "2", room.clock.now(), takes_part=True)
+        await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
+    assert (await room.propose("timeout", {"target": "bob"}, who="carol")).decision.verdict is Verdict.ALLOW
+
+
+async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
+    for _ in range(3):
+        await room.propose("timeout", {"target": "bob"})
+    assert (await room.propose("clip")).decision.rule == "many_refusals"
+    assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(11 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_slow_mode_is_taken_back(room: Room) -> None:
+    await room.propose("slow_mode", {"seconds": "20"}, who="carol")
+    await room.clock.advance(19_000)
+    await room.approvals.work_off()
+    assert room.hands.calls == [("slow_mode", "5")]
+    await room.clock.advance(2_000)
+    await room.approvals.work_off()
+    await room.approvals.work_off()
+    assert room.hands.calls == [("slow_mode", "5"), ("slow_mode", "None")]
+
+
+async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again_and_again(room: Room) -> None:
+    class Crash(BaseException):
+        pass
+
+    async def die() -> None:
+        raise Crash
+
+    room.hands.before = die
+    with pytest.raises(Crash):
+        await room.propose("emote_only", {"seconds": "20"}, who="carol")
+    room.hands.before = None
+    room.hands.answer = errors.TwitchUnavailable("down")
+    await room.clock.advance(30_000)
+    await room.approvals.start()
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [Status.UNKNOWN]
+    room.hands.answer = Outcome(OutcomeKind.DONE)
+    await room.clock.advance(20_000)
+    await room.approvals.work_off()
+    assert room.hands.calls == [("emote_only", "True"), ("emote_only", "False"), ("emote_only", "False")]
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [Status.UNDONE]
+
+
+async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
+    fact = {"target": "me", "fact": "likes tea"}
+    assert (await room.propose("remember", fact)).decision.rule == "asked_with"
+    assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
+    assert room.hands.calls == [("remember", "1", "likes tea", "1")]
+    other = {"target": "bob", "fact": "likes tea"}
+    assert (await room.propose("remember", other, text="remember that")).decision.rule == "own_memory"
+    await room.clock.advance(10_000)
+    assert (await room.propose("remember", other, who="carol", text="remember it")).decision.verdict is Verdict.ALLOW
+
+
+async def test_the_last_message_before_the_request_is_deleted(room: Room) -> None:
+    await room.propose("delete", {"target": "me"}, text="please delete my last message")
+    assert room.hands.calls == [("delete_message", "said-1")]
+
+
+async def test_shadow_paused_and_safe_do_nothing(room: Room) -> None:
+    await room.set_state(safe_mode="1")
+    assert (await room.propose("clip")).decision.rule == "safe_mode"
+    await room.set_state(safe_mode="", quiet_until=str(room.clock.now() + 1))
+    assert (await room.propose("clip")).decision.rule == "paused"
+    assert room.hands.calls == []
+
+
+async def test_serious_talk_stops_games(room: Room) -> None:
+    event = room.event("alice", "time me out")
+    context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))
+    carried = await room.executor.carry_out(Proposal("timeout", {"target": "me"}), context)
+    assert carried.decision.rule == "serious"
+    jokes = replace(context, key="k2", recent_lines=("dead chat", "i'm dying lol"))
+    assert (await room.executor.carry_out(Proposal("timeout", {"target": "me"}), jokes)).decision.rule == "allowed"
