@@ -6,7 +6,7 @@ that have been seen, the older IRC names among them, and "msg_rejected" may stan
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -54,6 +54,7 @@ class Chat:
         self.said: list[Said] = []
         self.attempts: list[Attempt] = []
         self.breaches = 0
+        self.on_said: Callable[[Said], None] | None = None
         self.forced: deque[str] = deque()
         irc.on_message = self.from_irc
 
@@ -61,6 +62,8 @@ class Chat:
         """Show a message to everybody."""
         self.world.messages[said.id] = said
         self.said.append(said)
+        if self.on_said is not None:
+            self.on_said(said)
         await self.irc.broadcast(lines.privmsg(self.world, said), but=but)
         return said
 
@@ -83,6 +86,10 @@ class Chat:
         self.world.bans[user.id] = FOREVER if seconds is None else self.world.now() + seconds * 1_000
         self.world.deleted.update(said.id for said in self.said if said.user.id == user.id)
         await self.irc.broadcast(lines.clear_chat(self.world, user, seconds))
+
+    async def room_state(self) -> None:
+        """Tell everybody the room's rules."""
+        await self.irc.broadcast(lines.room_state(self.world))
 
     async def clear_all(self) -> None:
         """Clear the whole chat."""

@@ -22,10 +22,12 @@ from typing import Self
 from aiohttp import web
 
 from forgetmenot.sim import lines
+from forgetmenot.sim.channel import Channel
 from forgetmenot.sim.chat import Chat
 from forgetmenot.sim.faults import Faults, hang_up, strike
 from forgetmenot.sim.helix import Helix, Recorded
 from forgetmenot.sim.irc import IrcServer
+from forgetmenot.sim.moderation import Moderation
 from forgetmenot.sim.oauth import CLIENT_ID, OAuthServer, Token, Tokens
 from forgetmenot.sim.world import Said, Stream, World
 
@@ -71,7 +73,10 @@ class TwitchSim:
         self.irc = IrcServer(self.world, self.tokens, self.faults)
         self.chat = Chat(self.world, self.irc)
         self.helix = Helix(self.tokens, self.faults)
-        self.helix.add(self.chat.routes())
+        self.moderation = Moderation(self.chat)
+        self.channel = Channel(self.world)
+        for part in (self.chat, self.moderation, self.channel):
+            self.helix.add(part.routes())
         self._port = port
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
@@ -280,7 +285,7 @@ class TwitchSim:
 
     async def room_state(self) -> None:
         """Tell everybody the room's rules."""
-        await self.irc.broadcast(lines.room_state(self.world))
+        await self.chat.room_state()
 
     async def notice(self, text: str, msg_id: str = "") -> None:
         """A NOTICE in the channel."""

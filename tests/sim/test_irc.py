@@ -4,7 +4,7 @@ from forgetmenot.sim.reader import Connect
 from forgetmenot.sim.twitch import TwitchSim
 
 
-async def test_an_anonymous_reader_hears_what_is_said(sim: TwitchSim, connect: Connect):
+async def test_an_anonymous_reader_hears_what_is_said(sim: TwitchSim, connect: Connect) -> None:
     reader = await connect()
     sim.world.user("alice", badges=("subscriber/12",))
 

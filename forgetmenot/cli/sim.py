@@ -1,0 +1,135 @@
+"""`forgetmenot sim`: a pretend Twitch on this machine, for whoever builds on the bot."""
+
+import argparse
+import asyncio
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from forgetmenot.cli.common import add_json_option, emit, run_async, say
+
+if TYPE_CHECKING:
+    from forgetmenot.sim.twitch import TwitchSim
+
+HELP = """\
+Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`, `!ban alice`, `!clear`,
+`!live`, `!offline`, `!drop`, `!reconnect`, `!expire`. Ctrl-C ends it."""
+
+
+def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command's options."""
+    parser = subparsers.add_parser(
+        "sim",
+        help="start a pretend Twitch on this machine and print its addresses",
+        description="A pretend Twitch (chat, log-in, Helix) on the loopback interface, to build and to try things on. "
+        + HELP,
+    )
+    parser.add_argument("--channel", default="demo", metavar="NAME", help="the channel's name (default: demo)")
+    parser.add_argument("--bot", default="forgetmenot", metavar="NAME", help="the bot's account (default: forgetmenot)")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: any free one)")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    return run_async(_serve(arguments))
+
+
+async def _serve(arguments: argparse.Namespace) -> int:
+    from forgetmenot.errors import InputError
+    from forgetmenot.sim.twitch import TwitchSim
+
+    try:
+        async with TwitchSim(channel=arguments.channel, port=arguments.port) as sim:
+            _show(sim, arguments)
+            await _take_lines(sim)
+    except OSError as error:
+        raise InputError(f"Port {arguments.port} cannot be used: {error.strerror}. Leave --port out.") from error
+    return 0
+
+
+def _show(sim: "TwitchSim", arguments: argparse.Namespace) -> None:
+    bot, owner = sim.grant(arguments.bot), sim.grant(arguments.channel)
+    sim.world.moderator(arguments.bot)
+    sim.go_live()
+    facts = {
+        "channel": arguments.channel,
+        "irc": sim.irc_url,
+        "helix": sim.helix_url,
+        "id": sim.id_url,
+        "client_id": sim.client_id,
+        "bot": {"login": bot.login, "id": bot.user_id, "token": bot.access, "refresh": bot.refresh},
+        "broadcaster": {"login": owner.login, "id": owner.user_id, "token": owner.access, "refresh": owner.refresh},
+    }
+    if arguments.json:
+        emit(facts)
+        return
+    for name in ("channel", "irc", "helix", "id", "client_id"):
+        say(f"{name:12}{facts[name]}")
+    say(f"{'bot':12}{bot.login}, a moderator; token {bot.access}, refresh token {bot.refresh}")
+    say(f"{'broadcaster':12}{owner.login}; token {owner.access}, refresh token {owner.refresh}\n")
+    say(HELP)
+
+
+async def _take_lines(sim: "TwitchSim") -> None:
+    sim.chat.on_said = lambda said: say(f"<{said.user.login}> {said.text}")
+    typed: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=_listen, args=(loop, typed), daemon=True).start()
+    while True:
+        line = (await typed.get()).strip()
+        try:
+            await _take(sim, line)
+        except (KeyError, ValueError):
+            say(f"That was not understood: {line}\n{HELP}")
+
+
+def _listen(loop: asyncio.AbstractEventLoop, typed: "asyncio.Queue[str]") -> None:
+    for line in sys.stdin:  # a thread of its own, as a console cannot be awaited on every system
+        loop.call_soon_threadsafe(typed.put_nowait, line)
+
+
+async def _take(sim: "TwitchSim", line: str) -> None:
+    if line.startswith("!"):
+        verb, *words = line[1:].split()
+        await _command(sim, verb, words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 60)
+    elif line:
+        login, _, text = line.partition(":")
+        if not text.strip() or not login.strip().isidentifier():
+            raise ValueError(line)
+        await sim.say(login.strip().lower(), text.strip())
+
+
+async def _command(sim: "TwitchSim", verb: str, login: str, seconds: int) -> None:
+    match verb:
+        case "delete":
+            await sim.clear_message(_last_of(sim, login))
+        case "timeout" if login:
+            await sim.timeout(login, seconds)
+        case "ban" if login:
+            await sim.ban(login)
+        case "clear":
+            await sim.clear_chat()
+        case "live":
+            sim.go_live()
+        case "offline":
+            sim.go_offline()
+        case _:
+            await _trouble(sim, verb)
+
+
+async def _trouble(sim: "TwitchSim", verb: str) -> None:
+    match verb:
+        case "drop":
+            await sim.drop()
+        case "reconnect":
+            await sim.reconnect()
+        case "expire":
+            sim.expire()
+        case _:
+            raise ValueError(verb)
+
+
+def _last_of(sim: "TwitchSim", login: str) -> str:
+    return next((said.id for said in reversed(sim.log) if said.user.login == login), "")
