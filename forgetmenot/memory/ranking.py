@@ -1,9 +1,10 @@
 """Which of a subject's notes fit what was just said. Pure: the notes and their surroundings come in, an order goes out.
 
 Two BM25F scores, one on stems and one on trigrams (chat is typos), over the fact, the words it is asked with, the
-subject's other notes of the same episode and the summary of that episode; the two orders fused by reciprocal rank.
-A word that the notes have never seen is replaced by the nearest one they have. Pinned notes come first; what no word
-touches follows by confidence and recency. The weights lie on a plateau (any nearby ones rank alike).
+subject's other notes of the same episode and the summary of that episode; each divided by its best and added (fusing
+by rank alone measured .01 less). How rare a word is counts over what the notes themselves say: their surroundings are
+shared. A word never seen is replaced by the nearest known one. Pinned notes come first; what no word touches follows
+by confidence and recency. The weights lie on a plateau: nearby ones rank alike (scripts/bench_recall.py).
 
 It promises an order for any text. It does not know what may be shown: the caller leaves out what must not be.
 """
@@ -21,11 +22,10 @@ DAY_MS = 86_400_000
 ALL_WHEN_AT_MOST = 10
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
-K1 = 1.2
-B = 0.75
-FUSION_K = 60
-STEM_FIELDS = (1.0, 0.6, 0.2, 0.3)  # fact, asked with, siblings, episode
-TRIGRAM_FIELDS = (1.0, 0.6, 0.2, 0.2)
+K1 = 2.0  # how slowly a repeated word stops counting
+B = 0.3  # how much a long text counts less; facts are all about as short
+STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
+TRIGRAM_FIELDS = (1.0, 0.6, 0.15, 0.2)
 
 # Words of chat and of questions that say nothing about what is asked for.
 _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
@@ -57,10 +57,10 @@ class Postings:
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
-        surroundings = _Surroundings(candidates)
-        self._vocabulary = _Vocabulary(surroundings.words())
-        self._stems = _Index(surroundings.fields(_stem_bag), STEM_FIELDS)
-        self._trigrams = _Index(surroundings.fields(_trigram_bag), TRIGRAM_FIELDS)
+        texts = _Texts(candidates)
+        self._vocabulary = _Vocabulary(texts.words())
+        self._stems = _Index(texts, _stem_bag, STEM_FIELDS)
+        self._trigrams = _Index(texts, _trigram_bag, TRIGRAM_FIELDS)
 
     @property
     def size(self) -> int:
@@ -81,10 +81,7 @@ class Postings:
         known: dict[str, float] = {}
         for word, weight in query.items():
             found = word if self._stems.has(stem(word)) else self._vocabulary.nearest(word)
-            if found is not None:
-                known[found] = max(weight, known.get(found, 0.0))
-            else:
-                known[word] = max(weight, known.get(word, 0.0))
+            known[found or word] = max(weight, known.get(found or word, 0.0))
         return known
 
     def _fused(self, query: Query) -> dict[int, float]:
@@ -110,93 +107,98 @@ def freshness(note: Note, now: int) -> float:
 
 
 def fuse(*scored: Mapping[int, float]) -> dict[int, float]:
-    """Reciprocal-rank fusion of several scorings; equal scores share a rank."""
+    """Several scorings as one: the mean of each score's share of the best in its scoring, 0 to 1."""
     fused: dict[int, float] = defaultdict(float)
     for scores in scored:
-        rank, last = 0, math.inf
-        for position, (index, score) in enumerate(sorted(scores.items(), key=lambda item: -item[1]), start=1):
-            if score < last:
-                rank, last = position, score
-            fused[index] += 1 / (FUSION_K + rank)
+        best = max(scores.values(), default=0.0)
+        for index, score in scores.items() if best > 0 else ():
+            fused[index] += score / best / len(scored)
     return fused
 
 
-def _stem_bag(text: str) -> Bag:
-    return Counter(stem(word) for word in words(text) if word not in STOPWORDS)
+def _told(text: str) -> list[str]:
+    return [word for word in words(text) if word not in STOPWORDS]
 
 
-def _trigram_bag(text: str) -> Bag:
-    bag: Counter[str] = Counter()
-    for word in words(text):
-        if word not in STOPWORDS:
-            bag.update(trigrams(word))
-    return bag
+def _stem_bag(told: Iterable[str]) -> Bag:
+    return Counter(stem(word) for word in told)
 
 
-class _Surroundings:
-    """The four fields of each note, made of bags that are counted once per text."""
+def _trigram_bag(told: Iterable[str]) -> Bag:
+    return Counter(gram for word in told for gram in trigrams(word))
+
+
+class _Texts:
+    """The words of each note and of what surrounds it; every text is read once."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self._candidates = candidates
-        self._episodes = {key: text for candidate in candidates for key, text in candidate.episodes}
-        self._members: dict[int, list[int]] = defaultdict(list)
-        for index, candidate in enumerate(candidates):
-            for key, _ in candidate.episodes:
-                self._members[key].append(index)
+        self.facts = [_told(candidate.note.fact) for candidate in candidates]
+        self.asked = [_told(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
+        self.groups = [tuple(key for key, _ in candidate.episodes) for candidate in candidates]
+        summaries = {key: text for candidate in candidates for key, text in candidate.episodes}
+        self.episodes = {key: _told(text) for key, text in summaries.items()}
 
     def words(self) -> set[str]:
         """Every word that occurs."""
-        seen = {word for text in self._episodes.values() for word in words(text)}
-        for candidate in self._candidates:
-            seen.update(words(candidate.note.fact), words(_asked(candidate.note)))
-        return seen - STOPWORDS
-
-    def fields(self, bag_of: Callable[[str], Bag]) -> list[tuple[Bag, Bag, Bag, Bag]]:
-        """For each note: fact, asked with, siblings, episode."""
-        facts = [bag_of(candidate.note.fact) for candidate in self._candidates]
-        episodes = {key: bag_of(text) for key, text in self._episodes.items()}
-        totals = {key: _sum(facts[member] for member in members) for key, members in self._members.items()}
-        return [
-            (
-                fact,
-                bag_of(_asked(candidate.note)),
-                _siblings(_sum(totals[key] for key, _ in candidate.episodes), fact, len(candidate.episodes)),
-                _sum(episodes[key] for key, _ in candidate.episodes),
-            )
-            for fact, candidate in zip(facts, self._candidates, strict=True)
-        ]
+        return {word for told in (*self.facts, *self.asked, *self.episodes.values()) for word in told}
 
 
-def _siblings(total: Bag, own: Bag, times: int) -> Bag:
-    """What the other notes of the same episodes say: all of them less this one."""
-    return {term: count - times * own.get(term, 0) for term, count in total.items() if count > times * own.get(term, 0)}
+class _Surroundings:
+    """What the notes of the same episodes share: what they say together, and the summaries."""
 
+    def __init__(self, texts: _Texts, facts: Sequence[Bag], bag_of: Callable[[Iterable[str]], Bag]) -> None:
+        self._groups = texts.groups
+        self._episodes = {key: bag_of(told) for key, told in texts.episodes.items()}
+        self._together: dict[int, Counter[str]] = defaultdict(Counter)
+        for group, fact in zip(texts.groups, facts, strict=True):
+            for key in group:
+                self._together[key].update(fact)
 
-def _sum(bags: Iterable[Bag]) -> Bag:
-    total: Counter[str] = Counter()
-    for bag in bags:
-        total.update(bag)
-    return total
-
-
-def _asked(note: Note) -> str:
-    return " ".join((*note.topics, *note.asked_with))
+    def weighted(self, field_weights: Sequence[float]) -> dict[tuple[int, ...], dict[str, float]]:
+        """For each set of episodes that a note rests on, the weight of each term around it."""
+        fields = {
+            group: (_sum(self._together[key] for key in group), _sum(self._episodes[key] for key in group))
+            for group in set(self._groups)
+        }
+        averages = [_average(fields[group][field] for group in self._groups) for field in range(2)]
+        weighted: dict[tuple[int, ...], dict[str, float]] = {}
+        for group, bags in fields.items():
+            weighted[group] = {}
+            for bag, weight, average in zip(bags, field_weights, averages, strict=True):
+                _add(weighted[group], bag, weight, average)
+        return weighted
 
 
 class _Index:
-    """Postings with the weight that each term gives each document, worked out beforehand."""
+    """Postings with the weight that each term gives each note, worked out beforehand."""
 
-    def __init__(self, documents: Sequence[Sequence[Bag]], field_weights: Sequence[float]) -> None:
+    def __init__(self, texts: _Texts, bag_of: Callable[[Iterable[str]], Bag], field_weights: Sequence[float]) -> None:
+        facts = [bag_of(told) for told in texts.facts]
+        asked = [bag_of(told) for told in texts.asked]
+        averages = _average(facts), _average(asked)
+        around = _Surroundings(texts, facts, bag_of).weighted(field_weights[2:])
         self._postings: dict[str, tuple[array[int], array[float]]] = {}
-        averages = [_average(document[field] for document in documents) for field in range(len(field_weights))]
-        for index, document in enumerate(documents):
-            for term, weight in _weighted(document, field_weights, averages).items():
-                indexes, weights = self._postings.setdefault(term, (array("I"), array("f")))
-                indexes.append(index)
-                weights.append(weight)
-        for indexes, weights in self._postings.values():
-            rarity = math.log(1 + (len(documents) - len(indexes) + 0.5) / (len(indexes) + 0.5))
-            weights[:] = array("f", (rarity * weight / (K1 + weight) for weight in weights))
+        for index, group in enumerate(texts.groups):
+            weighted = dict(around[group])
+            _add(weighted, facts[index], field_weights[0], averages[0])
+            _add(weighted, asked[index], field_weights[1], averages[1])
+            self._post(index, weighted)
+        said = [{*fact, *asked_with} for fact, asked_with in zip(facts, asked, strict=True)]
+        self._weigh_rarity(len(said), Counter(term for terms in said for term in terms))
+
+    def _post(self, index: int, weighted: Mapping[str, float]) -> None:
+        postings = self._postings
+        for term, weight in weighted.items():
+            found = postings.get(term)
+            if found is None:
+                found = postings[term] = (array("I"), array("f"))
+            found[0].append(index)
+            found[1].append(weight)
+
+    def _weigh_rarity(self, documents: int, own: Counter[str]) -> None:
+        for term, (_, weights) in self._postings.items():
+            rarity = math.log(1 + (documents - own[term] + 0.5) / (own[term] + 0.5))
+            weights[:] = array("f", [rarity * weight / (K1 + weight) for weight in weights])
 
     @property
     def size(self) -> int:
@@ -206,7 +208,7 @@ class _Index:
         return term in self._postings
 
     def scores(self, query: Query) -> dict[int, float]:
-        """Each document that a term touches, with its score."""
+        """Each note that a term touches, with its score."""
         scores: dict[int, float] = defaultdict(float)
         for term, asked in query.items():
             if term in self._postings:
@@ -215,19 +217,24 @@ class _Index:
         return scores
 
 
+def _sum(bags: Iterable[Bag]) -> Bag:
+    total: Counter[str] = Counter()
+    for bag in bags:
+        total.update(bag)
+    return total
+
+
 def _average(bags: Iterable[Bag]) -> float:
     lengths = [sum(bag.values()) for bag in bags]
     return sum(lengths) / len(lengths) if any(lengths) else 1.0
 
 
-def _weighted(document: Sequence[Bag], field_weights: Sequence[float], averages: Sequence[float]) -> dict[str, float]:
-    weighted: dict[str, float] = defaultdict(float)
-    for bag, weight, average in zip(document, field_weights, averages, strict=True):
-        if bag:
-            share = weight / (1 - B + B * sum(bag.values()) / average)
-            for term, count in bag.items():
-                weighted[term] += share * count
-    return weighted
+def _add(weighted: dict[str, float], bag: Bag, weight: float, average: float) -> None:
+    """Add one field's terms, a long text's less."""
+    if bag:
+        share = weight / (1 - B + B * sum(bag.values()) / average)
+        for term, count in bag.items():
+            weighted[term] = weighted.get(term, 0.0) + share * count
 
 
 class _Vocabulary:
