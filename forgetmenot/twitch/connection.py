@@ -1,0 +1,255 @@
+"""Reads one channel's chat, for ever: connects, logs in, joins, listens, and starts over when it breaks.
+
+Each stretch without chat comes out as a `Gap`, so nobody takes silence for nothing said. `state` says at any time how
+things stand. A channel that does not exist, or that bans the account, ends it with TwitchRefused when the first join
+fails for it; later it is taken for a passing trouble. A log-in that chat does not accept makes it listen anonymously
+(and says so) until `login` gives another one. Twitch does not send again what was missed, so nothing comes twice.
+
+One channel only: the memory is one channel's.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import TypeAlias
+
+import aiohttp
+
+from forgetmenot.clock import SECOND, Clock
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.irc import (
+    ChannelNotice,
+    Other,
+    OtherRoom,
+    OwnState,
+    Ping,
+    Pong,
+    Reconnect,
+    RoomState,
+    Understood,
+    Unparsed,
+    Welcome,
+    parse,
+    understand,
+)
+from forgetmenot.twitch.translate import LOGIN_AGAIN, translated
+from forgetmenot.twitch.wire import Wire, open_wire
+
+FIRST_PAUSE = 1 * SECOND
+LONGEST_PAUSE = 60 * SECOND
+STEADY = 30 * SECOND  # a connection that lived this long makes the next pause short again
+JOIN_WITHIN_S = 15.0
+
+_LOGIN_REFUSED = ("login authentication failed", "login unsuccessful", "improperly formatted auth", "invalid nick")
+_NO_CHANNEL = "There is no channel `{0}` on Twitch, or it is suspended. Look at `channel` in the table [twitch]."
+_NOT_LOGGED_IN = f"Twitch's chat did not accept the log-in; listening without it. {LOGIN_AGAIN}"
+_BANNED = "The account is banned in the channel `{0}`. Ask its streamer to lift the ban, or use another account."
+
+
+class Phase(StrEnum):
+    """How the connection stands."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    WAITING = "waiting"  # for the next attempt
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionState:
+    """How it stands, since when (ms), as whom ("" is anonymous), and one sentence about what went wrong last."""
+
+    phase: Phase
+    since: int
+    error: str = ""
+    login: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Chat between these times (ms) was not heard, and why."""
+
+    from_ms: int
+    to_ms: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IrcLogin:
+    """An account's name and its access token, for chat."""
+
+    login: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"IrcLogin({self.login!r})"
+
+
+Heard: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | Other | Gap
+
+
+async def anonymously() -> IrcLogin | None:
+    """Log in without an account: enough to read."""
+    return None
+
+
+class _Rejoin(Exception):
+    """The server asked to be left."""
+
+
+class IrcConnection:
+    """A channel's chat as a source. `login` is asked at each connecting (None: anonymous); `dice` spreads pauses."""
+
+    def __init__(
+        self,
+        *,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        login: Callable[[], Awaitable[IrcLogin | None]] = anonymously,
+        dice: Random | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._login = login
+        self._dice = dice or Random()  # noqa: S311  # spreads reconnections; guards nothing
+        self._channel = settings().twitch.channel.lower().lstrip("#")
+        self._refused_token = ""
+        self._login_trouble = ""
+        self._attempts = 0
+        self._ever_joined = False
+        self._heard_at: int | None = None
+        self._joined_at: int | None = None
+        self.state = ConnectionState(Phase.CONNECTING, clock.now())
+        self.room_id = ""
+        self.own_badges: frozenset[str] | None = None
+
+    async def events(self) -> AsyncIterator[Heard]:
+        """Yield what is heard, in order, and the gaps. Raises TwitchRefused if the channel cannot be joined at all."""
+        reason = ""
+        async with aiohttp.ClientSession(trust_env=True) as session:
+            while True:
+                self._set(Phase.CONNECTING, reason)
+                try:
+                    with translated("read the chat"):
+                        async with aclosing(self._one_connection(session, reason)) as heard:
+                            async for item in heard:
+                                yield item
+                except _Rejoin:
+                    reason = "Twitch asked to connect again."
+                except TwitchRefused:
+                    raise
+                except TwitchError as error:
+                    reason = str(error)
+                await self._pause(reason)
+
+    async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[Heard]:
+        twitch = self._settings().twitch
+        self._joined_at = None
+        account = await self._account()
+        async with open_wire(session, twitch.irc_url, self._clock, twitch.idle_timeout_s * SECOND) as wire:
+            await self._introduce(wire, account)
+            deadline = _monotonic() + JOIN_WITHIN_S
+            while True:
+                lines = await wire.receive()
+                if self._in_channel():
+                    self._heard_at = wire.heard_at
+                for line in lines:
+                    found = understand(parse(line), self._channel, self._clock.now())
+                    for item in await self._take(wire, found, account, reason):
+                        yield item
+                if not self._in_channel() and _monotonic() > deadline:
+                    self._not_joined()
+
+    def _in_channel(self) -> bool:
+        return self._joined_at is not None
+
+    async def _account(self) -> IrcLogin | None:
+        try:
+            account = await self._login()
+        except TwitchLoginNeeded as error:
+            self._login_trouble = str(error)
+            log.warning("listening anonymously", reason=self._login_trouble)
+            return None
+        if account and account.token == self._refused_token:
+            return None
+        self._login_trouble = ""
+        return account
+
+    async def _introduce(self, wire: Wire, account: IrcLogin | None) -> None:
+        nick = account.login if account else f"justinfan{self._dice.randrange(10_000, 100_000)}"
+        password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
+        await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
+
+    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, reason: str) -> list[Heard]:
+        match found:
+            case Ping(token):
+                await wire.send(f"PONG :{token}")
+            case Welcome():
+                await wire.send(f"JOIN #{self._channel}")
+            case Reconnect():
+                raise _Rejoin
+            case Pong():
+                pass
+            case RoomState(room_id):
+                return [*self._joined(room_id, account, reason), found]
+            case ChannelNotice():
+                self._notice(found, account)
+                return [found]
+            case OwnState():
+                self.own_badges = found.badges if found.command == "USERSTATE" else self.own_badges
+                return [found]
+            case _:
+                return [found]
+        return []
+
+    def _joined(self, room_id: str, account: IrcLogin | None, reason: str) -> list[Heard]:
+        if self._joined_at is not None:
+            return []
+        now = self._clock.now()
+        self.room_id, self._joined_at, self._ever_joined = room_id, now, True
+        self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
+        log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
+        last, self._heard_at = self._heard_at, now
+        return [] if last is None else [Gap(last, max(now, last), reason)]
+
+    def _notice(self, notice: ChannelNotice, account: IrcLogin | None) -> None:
+        said = notice.text.lower()
+        if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
+            self._refused_token, self._login_trouble = account.token, _NOT_LOGGED_IN
+            raise TwitchLoginNeeded(_NOT_LOGGED_IN)
+        if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
+            self._cannot_join(_NO_CHANNEL)
+        if self._joined_at is None and notice.id in ("msg_banned", "msg_timedout"):
+            self._cannot_join(_BANNED)
+
+    def _not_joined(self) -> None:
+        if self._attempts < 2:  # chat may be slow for once
+            raise TwitchUnavailable("Twitch's chat did not let us in. It will be tried again.")
+        self._cannot_join(_NO_CHANNEL)
+
+    def _cannot_join(self, sentence: str) -> None:
+        if self._ever_joined:
+            raise TwitchUnavailable(sentence.format(self._channel))
+        raise TwitchRefused(sentence.format(self._channel))
+
+    async def _pause(self, reason: str) -> None:
+        if self._joined_at is not None and self._clock.now() - self._joined_at >= STEADY:
+            self._attempts = 0
+        longest = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
+        self._attempts += 1
+        pause = round(longest * (0.5 + self._dice.random() / 2))
+        self._set(Phase.WAITING, reason)
+        log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)
+        await self._clock.sleep(pause)
+
+    def _set(self, phase: Phase, error: str, login: str = "") -> None:
+        self.state = ConnectionState(phase, self._clock.now(), error, login)
+
+
+def _monotonic() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,312 @@
+"""The real connection against a loopback Twitch: what it says, what it survives, and what it tells."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from random import Random
+
+import pytest
+
+from forgetmenot.clock import SystemClock
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch import connection as room
+from forgetmenot.twitch import wire
+from forgetmenot.twitch.connection import Gap, Heard, IrcConnection, IrcLogin, Phase
+
+
+class HastyClock(SystemClock):
+    """The machine's clock, whose pauses are only written down; `skew` is a time that the PC slept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pauses: list[int] = []
+        self.skew = 0
+
+    def now(self) -> int:
+        return super().now() + self.skew
+
+    async def sleep(self, ms: int) -> None:
+        self.pauses.append(ms)
+        await asyncio.sleep(0)
+
+
+class Listener:
+    """A connection that runs in a task, and all that it heard."""
+
+    def __init__(self, source: IrcConnection) -> None:
+        self.source = source
+        self.heard: list[Heard] = []
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        async with aclosing(self.source.events()) as events:  # type: ignore[type-var]
+            async for item in events:
+                self.heard.append(item)
+
+    @property
+    def texts(self) -> list[str]:
+        return [item.text for item in self.heard if isinstance(item, ChatEvent)]
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return [item for item in self.heard if isinstance(item, Gap)]
+
+
+Start = Callable[..., Listener]
+
+
+def settings_for(sim: TwitchSim, channel: str = "demo", idle_s: int = 360) -> Settings:
+    return Settings(twitch=TwitchSettings(channel=channel, irc_url=sim.irc_url, idle_timeout_s=idle_s))
+
+
+@asynccontextmanager
+async def listening(
+    sim: TwitchSim, clock: SystemClock, login: Callable[[], object] = room.anonymously, **how: object
+) -> AsyncIterator[Listener]:
+    settings = settings_for(sim, **how)  # type: ignore[arg-type]
+    listener = Listener(
+        IrcConnection(settings=lambda: settings, clock=clock, login=login, dice=Random(1))  # type: ignore[arg-type]
+    )
+    try:
+        yield listener
+    finally:
+        listener.task.cancel()
+        await asyncio.gather(listener.task, return_exceptions=True)
+
+
+@pytest.fixture
+def hasty() -> HastyClock:
+    return HastyClock()
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[TwitchSim]:
+    async with TwitchSim() as running:
+        yield running
+
+
+async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        first = await sim.say("alice", "hello")
+        await sim.shared("bob", "from next door")
+        await sim.clear_message(first)
+        await sim.until(lambda: any(isinstance(item, Redaction) for item in listener.heard))
+        connection = sim.irc.connections[0]
+        assert connection.caps == {"twitch.tv/tags", "twitch.tv/commands"}
+        assert connection.nick.startswith("justinfan")
+        assert listener.texts == ["hello"]
+        assert [type(item).__name__ for item in listener.heard][-3:] == ["ChatEvent", "OtherRoom", "Redaction"]
+        assert listener.source.state.phase is Phase.CONNECTED
+        assert listener.source.room_id == sim.world.room_id
+        assert listener.gaps == []
+
+
+async def test_it_answers_ping(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty):
+        await sim.joined()
+        await sim.ping()
+        await sim.until(lambda: sim.irc.connections[0].pongs)
+
+
+async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClock) -> None:
+    token = sim.grant("keeper")
+    sim.world.moderator("keeper")
+
+    async def login() -> IrcLogin | None:
+        return IrcLogin("keeper", token.access)
+
+    async with listening(sim, hasty, login) as listener:
+        await sim.until(lambda: listener.source.own_badges)
+        assert listener.source.own_badges is not None
+        assert "moderator" in listener.source.own_badges
+        await sim.until(lambda: listener.source.state.login == "keeper")
+
+
+async def test_an_account_that_chat_does_not_accept_listens_anonymously(sim: TwitchSim, hasty: HastyClock) -> None:
+    async def login() -> IrcLogin | None:
+        return IrcLogin("keeper", "stale")
+
+    async with listening(sim, hasty, login) as listener:
+        await sim.joined()
+        await sim.say("alice", "hello")
+        await sim.until(lambda: listener.texts == ["hello"])
+        assert listener.source.state.phase is Phase.CONNECTED
+        assert "forgetmenot login" in listener.source.state.error
+
+
+async def test_a_lapsed_login_listens_anonymously_and_says_what_to_type(sim: TwitchSim, hasty: HastyClock) -> None:
+    async def login() -> IrcLogin | None:
+        raise TwitchLoginNeeded("Lapsed. Type `forgetmenot login` to sign in again.")
+
+    async with listening(sim, hasty, login) as listener:
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        assert "forgetmenot login" in listener.source.state.error
+
+
+async def test_a_drop_is_reported_as_a_gap_before_what_follows(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        await sim.say("alice", "one")
+        await sim.until(lambda: listener.texts == ["one"])
+        await sim.drop()
+        await sim.until(lambda: listener.gaps)
+        await sim.say("alice", "two")
+        await sim.until(lambda: listener.texts == ["one", "two"])
+        gap = listener.gaps[0]
+        assert gap.from_ms <= gap.to_ms
+        assert gap.reason
+
+
+async def test_reconnect_is_followed(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        await sim.reconnect()
+        await sim.until(lambda: listener.gaps)
+        assert "again" in listener.gaps[0].reason
+
+
+async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty, idle_s=1) as listener:
+        await sim.joined()
+        sim.stall()
+        await sim.until(lambda: listener.gaps, seconds=10)
+        assert "silent" in listener.gaps[0].reason
+
+
+async def test_a_suspended_pc_asks_at_once_whether_chat_is_still_there(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "TICK_S", 0.05)
+    async with listening(sim, hasty) as listener:
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        hasty.skew += 3_600_000
+        await sim.until(lambda: any("PING" in line for line in sim.irc.connections[0].received))
+
+
+async def test_garbage_is_unparsed_and_breaks_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        await sim.garbage()
+        await sim.garbage("<html>\r\n@@@ :::\r\n")
+        await sim.say("alice", "still here")
+        await sim.until(lambda: listener.texts == ["still here"])
+        assert listener.gaps == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ({"html": True}, "captive portal"),
+        ({"status": 503}, "503"),
+        ({"status": 403}, "403"),
+        ({"drop": True}, "Could not read the chat"),
+    ],
+)
+async def test_what_is_wrong_with_the_network_is_said_until_it_is_over(
+    sim: TwitchSim, hasty: HastyClock, fault: dict[str, object], sentence: str
+) -> None:
+    sim.faults.add("irc", times=3, **fault)
+    async with listening(sim, hasty) as listener:
+        await sim.until(lambda: sentence in listener.source.state.error)
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        assert listener.source.state.error == ""
+
+
+async def test_a_refused_connection_and_an_unknown_host_are_waited_out(sim: TwitchSim, hasty: HastyClock) -> None:
+    await sim.refuse()
+    async with listening(sim, hasty) as listener:
+        await sim.until(lambda: len(hasty.pauses) > 5)
+        assert "no internet" in listener.source.state.error
+        await sim.accept()
+        await sim.joined()
+
+
+async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, hasty: HastyClock) -> None:
+    sim.faults.add("irc", status=503, times=12)
+    async with listening(sim, hasty):
+        await sim.joined()
+    assert len(hasty.pauses) == 12
+    assert 500 <= hasty.pauses[0] <= 1_000
+    assert all(30_000 <= pause <= 60_000 for pause in hasty.pauses[6:])
+    assert len(set(hasty.pauses[6:])) > 1
+
+
+async def test_a_channel_that_does_not_exist_is_one_clear_sentence(sim: TwitchSim, hasty: HastyClock) -> None:
+    async with listening(sim, hasty, channel="nowhere") as listener:
+        with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
+            await listener.task
+
+
+async def test_a_channel_that_never_answers_is_the_same_sentence(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
+    sim.irc.silent_unknown = True
+    async with listening(sim, hasty, channel="nowhere", idle_s=1) as listener:
+        with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
+            await listener.task
+
+
+async def test_a_banned_account_is_one_clear_sentence(sim: TwitchSim, hasty: HastyClock) -> None:
+    token = sim.grant("keeper")
+    await sim.ban("keeper")
+
+    async def login() -> IrcLogin | None:
+        return IrcLogin("keeper", token.access)
+
+    async with listening(sim, hasty, login) as listener:
+        with pytest.raises(TwitchRefused, match="banned in the channel `demo`"):
+            await listener.task
+
+
+async def test_a_clock_that_is_wrong_by_hours_does_not_date_the_events(sim: TwitchSim, hasty: HastyClock) -> None:
+    hasty.skew = -7 * 3_600_000
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        await sim.say("alice", "hello", at=1_700_000_000_000)
+        await sim.until(lambda: listener.texts)
+        assert [item.at for item in listener.heard if isinstance(item, ChatEvent)] == [1_700_000_000_000]
+
+
+async def test_the_proxy_is_used_from_the_environment(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proxy named in the environment is asked, for wss: too, and its silence is told as the proxy's."""
+    settings = Settings(twitch=TwitchSettings(channel="demo", irc_url="wss://irc-ws.chat.twitch.tv:443"))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    listener = Listener(IrcConnection(settings=lambda: settings, clock=hasty, dice=Random(1)))
+    await sim.until(lambda: hasty.pauses)
+    listener.task.cancel()
+    await asyncio.gather(listener.task, return_exceptions=True)
+    assert "proxy" in listener.source.state.error
+
+
+async def survive(sim: TwitchSim, hasty: HastyClock, drops: int) -> None:
+    async with listening(sim, hasty) as listener:
+        for number in range(drops):
+            await sim.joined()
+            await sim.say("alice", f"message {number}")
+            await sim.until(lambda: len(listener.texts) > number)  # noqa: B023  # awaited in this round
+            await (sim.reconnect() if number % 7 == 3 else sim.drop())
+            await sim.until(lambda: len(listener.gaps) > number)  # noqa: B023  # awaited in this round
+        assert listener.texts == [f"message {number}" for number in range(drops)]
+        assert len({item.id for item in listener.heard if isinstance(item, ChatEvent)}) == drops
+        assert len(listener.gaps) == drops
+
+
+async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
+    await survive(sim, hasty, 200)
+
+
+@pytest.mark.slow
+async def test_a_thousand_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
+    await survive(sim, hasty, 1_000)
+
+
+def test_a_login_does_not_show_its_token() -> None:
+    assert "secret" not in repr(IrcLogin("keeper", "secret"))
