@@ -19,12 +19,17 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|when|wish|thinks?|says?|said|whether|like|imagine|until|how|why|then|may|can|do|did|should|could|would|shall|must|am|have|until)\s+\Z",
+    r"\b(?:if|when|wish|thinks?|says?|said|whether|like|imagine|until|how|why|then|may|can|do|did|should|could|would|shall"
+    r"|must|am|have|was|were|after|before|once)\s+\Z",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
     r"\A(?:just|really|actually|also|literally|usually|mostly|currently|recently|finally|kinda|totally|even|basically|now)\s+",
     re.IGNORECASE,
+)
+_EMOTES = re.compile(
+    r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|KEK\w*|[A-Z]*LUL\w*|LMAO+|POG\w*|Pog\w*|Kappa\w*|Sadge|Pepe\w*|EZ|Clap|XD|BibleThump"
+    r"|:\w*|<3|[^\w\s]+))+\Z"
 )
 _TRAILING = re.compile(
     r"(?:\s+(?:now|too|as well|btw|lol|haha|right now|actually|anyway|today i think|by the way|rn|here"
@@ -159,6 +164,6 @@ def _head(text: str) -> tuple[str, str]:
 def _tidy(verb: str, rest: str) -> str | None:
     """The claim cut to a few words that end well."""
     room = MOST_WORDS - len(verb.removeprefix("'s ").split())
-    kept = " ".join(about_them(rest).split()[:room])
+    kept = " ".join(_EMOTES.sub("", f" {about_them(rest)}").split()[:room])
     kept = _TRAILING.sub("", f" {kept}").strip(" ,'-*~")
     return f"{verb} {kept}" if kept else None

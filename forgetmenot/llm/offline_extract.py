@@ -142,7 +142,7 @@ def _replaces(new: str, old: str) -> bool:
         return True
     if _ENDED.search(new) and not _ENDED.search(old):
         rest = _telling(_ENDED.sub("", new)) - {"longer", "anymor"}
-        return bool(rest) and len(rest & _telling(old)) >= max(1, len(rest) - 1)
+        return bool(rest) and len(rest - _telling(old)) <= (len(rest) > 2)
     return False
 
 

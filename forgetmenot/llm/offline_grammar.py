@@ -88,6 +88,8 @@ def to_you(fact: str) -> str:
     for pattern, yours in _YOURS:
         fact = pattern.sub(yours, fact)
     first, _, rest = fact.partition(" ")
+    if first == "your":
+        return fact
     if first in {"favourite", "favorite"}:
         return f"your {fact}"
     if first in {"no", "never", "still", "always", "also", "often"}:

@@ -16,7 +16,7 @@ from forgetmenot.text.words import STOPWORDS, words
 MOST_WORDS = 150
 MOST_CLAIMS = 14
 BIT_TIMES, BIT_PEOPLE = 4, 3
-EVENT_WORDS = 9
+EVENT_WORDS = 12
 _HANDLE = re.compile(r"\bP\d+\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 _PHRASE = re.compile(r"[\w']+(?: [\w'-]+){1,5}")
@@ -72,12 +72,10 @@ def _about_people(said: Sequence[Said]) -> list[str]:
 
 
 def _events(entries: Iterable[Entry]) -> list[str]:
-    told = [
-        " ".join(entry.text.split()[:EVENT_WORDS]).rstrip(".!,") + "."
-        for entry in entries
-        if isinstance(entry, Happened)
-    ]
-    return list(dict.fromkeys(told))[:6]
+    """Twitch's own sentences, without what somebody wrote along with them."""
+    happened = [entry.text for entry in entries if isinstance(entry, Happened)]
+    told = [" ".join(re.split(r"[:.!]", text)[0].split()[:EVENT_WORDS]) + "." for text in happened]
+    return [sentence for sentence in dict.fromkeys(told) if len(sentence) > 1][:6]
 
 
 def _bits(said: Sequence[Said], bursts: Sequence[Burst]) -> list[str]:
