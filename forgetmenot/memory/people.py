@@ -14,6 +14,7 @@ from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import STOPWORDS, words
 
 _AT = re.compile(r"@([A-Za-z0-9_]{2,25})")
+_TOKEN = re.compile(r"[\w'’]+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 _SHORTEST_PART = 3
 _SHORTEST_PREFIX = 4
@@ -43,7 +44,7 @@ class People:
     def _add(self, name: Name) -> None:
         if name.current or name.login not in self._at:  # a login that somebody else holds now is theirs
             self._at[name.login.casefold()].add(name.viewer_id)
-        for whole in {*words(name.login), *words(name.display_name)}:
+        for whole in {_whole(name.login), _whole(name.display_name)}:
             self._exact[whole].add(name.viewer_id)
         parts = _PARTS.findall(name.display_name) or _PARTS.findall(name.login)
         for position, part in enumerate(word for piece in parts for word in words(piece)):
@@ -57,9 +58,8 @@ class People:
         """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
         found = dict.fromkeys(ids_in(text))
         found.update(dict.fromkeys(self._behind_at(text)))
-        for word in words(_AT.sub(" ", text)):
-            person = self._person(word)
-            if person is not None:
+        for token in _TOKEN.findall(_AT.sub(" ", text)):
+            for person in self._people(token):
                 found.setdefault(person)
         return [person for person in found if person not in without][:limit]
 
@@ -67,11 +67,20 @@ class People:
         people = (self._at.get(login.casefold(), set()) for login in _AT.findall(text))
         return [next(iter(ids)) for ids in people if len(ids) == 1]
 
-    def _person(self, word: str) -> str | None:
-        if word in ORDINARY:
-            return None
-        for level in (self._exact, self._parts, self._prefixes):
-            if word in level:
+    def _people(self, token: str) -> list[str]:
+        """Whom one token names: by the whole of it, else by its words."""
+        whole = self._exact.get(_whole(token), set()) if _whole(token) not in ORDINARY else set()
+        if whole:
+            return list(whole) if len(whole) == 1 else []
+        return [person for word in words(token) if (person := self._by_part(word)) is not None]
+
+    def _by_part(self, word: str) -> str | None:
+        for level in (self._parts, self._prefixes):
+            if word in level and word not in ORDINARY:
                 people = level[word]
                 return next(iter(people)) if len(people) == 1 else None
         return None
+
+
+def _whole(name: str) -> str:
+    return "".join(words(name))
