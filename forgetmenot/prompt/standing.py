@@ -1,10 +1,9 @@
 """How well somebody is known, from the streams they came to. Pure; never a flag that nobody sets."""
 
-from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.domain.chat import Standing
 from forgetmenot.settings.schema import PeopleSettings
 
 _DAY = 86_400_000
-_ROLES = (Role.BROADCASTER, Role.MODERATOR, Role.VIP, Role.SUBSCRIBER)
 
 
 def standing_of(streams: int, lately: int, before_at: int | None, people: PeopleSettings, now: int) -> Standing:
@@ -17,8 +16,3 @@ def standing_of(streams: int, lately: int, before_at: int | None, people: People
     if before_at is not None and now - before_at >= people.returner_away_d * _DAY:
         return Standing.RETURNER
     return Standing.REGULAR if lately >= people.regular_streams else Standing.KNOWN
-
-
-def role_in(badges: frozenset[str], otherwise: Role = Role.VIEWER) -> Role:
-    """The role that a message's badges show. `otherwise`: for a line that came without any."""
-    return next((role for role in _ROLES if role.value in badges), otherwise)

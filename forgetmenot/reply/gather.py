@@ -7,13 +7,14 @@ only; the same for a reply, for a dry run on the command line and for a test.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from forgetmenot.actions.gather import role_of
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import ActionDone, Line, Other, Past, TailMaterial, stranger
-from forgetmenot.prompt.standing import role_in, standing_of
+from forgetmenot.prompt.standing import standing_of
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, channel_state, crowd, working_set
@@ -29,7 +30,14 @@ ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 DEEDS = 3
 SPREAD = 3  # so many times the lines that are shown are read, to choose from in a flood
-TOLD = {"done": "done", "refused": "Twitch refused", "failed": "failed", "unknown": "unclear", "undone": "taken back"}
+TOLD = {
+    "done": "done",
+    "undone": "done, and taken back since",
+    "refused": "not done: Twitch refused",
+    "failed": "not done: it failed",
+    "unknown": "tried; not known whether it worked",
+    "waiting": "not done: waits for a moderator",
+}
 
 
 @dataclass(slots=True)
@@ -67,22 +75,30 @@ class Gatherer:
         material = await self._memory(material, moment, query, bot_id, shown_episodes)
         return await self._named(material)
 
+    async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
+        """How well the speaker of a line is known."""
+        return (await self._known(event.user_id, settings))[0]
+
+    async def _known(self, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
+        people, now = settings.people, self._clock.now()
+        there = await working_set.attendance(self._db, viewer_id, lately=now - people.regular_within_d * DAY)
+        return standing_of(there.streams, there.lately, there.before_at, people, now), there.streams
+
     # ── who and what ────────────────────────────────────────────────────────────────────────
 
     async def _speaker(self, moment: _Moment, nonce: str) -> TailMaterial:
         event = moment.event
         found = (await working_set.viewers(self._db, [event.user_id])).get(event.user_id)
         speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
-        speaker = replace(speaker, role=role_in(event.badges, speaker.role))
-        people = moment.settings.people
-        there = await working_set.attendance(self._db, event.user_id, lately=moment.now - people.regular_within_d * DAY)
+        speaker = replace(speaker, role=role_of(event.badges))
+        standing, streams = await self._known(event.user_id, moment.settings)
         return TailMaterial(
             now=moment.now,
             nonce=nonce,
             speaker=speaker,
             message=Line(0, event.id, event.user_id, event.text or event.system_text, event.at),
-            standing=standing_of(there.streams, there.lately, there.before_at, people, moment.now),
-            streams=there.streams,
+            standing=standing,
+            streams=streams,
             depth=moment.depth,
         )
 

@@ -73,6 +73,8 @@ class Outbox:
         self._called_at: deque[int] = deque()
         self._said_at: OrderedDict[str, int] = OrderedDict()
         self._not_before = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
         self.is_moderator = False
 
     # ── for whoever has something to say ────────────────────────────────────────────────────
@@ -82,6 +84,7 @@ class Outbox:
         waiting = _Waiting(message)
         self._queues.setdefault(message.viewer_id, deque()).append(waiting)
         self._filled.set()
+        self._calm.clear()
         return await waiting.done
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
@@ -112,6 +115,10 @@ class Outbox:
             return "the same text was said just before"
         ahead = sum(len(queue) for queue in self._queues.values())
         return "" if self._free_at(now, ahead) <= deadline else "no room in the queue before it is too late"
+
+    async def idle(self) -> None:
+        """Wait until everything is sent, or waits for the clock."""
+        await self._calm.wait()
 
     @property
     def waiting(self) -> int:
@@ -149,7 +156,9 @@ class Outbox:
         free = self._free_at(now, 0)
         if free > now:
             await self._drop_stale()
+            self._calm.set()
             await self._clock.sleep(min(free - now, SECOND))
+            self._calm.clear()
             return
         waiting = self._take()
         if waiting is None:
@@ -177,6 +186,7 @@ class Outbox:
             if not waiting.done.done():  # else whoever asked has given up
                 return waiting
         self._filled.clear()
+        self._calm.set()
         return None
 
     async def _drop_stale(self) -> None:

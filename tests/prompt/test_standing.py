@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.domain.chat import Role, Standing
-from forgetmenot.prompt.standing import role_in, standing_of
+from forgetmenot.domain.chat import Standing
+from forgetmenot.prompt.standing import standing_of
 from forgetmenot.settings.schema import PeopleSettings
 
 NOW = 1_784_894_400_000
@@ -25,9 +25,3 @@ DAY = 86_400_000
 def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
     before = None if away_d is None else NOW - away_d * DAY
     assert standing_of(streams, lately, before, PeopleSettings(), NOW) is standing
-
-
-def test_the_highest_role_of_the_badges_counts() -> None:
-    assert role_in(frozenset({"subscriber", "moderator", "premium"})) is Role.MODERATOR
-    assert role_in(frozenset({"premium"})) is Role.VIEWER
-    assert role_in(frozenset(), Role.VIP) is Role.VIP

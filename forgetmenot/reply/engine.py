@@ -1,0 +1,371 @@
+"""From a line of chat to an answer, or to a reason for none.
+
+    trigger → recall → prompt → model → proposal decided and carried out → words that fit the outcome → polish → queue
+
+Promises: at most one reply in the making per viewer, the newest line wins; the action is decided and carried out
+before the words go out, and only if there is still time and room for them; in shadow mode nothing is sent; every
+trigger that was taken up leaves one row that tells what became of it and why. Without a model it goes quiet, or
+answers a direct question from what it remembers.
+"""
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from forgetmenot.actions import lines
+from forgetmenot.actions.executor import ActionContext, Executor
+from forgetmenot.actions.gather import is_quiet
+from forgetmenot.actions.grammar import parse
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, Standing
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
+from forgetmenot.errors import ForgetMeNotError, ModelError
+from forgetmenot.logs import log
+from forgetmenot.ports import LanguageModel
+from forgetmenot.prompt.assemble import assemble, split
+from forgetmenot.prompt.material import TailMaterial
+from forgetmenot.reply import trail
+from forgetmenot.reply.boasts import boasts
+from forgetmenot.reply.follow_ups import FollowUps
+from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
+from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind, is_ignored, is_stale, trigger_of, wait_ms
+from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.store import bot_messages, calibration, channel_state, working_set
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import show
+
+EVENTS_REMEMBERED = 2_000
+APOLOGY_EVERY = 10 * MINUTE
+UNFINISHED = "it was cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a trigger: the row, how it ended, and the words (said or only thought)."""
+
+    id: int
+    status: Status
+    text: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One trigger under one snapshot of the settings, with its row."""
+
+    trigger: Trigger
+    settings: Settings
+    reply_id: int
+
+    @property
+    def event(self) -> ChatEvent:
+        return self.trigger.event
+
+    @property
+    def deadline(self) -> int:
+        return self.event.at + self.settings.reply.stale_after_s * SECOND
+
+    @property
+    def reply_to(self) -> str | None:
+        return None if self.trigger.kind is TriggerKind.RAID else self.event.id
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Whom the engine works with."""
+
+    model: LanguageModel
+    gatherer: Gatherer
+    keeper: PrefixKeeper
+    outbox: Outbox
+    executor: Executor
+
+
+class ReplyEngine:
+    """Answers chat. `identity` tells who the bot is now; `flush` makes lines that were just heard readable."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        identity: Callable[[], Identity],
+        flush: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._db = db
+        self._model = parts.model
+        self._gatherer = parts.gatherer
+        self._keeper = parts.keeper
+        self._outbox = parts.outbox
+        self._executor = parts.executor
+        self._settings = settings
+        self._clock = clock
+        self._identity = identity
+        self._flush = flush
+        self.follow_ups = FollowUps()
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._newest: dict[str, str] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._spoke_up: int | None = None
+        self._apologised: int | None = None
+        self._tasks: set[asyncio.Task[Reply | None]] = set()
+        self._busy = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
+
+    # ── ways in ─────────────────────────────────────────────────────────────────────────────
+
+    def take(self, event: ChatEvent) -> None:
+        """Consider a line in a task of its own: a reply may take seconds, chat does not wait for it."""
+        task = asyncio.create_task(self.consider(event), name=f"reply to {event.id}")
+        self._tasks.add(task)
+        self._enter()
+        task.add_done_callback(self._over)
+
+    async def idle(self) -> None:
+        """Wait until no reply is in the making but those that wait for the clock (a cooldown, the sending limit)."""
+        while True:
+            await self._calm.wait()
+            await self._outbox.idle()
+            if self._calm.is_set():
+                return
+
+    async def aclose(self) -> None:
+        """Give up what is in the making."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def consider(self, event: ChatEvent) -> Reply | None:
+        """Answer one line if it asks for it; None if it does not. Takes as long as the reply does."""
+        settings, now, identity = self._settings(), self._clock.now(), self._identity()
+        if is_ignored(event, identity):
+            return None
+        returning = settings.bot.mode is Mode.LIVE and await self._returns(event, settings)
+        talks = self.follow_ups.conversations()
+        trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
+        self.follow_ups.heard(event)
+        if trigger is None or self._is_repeated(event.id):
+            return None
+        if is_quiet(await channel_state.read_all(self._db), now):
+            return None
+        job = await self._begin(trigger, settings)
+        try:
+            return await self._in_turn(job)
+        except ForgetMeNotError as error:
+            return await self._end(job, Status.SILENT, f"{type(error).__name__}: {error}")
+
+    # ── whose turn it is ────────────────────────────────────────────────────────────────────
+
+    async def _begin(self, trigger: Trigger, settings: Settings) -> _Job:
+        event = trigger.event
+        hidden = await working_set.hidden(self._db, [event.user_id])
+        async with self._db.write() as tx:
+            reply_id = await bot_messages.begin(
+                tx,
+                at=self._clock.now(),
+                event_id=None if hidden else event.id,
+                viewer_id=None if hidden else event.user_id,
+                trigger=trigger.kind,
+                mode=settings.bot.mode,
+            )
+        return _Job(trigger, settings, reply_id)
+
+    async def _in_turn(self, job: _Job) -> Reply:
+        viewer = job.event.user_id
+        self._newest[viewer] = job.event.id
+        turn = self._turns.setdefault(viewer, asyncio.Lock())
+        try:
+            async with turn:
+                reason = await self._reason_to_pass(job)
+                return await (self._end(job, Status.SILENT, reason) if reason else self._reply(job))
+        finally:
+            if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
+                del self._newest[viewer], self._turns[viewer]
+
+    async def _reason_to_pass(self, job: _Job) -> str:
+        wait = self._wait_ms(job)
+        if wait > 0 and not job.trigger.direct:
+            return f"cooldown: {wait / SECOND:.0f} s to go"
+        if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
+            await self._rest(wait)
+        if not self._is_newest(job):
+            return "a newer line of theirs took its place"
+        return "too late" if is_stale(job.event, job.settings, self._clock.now()) else ""
+
+    def _is_newest(self, job: _Job) -> bool:
+        return self._newest.get(job.event.user_id) == job.event.id
+
+    def _wait_ms(self, job: _Job) -> int:
+        answered = self.follow_ups.answered_at(job.event.user_id)
+        return wait_ms(job.trigger, answered, self._spoke_up, job.settings, self._clock.now())
+
+    async def _returns(self, event: ChatEvent, settings: Settings) -> bool:
+        return await self._gatherer.standing(event, settings) is Standing.RETURNER
+
+    def _is_repeated(self, event_id: str) -> bool:
+        if event_id in self._seen:
+            return True
+        self._seen[event_id] = None
+        while len(self._seen) > EVENTS_REMEMBERED:
+            self._seen.popitem(last=False)
+        return False
+
+    # ── the answer ──────────────────────────────────────────────────────────────────────────
+
+    async def _reply(self, job: _Job) -> Reply:
+        await self._flush()
+        prompt, material = await self._prompt(job)
+        try:
+            answer = await self._ask(prompt, job.settings)
+        except ModelError as error:
+            log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
+            return await self._without_model(job, material, error)
+        polished = await self._words(job, prompt, material, answer)
+        await self._record(job, prompt, answer, polished)
+        return await self._speak(job, polished.text)
+
+    async def _prompt(self, job: _Job) -> tuple[Prompt, TailMaterial]:
+        prefix = await self._keeper.current()
+        shown = [row for section in prefix.sections if section.name == "episodes" for row in section.rows]
+        material = await self._gatherer.tail(
+            job.trigger,
+            job.settings,
+            nonce=secrets.token_hex(3),
+            bot_id=self._identity().user_id,
+            shown_episodes=shown,
+        )
+        prompt = assemble(prefix, material, job.settings, self._keeper.factor)
+        told = trail.telemetry(prompt, prefix, material, job.settings, self._keeper.factor)
+        async with self._db.write() as tx:
+            await bot_messages.record_prompt(tx, job.reply_id, told)
+        return prompt, material
+
+    async def _ask(self, prompt: Prompt, settings: Settings) -> ModelAnswer:
+        system, data = split(prompt)
+        return await self._model.generate(
+            ModelRequest(Purpose.REPLY, system, data, max_output_tokens=settings.model.reply_output_tokens)
+        )
+
+    async def _words(self, job: _Job, prompt: Prompt, material: TailMaterial, answer: ModelAnswer) -> Polished:
+        """Act, if something was proposed and there is time for it, and find the words that fit."""
+        parsed = parse(answer.text, prompt.nonce)
+        words = parsed.visible
+        fired: tuple[str, ...] = ()
+        if parsed.proposal is not None and not self._outbox.room_for("", job.deadline):
+            context = ActionContext(
+                event=job.event,
+                key=f"reply:{job.reply_id}",
+                recent_lines=tuple(line.text for line in material.chat[-10:]),
+                bot_message_id=job.reply_id,
+            )
+            carried = await self._executor.carry_out(parsed.proposal, context)
+            words = carried.words_hint or words
+            if not words and carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE:
+                words = lines.done_line(parsed.proposal.name, carried.decision.params, "")
+        elif boasts(words) and not material.actions_done:
+            words, fired = lines.NEUTRAL, ("boast",)
+        polished = polish(words, self._manner(job, material))
+        return Polished(polished.text, (*fired, *polished.filters))
+
+    def _manner(self, job: _Job, material: TailMaterial) -> Manner:
+        identity = self._identity()
+        replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
+        speaker = (job.event.login, job.event.display_name)
+        return Manner(job.settings, (identity.login, identity.name, *identity.aliases), replies, speaker)
+
+    async def _record(self, job: _Job, prompt: Prompt, answer: ModelAnswer, polished: Polished) -> None:
+        usage = trail.usage(prompt, answer)
+        async with self._db.write() as tx:
+            await bot_messages.record_answer(
+                tx,
+                job.reply_id,
+                model=answer.model,
+                latency_ms=answer.latency_ms,
+                usage=usage,
+                filters=polished.filters,
+            )
+        for name in polished.filters:
+            log.info("filter fired", reply=job.reply_id, filter=name)
+        await calibration.learn(
+            self._db,
+            self._model.name,
+            prompt.estimated_tokens,
+            answer.usage.input,
+            self._clock.now(),
+            factor=self._keeper.factor,
+        )
+
+    async def _without_model(self, job: _Job, material: TailMaterial, error: ModelError) -> Reply:
+        """Quiet; but whoever asked outright hears, now and then, something that is remembered about them."""
+        reason = f"{type(error).__name__}: {error}"
+        now = self._clock.now()
+        due = self._apologised is None or now - self._apologised >= APOLOGY_EVERY
+        if not (job.trigger.direct and material.lore and due):
+            return await self._end(job, Status.SILENT, reason)
+        self._apologised = now
+        fact = show(material.lore[0].note.fact, material.names)
+        words = f"I can't find my words right now, but I have not forgotten you: {fact}"
+        reply = await self._speak(job, polish(words, self._manner(job, material)).text)
+        log.info("answered from a template", reply=job.reply_id)
+        return reply
+
+    async def _speak(self, job: _Job, text: str) -> Reply:
+        if not text:
+            return await self._end(job, Status.SILENT, "nothing was left to say")
+        if job.settings.bot.mode is Mode.SHADOW:
+            return await self._end(job, Status.SHADOW, "", text)
+        sent = await self._outbox.send(Outgoing(job.reply_id, text, job.deadline, job.event.user_id, job.reply_to))
+        if sent.status in {Status.SENT, Status.UNKNOWN}:
+            self._answered(job)
+        return _reply(job, sent, text)
+
+    def _answered(self, job: _Job) -> None:
+        now = self._clock.now()
+        self.follow_ups.answered(job.event.user_id, now)
+        if not job.trigger.direct:
+            self._spoke_up = now
+
+    async def _end(self, job: _Job, status: Status, detail: str, text: str = "") -> Reply:
+        async with self._db.write() as tx:
+            await bot_messages.settle(tx, job.reply_id, status, detail, text=text)
+        log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
+        return Reply(job.reply_id, status, text, detail)
+
+    # ── counting what is in the making ──────────────────────────────────────────────────────
+
+    def _over(self, task: asyncio.Task[Reply | None]) -> None:
+        self._tasks.discard(task)
+        self._leave()
+        if not task.cancelled() and task.exception() is not None:
+            log.error("a reply failed", error=type(task.exception()).__name__, exc_info=task.exception())
+
+    def _enter(self) -> None:
+        self._busy += 1
+        self._calm.clear()
+
+    def _leave(self) -> None:
+        self._busy -= 1
+        if self._busy <= 0:
+            self._calm.set()
+
+    async def _rest(self, ms: int) -> None:
+        self._leave()
+        try:
+            await self._clock.sleep(ms)
+        finally:
+            self._enter()
+
+
+def _reply(job: _Job, sent: Sent, text: str) -> Reply:
+    return Reply(job.reply_id, sent.status, text, sent.detail)

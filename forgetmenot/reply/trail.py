@@ -1,0 +1,251 @@
+"""Why the bot said that: one row, told in words.
+
+`telemetry` and `usage` are what the engine writes into the row: ids and counts, no chat text. `explain` reads a row
+back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forgetmenot.clock import iso
+from forgetmenot.domain.model import ModelAnswer, Prompt
+from forgetmenot.errors import InputError
+from forgetmenot.prompt.material import Prefix, TailMaterial
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import bot_messages, crowd, evidence, notes, working_set
+from forgetmenot.store.bot_messages import BotMessage, Status
+from forgetmenot.store.database import Database, Row
+from forgetmenot.text.mentions import ids_in, show
+
+KINDS = {
+    "channel_notes": "notes",
+    "channel_notes_more": "notes",
+    "lore": "notes",
+    "others": "notes",
+    "episodes": "episodes",
+    "past_episode": "episodes",
+    "own_messages": "events",
+    "chat": "events",
+    "message": "events",
+    "bot_replies": "replies",
+    "actions_done": "actions",
+}
+GONE = "(no longer kept)"
+
+
+def telemetry(
+    prompt: Prompt, prefix: Prefix, material: TailMaterial, settings: Settings, factor: float
+) -> dict[str, object]:
+    """What the row keeps of the prompt. The order of `rows` is their rank."""
+    return {
+        "sections": [
+            {
+                "name": section.name,
+                "of": KINDS.get(section.name, ""),
+                "tokens": section.tokens,
+                "rows": [row for row in section.rows if row > 0],
+                "dropped": section.dropped,
+            }
+            for section in prompt.sections
+        ],
+        "scores": {str(found.note.id): round(found.score, 4) for found in material.lore},
+        "shed": list(prompt.shed),
+        "estimated": prompt.estimated_tokens,
+        "budget": settings.prompt.budget_tokens,
+        "prefix_sha256": prefix.sha256,
+        "prefix_whole": prompt.prefix == prefix.text,
+        "prefix_tokens": sum(section.tokens for section in prefix.sections),
+        "depth": material.depth.band,
+        "factor": round(factor, 4),
+    }
+
+
+def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
+    """What the row keeps of the bill."""
+    billed = answer.usage
+    return {
+        "estimated": prompt.estimated_tokens,
+        "billed": billed.input,
+        "cached": billed.cached,
+        "output": billed.output,
+        "thoughts": billed.thoughts,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class TrailRow:
+    """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did."""
+
+    id: int
+    text: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrailSection:
+    """One section of a prompt as it was."""
+
+    name: str
+    tokens: int
+    dropped: int
+    rows: tuple[TrailRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Everything about one reply."""
+
+    reply: BotMessage
+    asked: str
+    speaker: str
+    sections: tuple[TrailSection, ...]
+    actions: tuple[str, ...]
+
+
+async def explain(db: Database, reply_id: int) -> Trail:
+    """The trail of one reply. Raises InputError if there is no such row (any more)."""
+    reply = await bot_messages.get(db, reply_id)
+    if reply is None:
+        raise InputError(
+            f"There is no reply {reply_id}. Replies are kept for 30 days; `forgetmenot why` lists the last."
+        )
+    texts = await _Texts.read(db, reply)
+    scores: Mapping[str, float] = reply.prompt.get("scores", {})
+    sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
+    asked = next((row.text for section in sections if section.name == "message" for row in section.rows), GONE)
+    names = await crowd.names(db, [reply.viewer_id] if reply.viewer_id else [])
+    speaker = names.get(reply.viewer_id or "", "somebody")
+    return Trail(reply, asked, speaker, sections, await _actions(db, reply_id))
+
+
+def _section(section: Mapping[str, Any], texts: "_Texts", scores: Mapping[str, float]) -> TrailSection:
+    kind = section.get("of", "")
+    rows = tuple(
+        TrailRow(row, texts.of(kind, row), scores.get(str(row)) if kind == "notes" else None)
+        for row in section.get("rows", [])
+    )
+    return TrailSection(section["name"], section["tokens"], section["dropped"], rows)
+
+
+class _Texts:
+    """The texts of a prompt's rows, with the names of today."""
+
+    def __init__(self, texts: dict[tuple[str, int], str], names: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._names = names
+
+    @classmethod
+    async def read(cls, db: Database, reply: BotMessage) -> "_Texts":
+        """Look up every row that the prompt held."""
+        ids: dict[str, list[int]] = {}
+        for section in reply.prompt.get("sections", []):
+            ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
+        texts: dict[tuple[str, int], str] = {}
+        for note_id in ids.get("notes", []):
+            if (note := await notes.get(db, note_id)) is not None:
+                texts["notes", note_id] = note.fact
+        for episode_id, summary in (await evidence.summaries(db, ids.get("episodes", []))).items():
+            texts["episodes", episode_id] = summary
+        for seq, line in (await working_set.lines_by_seq(db, ids.get("events", []))).items():
+            texts["events", seq] = f"<@{line.viewer_id}>: {line.text}"
+        for said_id in ids.get("replies", []):
+            if (said := await bot_messages.get(db, said_id)) is not None:
+                texts["replies", said_id] = said.text
+        people = {who for text in texts.values() for who in ids_in(text)}
+        names = await crowd.names(db, sorted(people - await working_set.hidden(db, people)))
+        return cls(texts, names)
+
+    def of(self, kind: str, row: int) -> str:
+        """One row's text, if it is still there."""
+        text = self._texts.get((kind, row))
+        return show(text, self._names) if text is not None else GONE
+
+
+async def _actions(db: Database, reply_id: int) -> tuple[str, ...]:
+    rows = await working_set.deeds_of_reply(db, reply_id)
+    return tuple(_action(row) for row in rows)
+
+
+def _action(row: Row) -> str:
+    detail = f", {row['detail']}" if row["detail"] else ""
+    decided = f"{row['verdict']} by rule {row['rule']} ({row['reason']})"
+    return f"{row['name']} (class {row['class'] or '?'}): {decided} → {row['status']}{detail}"
+
+
+# ── in words ────────────────────────────────────────────────────────────────────────────────
+
+_ENDINGS = {
+    Status.SENT: "It was sent.",
+    Status.SHADOW: "It was only thought: the bot is in shadow mode.",
+    Status.SENDING: "It is being sent.",
+    Status.UNKNOWN: "Whether it arrived is not known.",
+    Status.DROPPED: "It was not sent",
+    Status.REFUSED: "Twitch refused it",
+    Status.SILENT: "It said nothing",
+}
+
+
+def one_line(trail: Trail) -> str:
+    """For chat: why it said that, in one line."""
+    reply = trail.reply
+    used = [row.text for section in trail.sections if section.name in {"lore", "others"} for row in section.rows[:2]]
+    why = f"{trail.speaker} asked me ({reply.trigger})"
+    known = f"I had in mind: {'; '.join(used[:2])}" if used else "I had nothing in mind about them"
+    acted = f"; {trail.actions[0]}" if trail.actions else ""
+    return f"#{reply.id}: {why}; {known}{acted}."
+
+
+def in_words(trail: Trail) -> list[str]:
+    """The whole story, a line each."""
+    reply = trail.reply
+    return [
+        f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
+        f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}",
+        f"Said: {reply.text or '(nothing)'}",
+        _ending(reply),
+        *([f"Changed on the way by: {', '.join(reply.filters)}."] if reply.filters else []),
+        *(f"Action: {action}." for action in trail.actions),
+        *_model(reply),
+        *_prompt(reply),
+        *(line for section in trail.sections for line in _rows(section)),
+    ]
+
+
+def _ending(reply: BotMessage) -> str:
+    ending = _ENDINGS[reply.status]
+    return ending if ending.endswith(".") else f"{ending}: {reply.detail or 'no reason kept'}."
+
+
+def _model(reply: BotMessage) -> list[str]:
+    if not reply.model:
+        return ["No model answered."]
+    bill = reply.usage
+    billed, cached, out = (_or_unknown(bill.get(name)) for name in ("billed", "cached", "output"))
+    tokens = f"{bill.get('estimated')} estimated, {billed} billed, {cached} of them cached; out: {out}"
+    return [f"Model {reply.model}, {reply.latency_ms} ms; tokens in: {tokens}."]
+
+
+def _or_unknown(count: int | None) -> str:
+    return "unknown" if count is None else str(count)
+
+
+def _prompt(reply: BotMessage) -> list[str]:
+    told = reply.prompt
+    if not told:
+        return ["No prompt was made."]
+    shed = ", ".join(told["shed"]) or "nothing"
+    whole = "whole" if told["prefix_whole"] else "shortened"
+    prefix = f"prefix {told['prefix_sha256'][:12]} ({told['prefix_tokens']} tokens, {whole})"
+    size = f"{told['estimated']} of {told['budget']} tokens"
+    return [f"Prompt: {size}, chat {told['depth']}; left out: {shed}; {prefix}."]
+
+
+def _rows(section: TrailSection) -> list[str]:
+    dropped = f", {section.dropped} left out" if section.dropped else ""
+    head = f"  {section.name}: {section.tokens} tokens{dropped}"
+    return [head, *(f"    {rank}. [{row.id}]{_score(row)} {row.text}" for rank, row in enumerate(section.rows, 1))]
+
+
+def _score(row: TrailRow) -> str:
+    return f" ({row.score:.3f})" if row.score else ""
