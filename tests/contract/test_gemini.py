@@ -11,7 +11,10 @@ from google.genai import errors as sdk_errors
 
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.llm.build import build_models
 from forgetmenot.llm.gemini import Gemini
+from forgetmenot.llm.guarded import Pace
+from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.sim import gemini as sim_gemini
 from forgetmenot.sim.gemini import KEY, Fault, SimGemini, answer_body, body, raw
 
@@ -254,3 +257,33 @@ async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
         error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
         with pytest.raises(ModelError), gemini._translating():
             raise error
+
+
+# ── as the app builds it ────────────────────────────────────────────────────────────────────
+
+
+class _Meter:
+    def __init__(self) -> None:
+        self.rows: list[tuple[Purpose, int | None, str | None]] = []
+
+    async def record(
+        self, purpose: Purpose, _model: str, usage: TokenUsage, _latency_ms: int, error: str | None
+    ) -> None:
+        self.rows.append((purpose, usage.input, error))
+
+
+async def test_built_from_settings_it_waits_as_told_and_every_try_is_metered(sim: SimGemini) -> None:
+    meter = _Meter()
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    settings = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
+    models = build_models(settings, meter, environ={"GEMINI_API_KEY": KEY}, pace=Pace(sleep=sleep))
+    sim.fail(sim_gemini.rate_limited("1.5s"))
+    assert (await models.reply.generate(PLAIN)).text == "Understood."
+    assert waited == [1.5]
+    assert [row[2] for row in meter.rows] == ["ModelRateLimited", None]
+    assert [seen.model for seen in sim.seen] == [settings.reply_model] * 2
+    await models.aclose()  # the memory model was never asked, hence never made
