@@ -4,6 +4,7 @@ Speaks CAP, PASS, NICK, JOIN, PART, PING, PONG and PRIVMSG. What a stalled conne
 half-open TCP connection.
 """
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -71,15 +72,22 @@ class IrcServer:
         self.opened += 1
         if fault is not None and not fault.stall and (struck := await strike(fault, request)) is not None:
             return struck
-        socket = web.WebSocketResponse(autoping=False, compress=False)
+        socket = web.WebSocketResponse(autoping=False, autoclose=False, compress=False)
         await socket.prepare(request)
         connection = Connection(socket, request, stalled=fault is not None and fault.stall)
         self.connections.append(connection)
         try:
             await self._read(connection)
+            await self._end(connection)
         finally:
             self.connections.remove(connection)
         return socket
+
+    async def _end(self, connection: Connection) -> None:
+        while connection.stalled and connection.request.transport is not None:  # noqa: ASYNC110  # no event tells of it
+            await asyncio.sleep(0.02)  # a closing handshake is not answered either
+        if not connection.stalled:
+            await connection.socket.close()
 
     async def _read(self, connection: Connection) -> None:
         async for message in connection.socket:

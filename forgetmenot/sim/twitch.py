@@ -110,7 +110,7 @@ class TwitchSim:
         """Listen (again), on the same port as before."""
         if self._site is not None or self._runner is None:
             return
-        self._site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
+        self._site = web.TCPSite(self._runner, "127.0.0.1", self._port)
         await self._site.start()
         self._port = int(self._runner.addresses[0][1])
         self.url = self.oauth.address = f"http://127.0.0.1:{self._port}/"

@@ -1,0 +1,60 @@
+"""`forgetmenot sim` serves a pretend Twitch and does what is typed."""
+
+import argparse
+import asyncio
+import json
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+
+import aiohttp
+import pytest
+
+from forgetmenot.cli import sim
+from forgetmenot.errors import InputError
+from forgetmenot.sim.reader import Reader
+
+START = "import argparse, sys; from forgetmenot.cli import sim; p = argparse.ArgumentParser(); \
+sim.add(p.add_subparsers()); a = p.parse_args(sys.argv[1:]); a.run(a)"
+
+
+async def _start(*options: str) -> Process:
+    words = (sys.executable, "-c", START, "sim", *options)
+    return await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+
+
+async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
+    process = await _start("--channel", "tea", "--json")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    facts = json.loads(await process.stdout.readline())
+    assert facts["channel"] == "tea"
+
+    async with aiohttp.ClientSession() as session, session.ws_connect(facts["irc"]) as chat:
+        reader = Reader(chat)
+        await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #tea")
+        await reader.until("ROOMSTATE")
+        for typed, heard in (
+            ("alice: hello", "PRIVMSG #tea :hello"),
+            ("!delete alice", "CLEARMSG"),
+            ("nonsense\n!nonsense\n!timeout eve 5", "ban-duration=5"),
+            ("!ban eve", "CLEARCHAT #tea :eve"),
+            ("!clear", "CLEARCHAT #tea"),
+            ("!offline\n!live\n!expire\n!reconnect", "RECONNECT"),
+        ):
+            process.stdin.write(f"{typed}\n".encode())
+            assert await reader.until(heard)
+    process.terminate()
+    _, errors = await process.communicate()
+    assert b"not understood: nonsense" in errors
+    assert b"Traceback" not in errors
+
+
+def test_a_port_that_is_taken_is_one_sentence() -> None:
+    parser = argparse.ArgumentParser()
+    sim.add(parser.add_subparsers())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        arguments = parser.parse_args(["sim", "--port", port])
+        with pytest.raises(InputError, match=f"Port {port} cannot be used"):
+            arguments.run(arguments)
