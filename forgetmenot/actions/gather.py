@@ -15,7 +15,7 @@ from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, channel_state, chatters, cooldowns
+from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, crowd
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.chatters import Chatter
 from forgetmenot.store.database import Database
@@ -81,6 +81,18 @@ class Gatherer:
         found = Found.FOUND if target else Found.UNKNOWN
         return replace(_standing_facts(state, asker, now), target=target, found=found, approved_by=by)
 
+    async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> Facts:
+        """A dry run: people are looked up by login or id, whether they are in chat now or not."""
+        state = await channel_state.read_all(self._db)
+        action = find(proposal.name)
+        who = await self._person(await crowd.find(self._db, asker), settings, state)
+        facts = _standing_facts(state, who or Person("", asker, standing=Standing.NEWCOMER), now)
+        name = _target_name(action, proposal)
+        target = facts.asker if name in targets.SELF_WORDS else await self._by_name(name, settings, state)
+        found = Found.FOUND if target else Found.UNKNOWN
+        serious = requests.is_serious((message,))
+        return replace(facts, target=target, found=found, asked_for=requests.asked_for(message), serious=serious)
+
     async def recent(self, action: Action | None, facts: Facts, now: int) -> Recent:
         """What was decided and done lately, as far as it bears on this."""
         target = facts.target.id if facts.target is not None else facts.asker.id
@@ -119,12 +131,15 @@ class Gatherer:
         action = find(proposal.name)
         if action is None or not action.needs_target:
             return Found.NOT_NEEDED, None
-        name = next(proposal.params.get(one.name, "") for one in action.params if one.kind is Kind.VIEWER)
+        name = _target_name(action, proposal)
         here = await chatters.present(self._db, now - HERE_FOR, event.id)
         people = [self._known(chatter, settings, state) for chatter in here]
         mine = next((person for person in people if person.id == asker.id), None)
         current = replace(asker, message_id=mine.message_id if mine else "")
         return targets.resolve(name, [current, *(one for one in people if one.id != asker.id)], current)
+
+    async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> Person | None:
+        return await self._person(await crowd.find(self._db, name) if name else None, settings, state)
 
     async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> Person | None:
         chatter = await chatters.one(self._db, viewer_id) if viewer_id else None
@@ -158,6 +173,12 @@ FAILING = "action_off:"
 
 def _same(login: str, other: str) -> bool:
     return bool(login) and login.casefold() == other.casefold()
+
+
+def _target_name(action: Action | None, proposal: Proposal) -> str:
+    """The name that the proposal gives for whom it is to hit."""
+    params = action.params if action is not None else ()
+    return next((proposal.params.get(one.name, "") for one in params if one.kind is Kind.VIEWER), "")
 
 
 def is_quiet(state: dict[str, str], now: int) -> bool:

@@ -67,17 +67,6 @@ class Performer:
         except (TimeoutError, ForgetMeNotError):
             return None
 
-    async def switch_on(self, name: str = "") -> list[str]:
-        """Give actions that were switched off after failures another chance; their names. No name: all of them."""
-        state = await channel_state.read_all(self._db)
-        names = [key.removeprefix(FAILING) for key, value in state.items() if key.startswith(FAILING) and value]
-        chosen = [one for one in names if name in {"", one}]
-        now = self._clock.now()
-        async with self._db.write() as tx:
-            for one in chosen:
-                await channel_state.put(tx, {FAILING + one: "", SWITCHED_ON + one: str(now)}, now)
-        return chosen
-
     async def _switch_off_if_failing(self, name: str) -> None:
         since = int(await channel_state.read(self._db, SWITCHED_ON + name) or 0)
         last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
@@ -89,6 +78,17 @@ class Performer:
         async with self._db.write() as tx:
             await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
         log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
+
+
+async def switch_on(db: Database, name: str, now: int) -> list[str]:
+    """Give actions that were switched off after failures another chance; their names. No name: all of them."""
+    state = await channel_state.read_all(db)
+    names = [key.removeprefix(FAILING) for key, value in state.items() if key.startswith(FAILING) and value]
+    chosen = [one for one in names if name in {"", one}]
+    async with db.write() as tx:
+        for one in chosen:
+            await channel_state.put(tx, {FAILING + one: "", SWITCHED_ON + one: str(now)}, now)
+    return chosen
 
 
 def job_of(row: LoggedAction, login: str = "", message_id: str = "") -> Job:

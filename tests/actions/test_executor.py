@@ -12,6 +12,7 @@ from forgetmenot import errors
 from forgetmenot.actions.executor import ActionContext
 from forgetmenot.actions.history import recently_done
 from forgetmenot.actions.lines import NEUTRAL, UNSURE
+from forgetmenot.actions.perform import switch_on
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.store import action_logs, chatters
@@ -155,7 +156,7 @@ async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_swi
         assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(2 * MINUTE)
     assert (await room.propose("clip")).decision.rule == "failing"
-    assert await room.executor.performer.switch_on() == ["clip"]
+    assert await switch_on(room.db, "", room.clock.now()) == ["clip"]
     await room.clock.advance(2 * MINUTE)
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(2 * MINUTE)

@@ -1,0 +1,163 @@
+"""`forgetmenot actions list|approve|deny|undo|enable|log`: what waits for a person, and what was done."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say
+
+if TYPE_CHECKING:
+    from forgetmenot.store.action_logs import LoggedAction
+    from forgetmenot.store.database import Database
+
+BY = "the command line"
+KEYS = """An action in JSON: id, at, name, class (A, B, C), status (denied, waiting, running, done, refused, failed,
+unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason, detail, asked_by and target (names
+or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
+
+
+def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+    """Name the command and its options."""
+    parser = subparsers.add_parser("actions", help="approve or refuse what the bot wants to do; see what it did")
+    nouns = parser.add_subparsers(dest="actions_command", metavar="ACTION", required=True)
+    _command(nouns, "list", "what waits for a person", 'JSON: {"actions": [action …]}. ' + KEYS, _list)
+    log = _command(
+        nouns, "log", "what was proposed and what became of it", 'JSON: {"actions": [action …]}. ' + KEYS, _log
+    )
+    log.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    for name, help_text, run in (
+        ("approve", "let the running bot do it", _approve),
+        ("deny", "refuse it", _deny),
+        ("undo", "have the running bot take it back", _undo),
+    ):
+        one = _command(nouns, name, help_text, 'JSON: {"id", "ok", "line"}.', run)
+        one.add_argument("id", type=int, metavar="ID", help="its number")
+    enable = _command(
+        nouns, "enable", "switch an action on again that failed too often", 'JSON: {"enabled": [names]}.', _enable
+    )
+    enable.add_argument("name", nargs="?", default="", metavar="NAME", help="its name (default: all of them)")
+
+
+def _command(nouns: Any, name: str, help_text: str, keys: str, run: Any) -> argparse.ArgumentParser:  # noqa: ANN401
+    parser: argparse.ArgumentParser = nouns.add_parser(name, help=help_text, description=help_text, epilog=keys)
+    add_db_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=lambda arguments: run_async(_with_database(arguments, run)))
+    return parser
+
+
+async def _with_database(arguments: argparse.Namespace, run: Any) -> int:  # noqa: ANN401  # one of the functions below
+    from forgetmenot.store.database import open_database
+
+    async with open_database(existing_database(arguments)) as db:
+        return int(await run(arguments, db))
+
+
+async def _list(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.store import action_logs
+
+    return await _show(arguments, db, await action_logs.waiting(db, _now()), "Nothing waits for a person.")
+
+
+async def _log(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.store import action_logs
+
+    return await _show(arguments, db, await action_logs.latest(db, arguments.limit), "Nothing was proposed yet.")
+
+
+async def _approve(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.store import action_logs
+
+    async with db.write() as tx:
+        ok = await action_logs.ask_for_approval(tx, arguments.id, by=BY, now=_now())
+    return _answer(arguments, "is approved: the running bot does it within a moment.", "is not waiting.", ok=ok)
+
+
+async def _deny(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.store import action_logs
+
+    async with db.write() as tx:
+        ok = await action_logs.refuse(tx, arguments.id, by=BY, rule="person", reason="A person refused it.", now=_now())
+    return _answer(arguments, "is refused.", "is not waiting.", ok=ok)
+
+
+async def _undo(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.actions.perform import undoable
+    from forgetmenot.store import action_logs
+
+    row = await action_logs.get(db, arguments.id)
+    ok = False
+    if row is not None and undoable(row) is not None:
+        async with db.write() as tx:
+            ok = await action_logs.ask_for_undo(tx, arguments.id, by=BY, now=_now())
+    return _answer(arguments, "is taken back by the running bot within a moment.", "cannot be undone.", ok=ok)
+
+
+async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.actions.perform import switch_on
+
+    names = await switch_on(db, arguments.name, _now())
+    if arguments.json:
+        emit({"enabled": names})
+    else:
+        say(f"Switched on again: {', '.join(names)}." if names else "Nothing was switched off after failures.")
+    return 0
+
+
+async def _show(arguments: argparse.Namespace, db: "Database", rows: "list[LoggedAction]", nothing: str) -> int:
+    from forgetmenot.store import crowd
+
+    names = await crowd.names(db, [one for row in rows for one in (row.asked_by, row.target_id) if one])
+    if arguments.json:
+        emit({"actions": [_json(row, names) for row in rows]})
+        return 0
+    for row in rows:
+        print(_line(row, names))
+    if not rows:
+        say(nothing)
+    return 0
+
+
+def _json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
+    from forgetmenot.clock import iso
+
+    return {
+        "id": row.id,
+        "at": iso(row.at),
+        "name": row.name,
+        "class": row.kind,
+        "status": row.status,
+        "verdict": row.verdict,
+        "rule": row.rule,
+        "reason": row.reason,
+        "detail": row.detail,
+        "asked_by": names.get(row.asked_by or ""),
+        "target": names.get(row.target_id or ""),
+        "params": row.params,
+        "decided_by": row.decided_by,
+        "expires_at": iso(row.expires_at) if row.expires_at else None,
+        "revert_at": iso(row.revert_at) if row.revert_at else None,
+    }
+
+
+def _line(row: "LoggedAction", names: dict[str, str]) -> str:
+    from forgetmenot.clock import iso
+
+    target = f" {names[row.target_id]}" if row.target_id in names else ""
+    asked = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
+    detail = f" ({row.detail})" if row.detail else ""
+    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.rule}: {row.reason}{asked}"
+
+
+def _answer(arguments: argparse.Namespace, good: str, bad: str, *, ok: bool) -> int:
+    line = f"#{arguments.id} {good if ok else bad}"
+    if arguments.json:
+        emit({"id": arguments.id, "ok": ok, "line": line})
+    else:
+        say(line)
+    return 0 if ok else 1
+
+
+def _now() -> int:
+    from forgetmenot.clock import SystemClock
+
+    return SystemClock().now()

@@ -1,0 +1,159 @@
+"""`forgetmenot policy explain|table`: try the rules without a stream."""
+
+import argparse
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import (
+    add_config_option,
+    add_db_option,
+    add_json_option,
+    database_path,
+    emit,
+    existing_database,
+    run_async,
+    say,
+)
+
+if TYPE_CHECKING:
+    from forgetmenot.actions.entry import Action
+    from forgetmenot.actions.facts import Facts, Recent
+    from forgetmenot.actions.policy import Step
+    from forgetmenot.domain.action import Decision, Proposal
+    from forgetmenot.settings.schema import Settings
+
+NONCE = "try"
+EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
+"steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
+immune is judged by the badges last seen."""
+TABLE_KEYS = """JSON: {"actions": [{"name", "class", "mode" (off, shadow, ask, live), "does", "params", "scope",
+"undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
+
+
+def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+    """Name the command and its options."""
+    parser = subparsers.add_parser("policy", help="see what the bot may do, and try a proposal")
+    nouns = parser.add_subparsers(dest="policy_command", metavar="ACTION", required=True)
+    explain = nouns.add_parser("explain", help="what each rule says to a proposal", epilog=EXPLAIN_KEYS)
+    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch id)")
+    explain.add_argument(
+        "--text", required=True, metavar="TEXT", help="the model's text, as in '[ACTION timeout target=bob seconds=30]'"
+    )
+    explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
+    explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
+    add_db_option(explain)
+    table = nouns.add_parser("table", help="the policy as it stands", epilog=TABLE_KEYS)
+    for one, run in ((explain, _explain), (table, _table)):
+        add_config_option(one)
+        add_json_option(one)
+        one.set_defaults(run=run)
+
+
+def _settings(arguments: argparse.Namespace) -> "Settings":
+    from forgetmenot.settings.load import load_settings
+    from forgetmenot.settings.schema import Settings
+
+    return load_settings(arguments.config) if arguments.config else Settings()
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    return run_async(_explain_now(arguments))
+
+
+async def _explain_now(arguments: argparse.Namespace) -> int:
+    from forgetmenot.actions.policy import decide, explain
+    from forgetmenot.clock import SystemClock
+
+    settings, now = _settings(arguments), SystemClock().now()
+    proposal = _proposal(arguments.text)
+    facts, recent = await _facts(arguments, proposal, settings, now)
+    steps = explain(proposal, facts, settings, recent, now)
+    if arguments.json:
+        emit(_explained(proposal, steps, decide(proposal, facts, settings, recent, now)))
+        return 0
+    for step in steps:
+        print(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
+    return 0
+
+
+def _proposal(text: str) -> "Proposal":
+    """The proposal in the text; its nonce may be left out here."""
+    import re
+
+    from forgetmenot.actions.grammar import parse
+    from forgetmenot.errors import InputError
+
+    proposal = parse(re.sub(r"\[ACTION(?::\S*)?\s+", f"[ACTION:{NONCE} ", text, count=1), NONCE).proposal
+    if proposal is None:
+        raise InputError("There is no proposal in --text. Write it like '[ACTION timeout target=bob seconds=30]'.")
+    return proposal
+
+
+async def _facts(
+    arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
+) -> "tuple[Facts, Recent]":
+    """The facts of the stored channel; without a memory, of a viewer nobody has seen."""
+    from forgetmenot.actions.catalogue import find
+    from forgetmenot.actions.facts import Facts, Found, Person, Recent
+    from forgetmenot.actions.gather import Gatherer
+    from forgetmenot.actions.requests import asked_for
+    from forgetmenot.domain.chat import Standing
+    from forgetmenot.store.database import open_database
+
+    live = not arguments.offline
+    if arguments.db is None and not database_path(arguments).is_file():
+        nobody = Person("", arguments.viewer, standing=Standing.NEWCOMER)
+        facts = Facts(nobody, found=Found.UNKNOWN, asked_for=asked_for(arguments.message), live=live)
+        return facts, Recent()
+    async with open_database(existing_database(arguments)) as db:
+        gatherer = Gatherer(db, lambda _login: False)
+        facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
+        facts = dataclasses.replace(facts, live=live)
+        return facts, await gatherer.recent(find(proposal.name), facts, now)
+
+
+def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") -> dict[str, object]:
+    return {
+        "action": proposal.name,
+        "params": decision.params,
+        "verdict": decision.verdict,
+        "rule": decision.rule,
+        "reason": decision.reason,
+        "steps": [
+            {"rule": one.rule, "says": one.says, "verdict": one.verdict, "reason": one.reason} for one in steps[:-1]
+        ],
+    }
+
+
+def _table(arguments: argparse.Namespace) -> int:
+    from forgetmenot.actions.catalogue import ACTIONS
+    from forgetmenot.actions.policy import RULES
+
+    settings = _settings(arguments)
+    actions = [_entry(action, settings) for action in ACTIONS]
+    if arguments.json:
+        rules = [{"rule": one.name, "says": one.says, "a_person_may_set_it_aside": one.overruled} for one in RULES]
+        emit({"actions": actions, "rules": rules})
+        return 0
+    for one in actions:
+        print(f"{one['class']}  {one['name']:13} {one['mode']:7} {one['does']}")
+    say()
+    for number, rule in enumerate(RULES, 1):
+        print(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
+    say("The first rule that says no wins. * a moderator who approves the action sets it aside.")
+    return 0
+
+
+def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
+    from forgetmenot.actions.policy import class_mode
+
+    off = action.name in settings.actions.disabled or settings.actions.safe_mode
+    return {
+        "name": action.name,
+        "class": action.kind,
+        "mode": "off" if off else class_mode(action, settings),
+        "does": action.does,
+        "params": {one.name: {"kind": one.kind, "least": one.least, "most": one.most} for one in action.params},
+        "scope": action.scope,
+        "undo": action.undo is not None,
+    }

@@ -1,0 +1,109 @@
+"""`forgetmenot actions` and `forgetmenot policy`: JSON on standard output and nothing else, told for people else."""
+
+import argparse
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.cli import actions, policy
+from forgetmenot.clock import SystemClock
+from forgetmenot.errors import InputError
+from forgetmenot.store import action_logs
+from forgetmenot.store.action_logs import NewAction, Status
+from forgetmenot.store.database import open_database
+
+
+def _run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    subparsers = parser.add_subparsers()
+    actions.add(subparsers)
+    policy.add(subparsers)
+    parsed = parser.parse_args(list(words))
+    return int(parsed.run(parsed))
+
+
+async def _fill(path: Path, status: Status) -> None:
+    now = SystemClock().now()
+    async with open_database(path) as db, db.write() as tx:
+        for viewer_id, login in (("1", "alice"), ("2", "bob")):
+            await tx.insert(
+                "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+                (viewer_id, login, login.title(), now, now),
+            )
+        await action_logs.insert(
+            tx,
+            NewAction(
+                key="k", at=now, name="ban", kind="C", params={"target": "2", "reason": ""}, verdict="ask",
+                rule="never_alone", reason="This never happens without a person.", status=status, asked_by="1",
+                target_id="2", expires_at=now + 300_000,
+            ),
+        )  # fmt: skip
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> str:
+    """A database in which one ban waits."""
+    path = tmp_path / "m.sqlite3"
+    asyncio.run(_fill(path, Status.WAITING))
+    return str(path)
+
+
+def test_list_and_approve(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("actions", "list", "--db", memory, "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["actions"]
+    assert [(one["id"], one["name"], one["target"], one["asked_by"]) for one in listed] == [(1, "ban", "Bob", "Alice")]
+    assert _run("actions", "approve", "1", "--db", memory, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["ok"]
+    assert _run("actions", "undo", "1", "--db", memory) == 1
+    assert _run("actions", "deny", "1", "--db", memory) == 0
+    assert _run("actions", "approve", "1", "--db", memory) == 1
+    assert _run("actions", "log", "--db", memory) == 0
+    assert "ban Bob: denied" in capsys.readouterr().out
+
+
+def test_undo_and_enable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.sqlite3"
+    asyncio.run(_fill(path, Status.DONE))
+    assert _run("actions", "undo", "1", "--db", str(path)) == 0
+    assert _run("actions", "enable", "--db", str(path), "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"enabled": []}
+    assert _run("actions", "list", "--db", str(path)) == 0
+
+
+def test_no_memory_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no memory"):
+        _run("actions", "list", "--db", str(tmp_path / "none"))
+
+
+def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
+    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--config", str(config), "--json"]
+    assert _run(*words, "--text", "[ACTION timeout target=me seconds=90]", "--message", "time me out") == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["params"]["target"], told["params"]["seconds"]) == ("allow_changed", "1", "60")
+    assert _run(*words, "--text", "[ACTION:abc timeout target=bob]") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["rule"]) == ("deny", "consent")
+    assert [one["rule"] for one in told["steps"] if one["verdict"]] == ["consent"]
+    assert _run(*words[:-1], "--text", "[ACTION ban target=bob]") == 0
+    assert "never_alone" in capsys.readouterr().out
+
+
+def test_a_text_without_a_proposal_is_an_error(memory: str) -> None:
+    with pytest.raises(InputError, match="no proposal"):
+        _run("policy", "explain", "--viewer", "alice", "--db", memory, "--text", "ban bob")
+
+
+def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("policy", "table", "--json") == 0
+    table = json.loads(capsys.readouterr().out)
+    modes = {one["name"]: (one["class"], one["mode"]) for one in table["actions"]}
+    assert modes["ban"] == ("C", "ask")
+    assert modes["timeout"] == ("B", "shadow")
+    assert next(one["rule"] for one in table["rules"]) == "parameters"
+    assert _run("policy", "table") == 0
+    assert "never_alone" in capsys.readouterr().out
