@@ -1,7 +1,8 @@
 """`forgetmenot why REPLY_ID`: everything about one reply. Without an id it lists the last ones.
 
 With --json one object: `id`, `at`, `trigger`, `mode`, `text`, `status`, `detail`, `asked`, `speaker`, `model`,
-`latency_ms`, `tokens`, `filters`, `actions`, `prompt` (as it was kept) and `sections` with `rows` of `id`, `text` and `score`.
+`latency_ms`, `tokens`, `filters`, `actions`, `prompt` (as it was kept) and `sections` with their
+`rows` of `id`, `text` and `score`.
 """
 
 import argparse
