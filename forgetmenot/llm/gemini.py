@@ -12,6 +12,7 @@ from typing import NoReturn
 import aiohttp
 import httpx2
 from google import genai
+from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 from google.genai import types
 
@@ -22,7 +23,11 @@ from forgetmenot.llm.json_text import unwrapped
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 SHORTEST_TIMEOUT_S = 10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
-FINISHED = {types.FinishReason.STOP: "stop", types.FinishReason.MAX_TOKENS: "length"}
+FINISHED = {
+    types.FinishReason.STOP: "stop",
+    types.FinishReason.MAX_TOKENS: "length",
+    types.FinishReason.CONTINUATION: "length",  # there is more, which nobody asks for
+}
 # What the SDK raises on a body of an odd shape.
 SHAPE_ERRORS = (
     sdk_errors.ContinuationInterruptedError,
@@ -32,7 +37,7 @@ SHAPE_ERRORS = (
     KeyError,
     IndexError,
 )
-NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, OSError)
+NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 

@@ -193,6 +193,13 @@ all_thought = body(
     answer_body(None, finish="MAX_TOKENS", usage={"promptTokenCount": 12, "thoughtsTokenCount": 400}, thought="hm")
 )
 truncated = body(answer_body('{"changes": [{"op": "a', finish="MAX_TOKENS", usage={"promptTokenCount": 12}))
+to_be_continued = body(
+    {
+        "candidates": [
+            answer_body("part")["candidates"][0] | {"finishReason": "CONTINUATION", "continuationToken": "bW9y"}
+        ]
+    }
+)
 unsafe = body(answer_body(None, finish="SAFETY", usage={"promptTokenCount": 12}))
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import httpx2
 import pytest
+from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
@@ -138,6 +139,12 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(sim: SimG
     assert len(sim.seen) == 1
 
 
+async def test_an_answer_to_be_continued_is_taken_as_it_is(sim: SimGemini, gemini: Gemini) -> None:
+    sim.fail(sim_gemini.to_be_continued, times=5)
+    answer = await gemini.generate(PLAIN)
+    assert (answer.text, answer.finish, len(sim.seen)) == ("part", "length", 1)
+
+
 BLOCKS = [
     (sim_gemini.blocked_prompt("PROHIBITED_CONTENT"), "refused this prompt (prohibited content)"),
     (sim_gemini.unsafe, "withheld its answer (safety)"),
@@ -229,12 +236,20 @@ async def test_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGem
         await gemini.generate(PLAIN)
 
 
-async def test_a_refused_connection_is_told_at_once() -> None:
+async def test_a_refused_connection_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    really = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await really(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     model = Gemini(MODEL, key=KEY, key_env="MY_KEY", base_url="http://127.0.0.1:9")
-    async with asyncio.timeout(5):  # with the SDK's own retry it would sleep and try again
-        with pytest.raises(ModelUnavailable, match="network"):
-            await model.generate(PLAIN)
+    with pytest.raises(ModelUnavailable, match="network"):
+        await model.generate(PLAIN)
     await model.aclose()
+    assert max(slept, default=0.0) < 0.5, "the SDK slept before a second try of its own"
 
 
 async def test_giving_up_on_a_slow_answer_leaves_the_adapter_usable(sim: SimGemini, gemini: Gemini) -> None:
@@ -249,7 +264,15 @@ def _sdk_errors() -> list[type[Exception]]:
     """Every exception class that the SDK defines, and those of the HTTP clients below it."""
     own = [c for _, c in inspect.getmembers(sdk_errors, inspect.isclass) if issubclass(c, Exception)]
     own = [c for c in own if not issubclass(c, Warning)]
-    return [*own, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError, ConnectionResetError]
+    return [
+        *own,
+        auth_errors.TransportError,
+        aiohttp.ClientError,
+        httpx2.HTTPError,
+        TimeoutError,
+        ValueError,
+        ConnectionResetError,
+    ]
 
 
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from forgetmenot.llm.gate import Gate
 
 
@@ -55,17 +53,26 @@ async def test_a_reply_jumps_the_queue_when_there_is_one_place_only() -> None:
     assert log == ["first", "reply", "memory"]
 
 
-@pytest.mark.parametrize("let_in_first", [True, False])
-async def test_giving_up_while_waiting_costs_no_place(let_in_first: bool) -> None:
+async def test_giving_up_just_when_let_in_costs_no_place() -> None:
+    log: list[str] = []
+    gate, release = Gate(1), asyncio.Event()
+    async with gate.place(urgent=True):
+        leaver = asyncio.create_task(_hold(gate, "leaver", log, release, urgent=True))
+        await asyncio.sleep(0)
+    leaver.cancel()  # it has its turn, but has not run yet
+    await asyncio.gather(leaver, return_exceptions=True)
+    assert log == []
+    async with asyncio.timeout(1), gate.place(urgent=False):
+        pass
+
+
+async def test_giving_up_while_waiting_costs_no_place() -> None:
     log: list[str] = []
     gate, release = Gate(1), asyncio.Event()
     holder = asyncio.create_task(_hold(gate, "holder", log, release, urgent=True))
     await asyncio.sleep(0)
     leaver = asyncio.create_task(_hold(gate, "leaver", log, release, urgent=True))
     await asyncio.sleep(0)
-    if let_in_first:
-        release.set()
-        await holder  # the leaver has its turn now, but has not run yet
     leaver.cancel()
     await asyncio.gather(leaver, return_exceptions=True)
     release.set()
