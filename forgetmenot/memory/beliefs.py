@@ -14,6 +14,7 @@ from forgetmenot.memory.proposals import REPORTED_AT_MOST, Refused
 from forgetmenot.memory.similarity import Relation, relate
 from forgetmenot.store import evidence, notes
 from forgetmenot.store.database import Transaction
+from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 
@@ -124,12 +125,14 @@ async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, sa
 
 
 async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
-    """What a person took back does not come back by hearsay."""
+    """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
-    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-    if any(relate(note.fact, new.fact) is Relation.DUPLICATE for note in gone):
-        raise Refused("retracted")
+    for note in await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,)):
+        if relate(note.fact, new.fact) is Relation.DUPLICATE:
+            history = await notes.changes(tx, note.id)
+            if history and history[-1].cause != REDACTED:
+                raise Refused("retracted")
 
 
 async def _write(tx: Transaction, new: NewNote, said: Said, *, cause: str, now: int) -> int:

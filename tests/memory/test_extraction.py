@@ -1,0 +1,348 @@
+"""A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import DAY, HOUR
+from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
+from forgetmenot.memory.extraction import ExtractReport
+from forgetmenot.store import evidence, notes
+
+if TYPE_CHECKING:
+    from tests.memory.conftest import World
+
+
+Learn = Callable[..., Awaitable[ExtractReport]]
+Change = Callable[..., dict[str, object]]
+
+
+async def test_a_claim_becomes_a_note_with_its_episode_as_evidence(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    report = await learn(change())
+    [note] = await notes.of_subject(world.db, "1")
+    assert (note.fact, note.source_kind, note.scope) == ("plays drums in a band", SourceKind.SELF_CLAIM, Scope.VIEWER)
+    assert (note.topics, note.asked_with, note.expires_at) == (("music",), ("instrument",), None)
+    [word] = await evidence.chain(world.db, note.id)
+    assert (word.stance, word.speaker_id, word.addressed) == ("stated", "1", True)
+    assert (report.episodes, report.added) == (1, 1)
+
+
+async def test_the_model_sees_handles_and_what_is_known_and_no_names(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change())
+    await world.episode("<@2> asked <@1> about the drums.", {"1": (2, 0), "2": (4, 0), "9": (0, 0)})
+    extractor, model = world.extractor('{"changes": []}')
+    await extractor.run_pass()
+    [request] = model.requests
+    [note] = await notes.of_subject(world.db, "1")
+    assert "P1 asked P2 about the drums." in request.prompt
+    assert f"[{note.id}] P2: plays drums in a band" in request.prompt
+    assert "P3 streamer, was spoken about and said nothing" in request.prompt
+    assert "alice" not in request.prompt.casefold()
+    assert "<@" not in request.prompt
+    assert request.temperature == 0.0
+    assert request.schema is not None
+
+
+async def test_an_episode_is_read_once_whatever_it_yields(world: "World") -> None:
+    await world.episode("Nothing happened.", {"1": (30, 0)})
+    extractor, model = world.extractor('{"changes": []}')
+    assert (await extractor.run_pass()).episodes == 1
+    assert (await extractor.run_pass()).episodes == 0
+    assert len(model.requests) == 1
+
+
+MALFORMED = [
+    "",
+    " ",
+    "null",
+    "[]",
+    "42",
+    '"changes"',
+    "{}",
+    '{"changes": null}',
+    '{"changes": {}}',
+    '{"changes": "add"}',
+    '{"notes": []}',
+    '{"changes": [}',
+    '{"changes": [{"op": "add"',
+    "Here you go: {}",
+    "<think>hm</think>",
+    "```\nnothing\n```",
+    "\u0000\u0001",
+    "[" * 5_000,
+    '{"changes": 1e999}',
+    "changes:\n- op: add",
+]
+MALFORMED_ITEMS: list[object] = [
+    None,
+    7,
+    "add",
+    [],
+    {},
+    {"op": "add"},
+    {"op": 1, "about": "P1"},
+    {"op": "add", "about": None},
+]
+
+
+@pytest.mark.parametrize("answer", MALFORMED)
+async def test_a_malformed_answer_is_asked_for_once_more_and_then_counts_as_nothing(
+    world: "World", answer: str
+) -> None:
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, model = world.extractor(answer)
+    report = await extractor.run_pass()
+    assert (report.episodes, report.malformed, report.added, report.waiting) == (1, 2, 0, False)
+    assert len(model.requests) == 2
+    assert await evidence.unread(world.db) == []
+
+
+@pytest.mark.parametrize("item", MALFORMED_ITEMS)
+async def test_one_malformed_change_does_not_cost_the_others(
+    world: "World", learn: Learn, change: Change, item: object
+) -> None:
+    report = await learn(item, change())
+    assert report.added == 1
+    assert report.refused == {"malformed": 1}
+
+
+async def test_a_second_answer_that_can_be_read_counts(world: "World", change: Change) -> None:
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, _ = world.extractor("oops", json.dumps({"changes": [change()]}))
+    report = await extractor.run_pass()
+    assert (report.malformed, report.added) == (1, 1)
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("no key")])
+async def test_while_the_model_is_out_of_reach_episodes_wait(world: "World", error: Exception) -> None:
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, _ = world.extractor(error)
+    report = await extractor.run_pass()
+    assert report.waiting
+    assert len(await evidence.unread(world.db)) == 1
+
+
+async def test_a_blocked_episode_is_not_asked_about_for_ever(world: "World") -> None:
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, model = world.extractor(ModelBlocked("filtered"))
+    assert (await extractor.run_pass()).episodes == 1
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"op": "delete"}, "unknown_op"),
+        ({"op": "confirm"}, "no_id"),
+        ({"op": "supersede", "id": 99}, "not_theirs"),
+        ({"op": "confirm", "id": 99}, "not_theirs"),
+        ({"about": "P9"}, "not_there"),
+        ({"about": "alice"}, "not_there"),
+        ({"about": "<@1>"}, "not_there"),
+        ({"said_by": "P9"}, "no_speaker"),
+        ({"said_by": ""}, "no_speaker"),
+        ({"said_by": "P3"}, "speaker_silent"),
+        ({"confidence": 0.39}, "confidence"),
+        ({"confidence": 1.5}, "malformed"),
+        ({"fact": "abc"}, "length"),
+        ({"fact": "x" * 201}, "length"),
+        ({"fact": "is a friend of P9"}, "unknown_handle"),
+        ({"fact": "is a moderator of this channel"}, "claim:"),
+    ],
+)
+async def test_each_rule_refuses_and_is_counted(
+    world: "World", learn: Learn, change: Change, fields: dict[str, object], rule: str
+) -> None:
+    report = await learn(change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)})
+    assert (report.added, report.confirmed, report.superseded) == (0, 0, 0)
+    [refused] = report.refused
+    assert refused.startswith(rule)
+    assert await notes.page(world.db) == []
+
+
+async def test_people_in_a_fact_are_stored_as_ids(world: "World", learn: Learn, change: Change) -> None:
+    await learn(change(fact="plays drums in P2's band"))
+    [note] = await notes.of_subject(world.db, "1")
+    assert note.fact == "plays drums in <@2>'s band"
+
+
+async def test_what_somebody_says_about_another_is_reported_and_capped(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change(about="P2", said_by="P1", confidence=0.9))
+    [note] = await notes.of_subject(world.db, "2")
+    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+
+
+async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: "World", learn: Learn, change: Change) -> None:
+    await learn(change(about="P2", said_by="P1"))
+    await world.clock.advance(DAY)
+    report = await learn(change(about="P2", said_by="P2"))
+    [note] = await notes.of_subject(world.db, "2")
+    assert report.confirmed == 1
+    assert note.source_kind is SourceKind.SELF_CLAIM
+    assert note.confidence > 0.5
+
+
+async def test_hearsay_becomes_a_fact_when_two_people_say_it_in_two_episodes(world: "World", change: Change) -> None:
+    await world.viewer("3", "dave")
+    found: list[tuple[SourceKind, float]] = []
+    for speaker in ("1", "1", "3"):
+        await world.episode("They talked.", {speaker: (5, 0), "2": (3, 0)})
+        extractor, _ = world.extractor(json.dumps({"changes": [change(about="P2", said_by="P1")]}))
+        await extractor.run_pass()
+        found += [(note.source_kind, note.confidence) for note in await notes.of_subject(world.db, "2")]
+        await world.clock.advance(DAY)
+    assert [kind for kind, _ in found] == [SourceKind.REPORTED, SourceKind.REPORTED, SourceKind.OBSERVED]
+    assert found[1][1] == 0.5 < found[2][1]
+
+
+async def test_hearsay_never_supersedes_what_somebody_said_of_themselves(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change(fact="lives in Oslo"))
+    [note] = await notes.of_subject(world.db, "1")
+    for fields in ({"fact": "lives in Rome"}, {"fact": "lives in Rome", "op": "supersede", "id": note.id}):
+        report = await learn(change(said_by="P2", **fields))
+        assert report.refused == {"weaker_word": 1}
+    assert [one.fact for one in await notes.of_subject(world.db, "1")] == ["lives in Oslo"]
+
+
+async def test_a_contradiction_supersedes_without_being_asked_to(world: "World", learn: Learn, change: Change) -> None:
+    await learn(change(fact="lives in Oslo"))
+    report = await learn(change(fact="lives in Rome"))
+    assert report.superseded == 1
+    [new] = await notes.of_subject(world.db, "1")
+    [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
+    assert (new.fact, old.fact, old.superseded_by) == ("lives in Rome", "lives in Oslo", new.id)
+
+
+async def test_going_back_and_forth_brings_notes_back_once_a_stream(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    stream = await world.stream()
+    for fact in ("lives in Oslo", "lives in Rome", "lives in Oslo"):
+        await world.clock.advance(HOUR)
+        await learn(change(fact=fact), stream_id=stream)
+    report = await learn(change(fact="lives in Rome"), stream_id=stream)
+    assert report.refused == {"back_and_forth": 1}
+    [note] = await notes.of_subject(world.db, "1")
+    assert note.fact == "lives in Oslo"
+    assert len(await notes.page(world.db)) == 2
+
+
+async def test_the_same_again_is_a_confirmation_at_most_once_a_stream(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    first, second = await world.stream(), await world.stream()
+    await learn(change(confidence=0.5), stream_id=first)
+    for stream, confidence in ((first, 0.5), (second, 0.55), (second, 0.55)):
+        await world.clock.advance(HOUR)
+        report = await learn(change(), stream_id=stream)
+        [note] = await notes.of_subject(world.db, "1")
+        assert report.confirmed == 1
+        assert note.confidence == pytest.approx(confidence)
+        assert note.last_confirmed_at == world.clock.now()
+
+
+async def test_an_odd_lifetime_is_a_week_and_an_odd_importance_medium(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change(lifetime="for ever", importance=["high"], topics="music", asked_with=[1, "x", "instrument"]))
+    [note] = await notes.of_subject(world.db, "1")
+    assert note.expires_at == world.clock.now() + 7 * DAY
+    assert note.importance is Importance.MEDIUM
+    assert (note.topics, note.asked_with) == ((), ("instrument",))
+
+
+async def test_at_most_eight_notes_an_episode(world: "World", learn: Learn, change: Change) -> None:
+    facts = ["has a cat", "plays chess", "bakes bread", "rides horses", "reads poems", "collects stamps", "runs races"]
+    facts += ["builds boats", "grows tomatoes", "speaks Norwegian"]
+    report = await learn(*(change(fact=fact) for fact in facts))
+    assert report.added == 8
+    assert report.refused == {"enough_this_episode": 2}
+
+
+THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
+
+
+async def test_at_most_so_many_notes_about_one_person_a_stream(world: "World", learn: Learn, change: Change) -> None:
+    stream = await world.stream()
+    things = [f"{kind} {thing}" for kind in ("red", "old", "tiny") for thing in THINGS]
+    batches = [things[start : start + 7] for start in range(0, len(things), 7)]
+    reports = [await learn(*(change(fact=f"owns {thing}") for thing in batch), stream_id=stream) for batch in batches]
+    assert reports[-1].refused == {"enough_this_stream": 1}
+    assert len(await notes.of_subject(world.db, "1")) == 20
+
+
+async def test_the_channel_and_its_bits_need_no_speaker(world: "World", learn: Learn, change: Change) -> None:
+    await learn(
+        change(about="channel", said_by="", fact="streams on Fridays"),
+        change(about="bit", said_by="", fact="chat blames P2 for every crash"),
+    )
+    channel, bit = await notes.of_subject(world.db, None)
+    assert (channel.scope, channel.source_kind) == (Scope.CHANNEL, SourceKind.OBSERVED)
+    assert (bit.scope, bit.fact) == (Scope.RUNNING_BIT, "chat blames <@2> for every crash")
+
+
+async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
+    report = await learn(change(about="P2", said_by="P1"), change(about="P1", said_by="P2"))
+    assert report.added == 0
+    assert sum(report.refused.values()) == 2
+
+
+async def test_a_note_cannot_be_taken_over_through_another_subject(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change())
+    [note] = await notes.of_subject(world.db, "1")
+    report = await learn(change(op="supersede", id=note.id, about="P2", said_by="P2", fact="hates drums"))
+    assert report.refused == {"not_theirs": 1}
+    assert await notes.get(world.db, note.id) == note
+
+
+async def test_what_a_person_took_back_does_not_come_back_by_hearsay(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await learn(change(about="P2", said_by="P1"))
+    [note] = await notes.of_subject(world.db, "2")
+    async with world.db.write() as tx:
+        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=world.clock.now(), cause="wrong")
+    report = await learn(change(about="P2", said_by="P1"))
+    assert report.refused == {"retracted": 1}
+
+
+async def test_dates_from_the_future_are_now(world: "World", change: Change) -> None:
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE episodes SET ended_at = ended_at + ?", (30 * DAY,))
+    extractor, _ = world.extractor(json.dumps({"changes": [change()]}))
+    await extractor.run_pass()
+    [note] = await notes.of_subject(world.db, "1")
+    assert note.last_confirmed_at == world.clock.now()
+
+
+async def test_an_episode_that_was_summarised_again_meanwhile_is_read_anew(world: "World", change: Change) -> None:
+    """The model's answer about the old summary is thrown away: it may rest on a line that was cleared."""
+    episode = await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, model = world.extractor(json.dumps({"changes": [change()]}), '{"changes": []}')
+
+    async def summarised_again() -> None:
+        async with world.db.write() as tx:
+            await tx.execute("UPDATE episodes SET summary = 'Nothing.' WHERE id = ?", (episode,))
+
+    model.meanwhile = summarised_again
+    report = await extractor.run_pass()
+    assert (report.episodes, report.added) == (1, 0)
+    assert len(model.requests) == 2
