@@ -22,6 +22,7 @@ from pathlib import Path
 
 from forgetmenot.memory.similarity import Relation, relate
 from forgetmenot.text import reading, slots
+from forgetmenot.text.sensitive import sensitive_category
 
 Pair = tuple[str, str, str, str]
 _LETTER = {Relation.DUPLICATE: "D", Relation.CONFLICT: "C", Relation.DISTINCT: "X"}
@@ -72,6 +73,27 @@ def _timed(rows: list[list[str]]) -> dict[str, float]:
     }
 
 
+def measure_sensitive(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
+    """The rates for phrases, and the phrases that were told wrong."""
+    told = [(category, phrase, sensitive_category(phrase)) for category, phrase in rows]
+    harmless = [said for category, _, said in told if category == "harmless"]
+    caught = [(category, said) for category, _, said in told if category != "harmless" and said]
+    sensitive = len(rows) - len(harmless)
+    false = sum(said is not None for said in harmless)
+    rates = {
+        "phrases": len(rows),
+        "sensitive": sensitive,
+        "harmless": len(harmless),
+        "recall": _share(len(caught), sensitive),
+        "precision": _share(len(caught), len(caught) + false),
+        "false_positives": _share(false, len(harmless)),
+        "category_accuracy": _share(sum(category == said for category, said in caught), len(caught)),
+    }
+    return rates, [
+        f"{category}|{phrase} → {said}" for category, phrase, said in told if (said or "harmless") != category
+    ]
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("what", choices=["pairs", "sensitive"])
@@ -89,7 +111,7 @@ def main() -> int:
     rows = _lines(wanted.file, 4 if pairs else 2)
     if wanted.half:
         rows = rows[wanted.half == "odd" :: 2]
-    rates, wrong = measure_pairs(rows)
+    rates, wrong = measure_pairs(rows) if pairs else measure_sensitive(rows)
     if wanted.wrong:
         print("\n".join(wrong), file=sys.stderr)
     print(json.dumps(rates) if wanted.json else "\n".join(f"{key:24}{value}" for key, value in rates.items()))
