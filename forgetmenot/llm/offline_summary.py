@@ -18,6 +18,13 @@ MOST_CLAIMS = 14
 BIT_TIMES, BIT_PEOPLE = 4, 3
 EVENT_WORDS = 12
 _HANDLE = re.compile(r"\bP\d+\b")
+_ACTOR = re.compile(r"\AP\d+: ")
+_EVENT_FORMS = (
+    (re.compile(r"(P\d+) subscribed\b.*\bsubscribed for (\d+) months"), r"\1 subscribed for \2 months"),
+    (re.compile(r"(\d+) raiders from (P\d+)"), r"\2 raided with \1 people"),
+    (re.compile(r"(P\d+) is gifting (\d+) \w* ?\w* ?[Ss]ubs?\b"), r"\1 gifted \2 subs"),
+    (re.compile(r"(P\d+) gifted a .*\bsub to (P\d+)"), r"\1 gifted a sub to \2"),
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 _PHRASE = re.compile(r"[\w']+(?: [\w'-]+){1,5}")
 
@@ -72,10 +79,19 @@ def _about_people(said: Sequence[Said]) -> list[str]:
 
 
 def _events(entries: Iterable[Entry]) -> list[str]:
-    """Twitch's own sentences, without what somebody wrote along with them."""
-    happened = [entry.text for entry in entries if isinstance(entry, Happened)]
-    told = [" ".join(re.split(r"[:.!]", text)[0].split()[:EVENT_WORDS]) + "." for text in happened]
-    return [sentence for sentence in dict.fromkeys(told) if len(sentence) > 1][:6]
+    """Twitch's own sentences, without its small print and without what somebody wrote along with them."""
+    told = (_event(entry.text) for entry in entries if isinstance(entry, Happened))
+    return list(dict.fromkeys(sentence for sentence in told if sentence))[:6]
+
+
+def _event(text: str) -> str | None:
+    who = _ACTOR.match(text)
+    said = text[who.end() :] if who else text
+    for pattern, form in _EVENT_FORMS:
+        if found := pattern.search(said):
+            return f"{found.expand(form)}."
+    first = " ".join(re.split(r"[:.!]", said)[0].split()[:EVENT_WORDS])
+    return f"{first}." if _HANDLE.match(first) else None
 
 
 def _bits(said: Sequence[Said], bursts: Sequence[Burst]) -> list[str]:

@@ -1,6 +1,6 @@
 """The lines of a transcript as the memory shows them to a model, read back. Pure.
 
-`[20:14] P3: text`, `[20:14] P3 (to the bot): text`, `[20:15] * P4 subscribed`, `[20:15] KEKW ×37, 30 people`.
+`[20:14] P3: text`, `[20:14] P3 (to the bot): text`, `[20:15] * P4: P4 subscribed …`, `[20:15] KEKW ×37, 30 people`.
 """
 
 import re
@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 _LINE = re.compile(r"\A\s*\[[^\]]{1,20}\]\s*(?P<rest>.+?)\s*\Z")
 _SAID = re.compile(r"\A(?P<who>P\d+|BOT)(?P<role>\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
-_BURST = re.compile(
-    r"\A(?P<what>.+?)\s*[×x](?P<times>\d+)(?:\s*[,(]\s*(?P<people>\d+)\s+(?:people|viewers|chatters)\)?)?\Z"
-)
+_BURST = re.compile(r"\A(?P<what>.+?)\s*[×x](?P<times>\d+)(?:\s*[,(]\s*(?P<people>\d+)\s+(?:people|person)\)?)?\Z")
 
 
 @dataclass(frozen=True, slots=True)

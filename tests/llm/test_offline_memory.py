@@ -16,7 +16,8 @@ from forgetmenot.text.fences import fence
 CHAT = """[20:00] P1: welcome in everybody, tonight we climb the clock tower
 [20:01] P3: hello! my cat is called Miso and she is watching
 [20:01] P4 (to the bot): I moved to Oslo last month
-[20:02] * P5 subscribed for 14 months: so glad to be part of this lovely place again
+[20:02] * P5: P5 subscribed at Tier 1. They've subscribed for 14 months!
+[20:02] P5: so glad to be part of this lovely place again
 [20:02] KEKW ×37, 30 people
 [20:03] BOT: I live in a database
 [20:03] P3: blame the ladder
@@ -46,6 +47,29 @@ def test_a_window_becomes_claims_events_bits_and_topics() -> None:
 def test_a_collapsed_phrase_is_a_running_bit_too() -> None:
     assert 'chat kept saying "blame the ladder"' in summary("[20:00] blame the ladder ×6, 5 people")
     assert "Running bit" not in summary("[20:00] LETS GOOO ×6, 5 people")
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ("P9: 42 raiders from P9 have joined!", "P9 raided with 42 people."),
+        ("P4: P4 is gifting 5 Tier 1 Subs to P1's community! They've gifted a total of 9.", "P4 gifted 5 subs."),
+        ("P4: P4 gifted a Tier 1 sub to P7! This is their first Gift Sub in the channel!", "P4 gifted a sub to P7."),
+        ("P4: P4 watched 15 consecutive streams and sparked a watch streak!", "P4 watched 15 consecutive streams"),
+        ("P4 subscribed: and wrote a long line about it", "P4 subscribed."),
+        ("P4: P4 subscribed at Tier 1.", "P4 subscribed at Tier 1."),
+    ],
+)
+def test_twitchs_own_sentences_are_told_without_their_small_print(event: str, told: str) -> None:
+    assert summary(f"[20:00] * {event}").startswith(told)
+
+
+def test_a_notice_about_nobody_is_left_out() -> None:
+    assert summary("[20:00] * P4: has been a moderator for 18 months!") == "Nothing in particular was said."
+
+
+def test_words_of_one_person_are_no_running_bit() -> None:
+    assert "Running bit" not in summary("[20:00] buy my thing ×9, 1 person")
 
 
 @pytest.mark.parametrize("nothing", ["", "no transcript at all", "[20:00] BOT: hello"])
