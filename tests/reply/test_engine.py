@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -14,15 +13,13 @@ from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, 
 from forgetmenot.store import calibration, channel_state
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.text.fences import fenced
-
-if TYPE_CHECKING:
-    from tests.reply.conftest import Stage
+from tests.stage import Stage
 
 Move = Callable[[int], Awaitable[None]]
 ASKED = '[ACTION:{nonce} timeout target=alice seconds=30 else="Maybe later."]'
 
 
-async def test_a_mention_is_answered_from_memory(stage: "Stage") -> None:
+async def test_a_mention_is_answered_from_memory(stage: Stage) -> None:
     note = await stage.know("plays drums in a band")
     stage.model.answers = ["You play the drums!"]
     reply = await stage.ask("@forgetmenot_bot what do I play?")
@@ -39,34 +36,34 @@ async def test_a_mention_is_answered_from_memory(stage: "Stage") -> None:
     assert "drums" not in msgspec.json.encode(row.prompt).decode()
 
 
-async def test_chatter_is_not_answered(stage: "Stage") -> None:
+async def test_chatter_is_not_answered(stage: Stage) -> None:
     assert await stage.ask("hello everybody") is None
     assert await stage.ask("@forgetmenot_bot hi", "2", badges=("bot-badge",)) is None
     assert stage.model.asked == []
 
 
-async def test_the_same_event_is_answered_once(stage: "Stage") -> None:
+async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     event = await stage.hear("@forgetmenot_bot hi")
     assert await stage.engine.consider(event) is not None
     assert await stage.engine.consider(event) is None
     assert len(stage.said) == 1
 
 
-async def test_lore_about_the_person_talked_about_comes_along(stage: "Stage") -> None:
+async def test_lore_about_the_person_talked_about_comes_along(stage: Stage) -> None:
     await stage.know("drives like a snail", "2")
     await stage.hear("morning", "2")
     await stage.ask("@forgetmenot_bot how does bob drive?")
     assert "Bob: [id:1] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
 
 
-async def test_a_bare_mention_answers_the_line_before(stage: "Stage") -> None:
+async def test_a_bare_mention_answers_the_line_before(stage: Stage) -> None:
     await stage.hear("who won the race?")
     await stage.hear("no idea", "2")
     await stage.ask("@forgetmenot_bot")
     assert fenced(stage.model.asked[0].prompt)["message"] == "Alice: who won the race?\nAlice: @forgetmenot_bot"
 
 
-async def test_a_follow_up_goes_on_with_the_thread(stage: "Stage", settle: Move) -> None:
+async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -> None:
     await stage.ask("@forgetmenot_bot hi")
     await settle(11_000)
     assert await stage.ask("and how are you?") is not None
@@ -75,7 +72,7 @@ async def test_a_follow_up_goes_on_with_the_thread(stage: "Stage", settle: Move)
     assert await stage.ask("and now?") is None
 
 
-async def test_a_stale_mention_is_dropped(stage: "Stage", settle: Move) -> None:
+async def test_a_stale_mention_is_dropped(stage: Stage, settle: Move) -> None:
     event = await stage.hear("@forgetmenot_bot hi")
     await settle(31_000)
     reply = await stage.engine.consider(event)
@@ -84,7 +81,7 @@ async def test_a_stale_mention_is_dropped(stage: "Stage", settle: Move) -> None:
     assert stage.model.asked == []
 
 
-async def test_a_slow_model_does_not_make_it_answer_late(stage: "Stage", settle: Move) -> None:
+async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: Move) -> None:
     stage.model.held = asyncio.Event()
     stage.model.answers = [ASKED]
     thinking = asyncio.create_task(stage.ask("@forgetmenot_bot time me out please"))
@@ -97,7 +94,7 @@ async def test_a_slow_model_does_not_make_it_answer_late(stage: "Stage", settle:
     assert stage.moderation.done == []
 
 
-async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: "Stage", settle: Move) -> None:
+async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage, settle: Move) -> None:
     await stage.ask("@forgetmenot_bot one")
     waiting = [asyncio.create_task(stage.ask(f"@forgetmenot_bot {word}")) for word in ("two", "three")]
     await asyncio.sleep(0.05)
@@ -110,7 +107,7 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: "Stage
     assert len(stage.said) == 2
 
 
-async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(stage: "Stage", settle: Move) -> None:
+async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(stage: Stage, settle: Move) -> None:
     stage.engine.take(await stage.hear("@forgetmenot_bot one"))
     stage.engine.take(await stage.hear("@forgetmenot_bot hi", "2"))
     await stage.engine.idle()
@@ -123,7 +120,7 @@ async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(s
     assert len(stage.said) == 3
 
 
-async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: "Stage", settle: Move) -> None:
+async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
     stage.use(Settings())
     stage.model.answers = [f"Shadowy words. {ASKED}"]
     reply = await stage.ask("@forgetmenot_bot please time me out")
@@ -137,14 +134,14 @@ async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stag
     assert "Shadowy" not in stage.model.asked[1].prompt
 
 
-async def test_a_paused_bot_says_nothing(stage: "Stage") -> None:
+async def test_a_paused_bot_says_nothing(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await channel_state.put(tx, {"paused": "1"}, stage.clock.now())
     assert await stage.ask("@forgetmenot_bot hi") is None
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("no network"), ModelBlocked("blocked")])
-async def test_without_a_model_and_without_a_memory_it_is_quiet(stage: "Stage", error: ForgetMeNotError) -> None:
+async def test_without_a_model_and_without_a_memory_it_is_quiet(stage: Stage, error: ForgetMeNotError) -> None:
     stage.model.answers = [error]
     reply = await stage.ask("@forgetmenot_bot hi")
     assert reply is not None
@@ -154,7 +151,7 @@ async def test_without_a_model_and_without_a_memory_it_is_quiet(stage: "Stage", 
 
 
 async def test_without_a_model_a_direct_question_gets_what_is_remembered_once_in_a_while(
-    stage: "Stage", settle: Move
+    stage: Stage, settle: Move
 ) -> None:
     await stage.know("plays drums with <@2>")
     stage.model.answers = [ModelUnavailable("no network"), ModelUnavailable("no network")]
@@ -164,12 +161,12 @@ async def test_without_a_model_a_direct_question_gets_what_is_remembered_once_in
     assert stage.said == ["I can't find my words right now, but I have not forgotten you: plays drums with Bob"]
 
 
-async def test_what_the_model_is_billed_calibrates_the_estimate(stage: "Stage") -> None:
+async def test_what_the_model_is_billed_calibrates_the_estimate(stage: Stage) -> None:
     await stage.ask("@forgetmenot_bot hi")
     assert await calibration.factor_of(stage.db, "scripted") != 1.0
 
 
-async def test_every_filter_that_fired_is_kept(stage: "Stage") -> None:
+async def test_every_filter_that_fired_is_kept(stage: Stage) -> None:
     stage.model.answers = ["ForgetMeNot: **hello** https://bad.example"]
     reply = await stage.ask("@forgetmenot_bot hi")
     assert reply is not None
@@ -177,7 +174,7 @@ async def test_every_filter_that_fired_is_kept(stage: "Stage") -> None:
     assert (await stage.row(reply.id)).filters == ("labels", "markdown", "links")
 
 
-async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: "Stage") -> None:
+async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: Stage) -> None:
     stage.model.answers = ["https://bad.example"]
     reply = await stage.ask("@forgetmenot_bot hi")
     assert reply is not None
@@ -187,7 +184,7 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
 
 
-async def test_an_action_is_done_before_the_words_go_out(stage: "Stage") -> None:
+async def test_an_action_is_done_before_the_words_go_out(stage: Stage) -> None:
     stage.model.answers = [f"Off you go, Alice! {ASKED}"]
     reply = await stage.ask("@forgetmenot_bot please time me out")
     assert reply is not None
@@ -202,14 +199,14 @@ async def test_an_action_is_done_before_the_words_go_out(stage: "Stage") -> None
         (Outcome(OutcomeKind.UNKNOWN, "no answer"), "I'm not sure that worked."),
     ],
 )
-async def test_a_failed_action_is_never_claimed(stage: "Stage", outcome: Outcome, said: str) -> None:
+async def test_a_failed_action_is_never_claimed(stage: Stage, outcome: Outcome, said: str) -> None:
     stage.moderation.answer = outcome
     stage.model.answers = [f"I timed you out, Alice! {ASKED}"]
     await stage.ask("@forgetmenot_bot please time me out")
     assert stage.said == [said]
 
 
-async def test_a_refused_action_speaks_its_else_text(stage: "Stage") -> None:
+async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
     stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.OFF)))
     stage.model.answers = [f"Timed out! {ASKED}"]
     await stage.ask("@forgetmenot_bot please time me out")
@@ -217,7 +214,7 @@ async def test_a_refused_action_speaks_its_else_text(stage: "Stage") -> None:
     assert stage.moderation.done == []
 
 
-async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: "Stage") -> None:
+async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: Stage) -> None:
     stage.model.answers = ["I have timed out Bob for you."]
     reply = await stage.ask("@forgetmenot_bot time out bob")
     assert stage.said == ["I can't do that right now."]
@@ -225,7 +222,7 @@ async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: "Stage") -> None:
     assert "boast" in (await stage.row(reply.id)).filters
 
 
-async def test_it_speaks_up_by_itself_in_live_mode_only(stage: "Stage") -> None:
+async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
     stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
     async with stage.db.write() as tx:
         await tx.many(
@@ -242,7 +239,7 @@ async def test_it_speaks_up_by_itself_in_live_mode_only(stage: "Stage") -> None:
     assert "welcome them back" in stage.model.asked[0].prompt
 
 
-async def test_the_prefix_is_the_same_bytes_until_it_is_refreshed(stage: "Stage", settle: Move) -> None:
+async def test_the_prefix_is_the_same_bytes_until_it_is_refreshed(stage: Stage, settle: Move) -> None:
     await stage.ask("@forgetmenot_bot hi")
     await stage.know("drums are loud here", None, Scope.CHANNEL)
     await settle(20_000)

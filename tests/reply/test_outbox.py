@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +14,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
-
-if TYPE_CHECKING:
-    from tests.reply.conftest import FakeChat
+from tests.stage import FakeChat
 
 Move = Callable[[int], Awaitable[None]]
 
@@ -32,7 +29,7 @@ async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1"
 
 
 async def test_a_message_goes_out_and_its_row_says_so(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat"
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
 ) -> None:
     sent = await outbox.send(await message(db, clock, "hello"))
     assert sent == Sent(Status.SENT, "", "t1")
@@ -44,7 +41,7 @@ async def test_a_message_goes_out_and_its_row_says_so(
 
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
 async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move, moderator: bool, limit: int
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move, moderator: bool, limit: int
 ) -> None:
     outbox.is_moderator = moderator
     messages = [await message(db, clock, f"line {i}", str(i), 200_000) for i in range(limit + limit // 2)]
@@ -62,7 +59,7 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     assert all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
 
 
-async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: FakeChat) -> None:
     box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
     lines = [("a1", "alice"), ("a2", "alice"), ("a3", "alice"), ("b1", "bob"), ("c1", "carol")]
     sending = [asyncio.create_task(box.send(await message(db, clock, text, viewer))) for text, viewer in lines]
@@ -95,7 +92,7 @@ async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: 
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
 ) -> None:
     for i in range(20):
         await outbox.send(await message(db, clock, f"line {i}"))
@@ -106,7 +103,7 @@ async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
 
 
 async def test_a_429_is_waited_out_and_the_message_sent_once(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat", settle: Move
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
 ) -> None:
     chat.answers = [TwitchRateLimited("slow down", 4)]
     sending = asyncio.create_task(outbox.send(await message(db, clock, "hello")))
@@ -132,7 +129,7 @@ async def test_every_answer_of_twitch_is_kept(
     db: Database,
     clock: ManualClock,
     outbox: Outbox,
-    chat: "FakeChat",
+    chat: FakeChat,
     answer: Outcome | ForgetMeNotError,
     status: Status,
     detail: str,
@@ -141,7 +138,7 @@ async def test_every_answer_of_twitch_is_kept(
     assert await outbox.send(await message(db, clock, "hello")) == Sent(status, detail)
 
 
-async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualClock, chat: FakeChat) -> None:
     """Killed between the call and its answer: the row says `sending`, then `unknown`, and never goes out again."""
     chat.held = asyncio.Event()
     box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
@@ -168,7 +165,7 @@ async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualCl
 
 
 async def test_a_line_seen_in_chat_proves_its_delivery(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: "FakeChat"
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
 ) -> None:
     chat.answers = [Outcome(OutcomeKind.UNKNOWN, "no answer")]
     await outbox.send(await message(db, clock, "hello"))
@@ -180,7 +177,7 @@ async def test_a_line_seen_in_chat_proves_its_delivery(
 
 
 async def test_lines_of_commands_and_actions_are_polished_and_kept(
-    db: Database, outbox: Outbox, chat: "FakeChat"
+    db: Database, outbox: Outbox, chat: FakeChat
 ) -> None:
     assert (await outbox.say("/me **jumps**")).kind is OutcomeKind.DONE
     assert (await outbox.tell("/", viewer_id="1")).kind is OutcomeKind.REFUSED
@@ -188,7 +185,7 @@ async def test_lines_of_commands_and_actions_are_polished_and_kept(
     assert [kept.trigger for kept in await bot_messages.listing(db, 5)] == ["command", "action"]
 
 
-async def test_whoever_gives_up_waiting_is_not_sent(db: Database, clock: ManualClock, chat: "FakeChat") -> None:
+async def test_whoever_gives_up_waiting_is_not_sent(db: Database, clock: ManualClock, chat: FakeChat) -> None:
     box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
     sending = asyncio.create_task(box.send(await message(db, clock, "hello")))
     await asyncio.sleep(0)
@@ -199,7 +196,7 @@ async def test_whoever_gives_up_waiting_is_not_sent(db: Database, clock: ManualC
 
 
 async def test_without_a_disk_nothing_is_sent(
-    db: Database, clock: ManualClock, chat: "FakeChat", monkeypatch: pytest.MonkeyPatch
+    db: Database, clock: ManualClock, chat: FakeChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message whose row cannot be written could go out twice after a crash, so it does not go out."""
 

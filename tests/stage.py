@@ -1,0 +1,259 @@
+"""A bot on a stage: everything real but Twitch and the model; and the fakes of those ports."""
+
+# ruff: noqa: ARG002  # a fake takes what its port is given
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from forgetmenot.actions.entry import Hands
+from forgetmenot.actions.executor import Executor
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.memory.recall import Recall
+from forgetmenot.reply.engine import Parts, Reply, ReplyEngine
+from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.triggers import Identity
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.store import bot_messages, channel_state, notes
+from forgetmenot.store.database import Database
+from forgetmenot.store.notes import NewNote
+
+
+@dataclass
+class FakeChat:
+    """A ChatOut that remembers what was said and answers as it was told."""
+
+    clock: ManualClock
+    said: list[tuple[int, str, str | None]] = field(default_factory=list)
+    answers: list[Outcome | ForgetMeNotError] = field(default_factory=list)
+    held: asyncio.Event | None = None
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        self.said.append((self.clock.now(), text, reply_to))
+        if self.held is not None:
+            await self.held.wait()
+        answer = self.answers.pop(0) if self.answers else Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
+        if isinstance(answer, ForgetMeNotError):
+            raise answer
+        return answer
+
+
+@pytest.fixture
+def chat(clock: ManualClock) -> FakeChat:
+    return FakeChat(clock)
+
+
+# ── a channel with people in it ─────────────────────────────────────────────────────────────
+
+NONCE = re.compile(r"CODE for an action: (\w+)\.")
+
+
+@dataclass
+class ScriptedModel:
+    """A LanguageModel that answers what it is told to; `{nonce}` becomes the prompt's own code."""
+
+    answers: list[str | ForgetMeNotError] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
+    held: asyncio.Event | None = None
+    name: str = "scripted"
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        self.asked.append(request)
+        if self.held is not None:
+            await self.held.wait()
+        answer = self.answers.pop(0) if self.answers else f"Answer number {len(self.asked)} it is."
+        if isinstance(answer, ForgetMeNotError):
+            raise answer
+        nonce = NONCE.search(request.prompt)
+        text = answer.replace("{nonce}", nonce[1] if nonce else "")
+        return ModelAnswer(text, self.name, TokenUsage(1_000, 600, 20, 0), latency_ms=7)
+
+    async def aclose(self) -> None:
+        return None
+
+
+@dataclass
+class FakeModeration:
+    """A Moderation that remembers what was done and answers as it was told."""
+
+    done: list[str] = field(default_factory=list)
+    answer: Outcome | ForgetMeNotError = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
+    immune: bool = False
+
+    def _do(self, what: str) -> Outcome:
+        self.done.append(what)
+        if isinstance(self.answer, ForgetMeNotError):
+            raise self.answer
+        return self.answer
+
+    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
+        return self._do(f"timeout {user_id} {seconds}")
+
+    async def untimeout(self, user_id: str) -> Outcome:
+        return self._do(f"untimeout {user_id}")
+
+    async def ban(self, user_id: str, reason: str) -> Outcome:
+        return self._do(f"ban {user_id}")
+
+    async def delete_message(self, event_id: str) -> Outcome:
+        return self._do(f"delete {event_id}")
+
+    async def announce(self, text: str) -> Outcome:
+        return self._do(f"announce {text}")
+
+    async def set_slow_mode(self, seconds: int | None) -> Outcome:
+        return self._do(f"slow {seconds}")
+
+    async def set_emote_only(self, *, on: bool) -> Outcome:
+        return self._do(f"emote-only {on}")
+
+    async def shoutout(self, user_id: str) -> Outcome:
+        return self._do(f"shoutout {user_id}")
+
+    async def create_marker(self, description: str) -> Outcome:
+        return self._do("marker")
+
+    async def create_clip(self) -> Outcome:
+        return self._do("clip")
+
+    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+        return self._do("channel")
+
+    async def is_immune(self, user_id: str) -> bool:
+        return self.immune
+
+
+class NoMemory:
+    """A memory hand that refuses."""
+
+    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
+        return Outcome(OutcomeKind.REFUSED)
+
+    async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
+        return Outcome(OutcomeKind.REFUSED)
+
+    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
+        return Outcome(OutcomeKind.REFUSED)
+
+
+PEOPLE = {"1": "alice", "2": "bob", "3": "carol"}
+
+
+@dataclass
+class Stage:
+    """A bot on a stage: everything real but Twitch and the model."""
+
+    db: Database
+    clock: ManualClock
+    chat: FakeChat
+    model: ScriptedModel
+    moderation: FakeModeration
+    outbox: Outbox
+    keeper: PrefixKeeper
+    engine: ReplyEngine
+    settings: Settings
+    lines: int = 0
+
+    def use(self, settings: Settings) -> None:
+        self.settings = settings
+
+    async def hear(self, text: str, viewer: str = "1", *, badges: tuple[str, ...] = (), **more: Any) -> ChatEvent:  # noqa: ANN401
+        """Somebody says something: it is in tier 1."""
+        login, now = PEOPLE[viewer], self.clock.now()
+        self.lines += 1
+        event = ChatEvent(
+            f"e{self.lines}",
+            EventKind.MESSAGE,
+            viewer,
+            login,
+            login.title(),
+            text,
+            now,
+            badges=frozenset(badges),
+            **more,
+        )
+        async with self.db.write() as tx:
+            await tx.execute(
+                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at) VALUES (?, 1, ?, 'message', ?, ?, ?)",
+                (event.id, viewer, text, "viewer", now),
+            )
+        return event
+
+    async def ask(self, text: str, viewer: str = "1", **more: Any) -> Reply | None:  # noqa: ANN401
+        """Somebody says something, and the bot considers it."""
+        return await self.engine.consider(await self.hear(text, viewer, **more))
+
+    async def know(self, fact: str, viewer: str | None = "1", scope: Scope = Scope.VIEWER) -> int:
+        """A note."""
+        async with self.db.write() as tx:
+            new = NewNote(scope, viewer, fact, 0.9, SourceKind.SELF_CLAIM, self.clock.now())
+            return await notes.insert(tx, new, cause="test", now=self.clock.now())
+
+    async def row(self, reply_id: int) -> bot_messages.BotMessage:
+        found = await bot_messages.get(self.db, reply_id)
+        assert found is not None
+        return found
+
+    @property
+    def said(self) -> list[str]:
+        return [text for _, text, _ in self.chat.said]
+
+
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", (), frozenset({"nightbot"}))
+ACTIVE = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False)
+)
+
+
+@pytest.fixture
+async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Stage]:
+    async with db.write() as tx:
+        await tx.execute("INSERT INTO runs (started_at, command) VALUES (0, 'test')")
+        await tx.many(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+            [(key, login, login.title(), clock.now(), clock.now()) for key, login in PEOPLE.items()],
+        )
+        await tx.execute(
+            "INSERT INTO streams (id, started_at, last_event_at) VALUES (1, ?, ?)", (clock.now(), clock.now())
+        )
+        await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
+    made = _stage(db, clock, chat)
+    worker = asyncio.create_task(made.outbox.run())
+    yield made
+    await made.engine.aclose()
+    worker.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await worker
+
+
+def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
+    holder: list[Stage] = []
+
+    def settings() -> Settings:
+        return holder[0].settings if holder else ACTIVE
+
+    async def flush() -> None:
+        return None
+
+    model, moderation = ScriptedModel(), FakeModeration()
+    outbox = Outbox(db=db, out=chat, clock=clock, settings=settings)
+    recall = Recall(db=db, settings=settings, clock=clock)
+    keeper = PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model.name)
+    hands = Hands(moderation, outbox, NoMemory())
+    executor = Executor(db=db, hands=hands, settings=settings, clock=clock)
+    parts = Parts(model, Gatherer(db=db, recall=recall, clock=clock), keeper, outbox, executor)
+    engine = ReplyEngine(parts, db=db, settings=settings, clock=clock, identity=lambda: BOT, flush=flush)
+    holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, ACTIVE))
+    return holder[0]
