@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from forgetmenot.llm.offline_claims import claims
 from forgetmenot.llm.offline_transcript import Burst, Entry, Happened, Said, read
 from forgetmenot.llm.offline_words import COMMON_PHRASES, NO_TOPIC
-from forgetmenot.text.words import STOPWORDS, words
+from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_WORDS = 150
 MOST_CLAIMS = 14
@@ -20,7 +20,7 @@ EVENT_WORDS = 12
 _HANDLE = re.compile(r"\bP\d+\b")
 _ACTOR = re.compile(r"\AP\d+: ")
 _EVENT_FORMS = (
-    (re.compile(r"(P\d+) subscribed\b.*\bsubscribed for (\d+) months"), r"\1 subscribed for \2 months"),
+    (re.compile(r"(P\d+) subscribed\b.*\bsubscribed for (\d{2,}|[2-9]) months"), r"\1 subscribed for \2 months"),
     (re.compile(r"(\d+) raiders from (P\d+)"), r"\2 raided with \1 people"),
     (re.compile(r"(P\d+) is gifting (\d+) \w* ?\w* ?[Ss]ubs?\b"), r"\1 gifted \2 subs"),
     (re.compile(r"(P\d+) gifted a .*\bsub to (P\d+)"), r"\1 gifted a sub to \2"),
@@ -140,9 +140,8 @@ def _best_topics(by_word: Mapping[str, set[str]], pairs: Counter[str]) -> list[s
     chosen: list[str] = []
     for word in ranked:
         pair = next((p for p, n in pairs.most_common() if n >= 2 and word in p.split()), None)
-        topic = pair or word
-        if not any(word in known.split() for known in chosen):
-            chosen.append(topic)
+        if not any(stem(word) in map(stem, known.split()) for known in chosen):
+            chosen.append(pair or word)
     return chosen[:4]
 
 

@@ -14,7 +14,7 @@ ASKED_WITH: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = tuple(
         ("drums guitar piano bass violin band sings singer keyboard", "instrument music band play"),
         ("favourite loves likes prefers enjoys", "favourite like best love"),
         ("game games main mains speedruns", "game play favourite"),
-        ("van car drives bike truck", "car drive vehicle driving"),
+        ("van car drives bike bicycle truck", "car drive vehicle driving"),
         (
             "speaks language languages learning norwegian german french spanish japanese english",
             "language speak learning",
@@ -25,7 +25,10 @@ ASKED_WITH: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = tuple(
         ("brother sister wife husband partner son daughter mum dad kids kid", "family"),
         ("practice tuesdays mondays wednesdays thursdays fridays saturdays sundays", "when day week"),
         ("chess cards poker", "game hobby play"),
-        ("runs climbs swims hikes skis surfs dances knits paints draws", "hobby sport"),
+        (
+            "runs climbs swims hikes skis surfs dances knits paints draws makes collects sews gardens pottery",
+            "hobby sport craft",
+        ),
         ("bit joke saying blame", "joke meme running bit funny"),
         ("allergic vegan vegetarian", "eat food"),
         ("dream wants", "dream plan want"),
@@ -36,8 +39,9 @@ TOPICS = (
     ("pets", "cat dog parrot bird rabbit hamster horse kitten puppy fish snake turtle pet cats dogs"),
     ("work", "works work job scheduler company business"),
     ("music", "drums guitar piano bass violin band sings singer"),
-    ("games", "game games main mains speedruns plays chess"),
-    ("travel", "drives car van bike train travel travels"),
+    ("games", "game games main mains speedruns chess"),
+    ("travel", "drives car van bike bicycle train travel travels"),
+    ("hobbies", "makes knits paints draws sews gardens climbs swims hikes skis surfs dances collects pottery"),
     ("languages", "speaks language languages learning norwegian german french spanish japanese"),
     ("food", "bakes bread cooks sourdough eats drinks"),
     ("family", "brother sister wife husband partner son daughter mum dad kids"),
@@ -67,7 +71,8 @@ _NO_TOPIC_TEXT = """
     still think know come came want need make made thing things back day time today try tried look looks said
     take took give work new old next last way right left little big great love like guess wait hold here there
     brb afk haha hahaha bot oh ah uh um ok okay sure maybe anyone someone nothing something everything correct
-    answer already again half almost done every behind before after hundred second third somebody please really"""
+    answer already again half almost done every behind before after hundred second third somebody please really blame
+    congratulations happened"""
 NO_TOPIC = frozenset(_NO_TOPIC_TEXT.split())
 COMMON_PHRASES = re.compile(
     r"\A(?:let'?s go+|good (?:night|morning|evening|luck|game|one)|gg.*|(?:hello|hi|hey|welcome|thank|thanks|gz)\b.*"
