@@ -214,7 +214,7 @@ def in_words(trail: Trail) -> list[str]:
 
 def _ending(reply: BotMessage) -> str:
     ending = _ENDINGS[reply.status]
-    return ending if ending.endswith(".") else f"{ending}: {reply.detail or 'no reason kept'}."
+    return ending if ending.endswith(".") else f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
 
 
 def _model(reply: BotMessage) -> list[str]:

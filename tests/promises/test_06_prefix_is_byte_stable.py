@@ -1,0 +1,88 @@
+"""Promise 6: the prefix is composed once per compaction pass and is the same bytes for every reply until the next."""
+
+import hashlib
+
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from forgetmenot.clock import DAY
+from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.domain.memory import Scope
+from forgetmenot.prompt.assemble import assemble, compose_prefix
+from forgetmenot.prompt.depth import depth_for
+from forgetmenot.prompt.material import Line, Past, PrefixMaterial, TailMaterial
+from forgetmenot.settings.schema import PromptSettings, Settings
+from tests.stage import Stage
+
+NOW = 1_784_894_400_000
+SETTINGS = Settings()
+SLOW = PrefixMaterial(
+    channel="thechannel",
+    title="Racing",
+    category="Cars",
+    actions=("clip",),
+    digest="A week of races.",
+    episodes=(Past(1, NOW, "they raced", is_recap=True), Past(2, NOW, "alice won"), Past(3, NOW, "bob won")),
+)
+
+minutes = st.integers(0, 3 * 365 * 24 * 60)
+speakers = st.builds(
+    lambda i, name: Viewer(i, name, name, Role.VIEWER, 0, 0), st.sampled_from("123"), st.text(max_size=25)
+)
+messages = st.builds(lambda i, text: Line(i, f"e{i}", "1", text, NOW), st.integers(1, 10**6), st.text(max_size=300))
+
+
+@given(minutes, speakers, messages, st.floats(0, 600), st.text(min_size=4, max_size=8))
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
+    minute: int, speaker: Viewer, message: Line, rate: float, nonce: str
+) -> None:
+    prefix = compose_prefix(SLOW, SETTINGS)
+    tail = TailMaterial(NOW + minute * 60_000, nonce, speaker, message, depth=depth_for(rate, SETTINGS))
+    assert assemble(prefix, tail, SETTINGS).prefix == prefix.text
+
+
+@given(st.integers(1_250, 2_500), st.text(max_size=500))
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(budget: int, text: str) -> None:
+    prefix = compose_prefix(SLOW, SETTINGS)
+    chat = tuple(Line(i, f"e{i}", "2", f"{i} {text}", NOW) for i in range(20))
+    tail = TailMaterial(
+        NOW, "nonce", Viewer("1", "a", "A", Role.VIEWER, 0, 0), Line(99, "e99", "1", text, NOW), chat=chat
+    )
+    prompt = assemble(prefix, tail, Settings(prompt=PromptSettings(budget_tokens=budget)))
+    assert prefix.text.startswith(prompt.prefix)
+    assert prompt.prefix.startswith(prefix.sections[0].text)
+
+
+def test_it_tells_no_time() -> None:
+    """Composed on another day from the same rows it is the same bytes: dates in it are those of the rows."""
+    assert compose_prefix(SLOW, SETTINGS).sha256 == compose_prefix(SLOW, SETTINGS).sha256
+    assert " ago" not in compose_prefix(SLOW, SETTINGS).text
+
+
+async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) -> None:
+    await stage.know("the marmot is the mascot", None, Scope.CHANNEL)
+    seen = set()
+    for i in range(6):
+        viewer = "123"[i % 3]
+        await stage.know(f"fact number {i}", viewer)
+        await stage.know(f"channel fact {i}", None, Scope.CHANNEL)
+        await stage.clock.advance(DAY)
+        reply = await stage.ask(f"@forgetmenot_bot what about {i}?", viewer)
+        assert reply is not None
+        kept = (await stage.row(reply.id)).prompt
+        assert kept["prefix_whole"]
+        seen.add((kept["prefix_sha256"], hashlib.sha256(stage.model.asked[-1].system.encode()).hexdigest()))
+    assert len(seen) == 1
+    before = (await stage.keeper.current()).sha256
+    await stage.keeper.refresh()
+    assert (await stage.keeper.current()).sha256 != before
+
+
+async def test_at_least_half_of_the_input_is_prefix(stage: Stage) -> None:
+    reply = await stage.ask("@forgetmenot_bot hello")
+    assert reply is not None
+    kept = (await stage.row(reply.id)).prompt
+    assert kept["prefix_tokens"] >= 0.5 * kept["estimated"]

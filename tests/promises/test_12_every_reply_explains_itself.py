@@ -1,0 +1,118 @@
+"""Promise 12: one row tells why the bot said what it said, or why it said nothing."""
+
+import re
+
+import msgspec
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.errors import ModelUnavailable
+from forgetmenot.reply.trail import explain, in_words, one_line
+from forgetmenot.settings.schema import PromptSettings, Settings
+from forgetmenot.store.bot_messages import Status
+from tests.stage import ACTIVE, Stage
+
+ASKED = '[ACTION:{nonce} timeout target=alice seconds=30 else="Maybe later."]'
+
+
+async def test_the_row_tells_everything(stage: Stage) -> None:
+    first = await stage.know("plays drums in a band")
+    second = await stage.know("lives by the sea")
+    await stage.hear("the sea is loud today", "2")
+    stage.model.answers = [f"**Off you go!** {ASKED}"]
+    reply = await stage.ask("@forgetmenot_bot time me out and tell me about my drums")
+    assert reply is not None
+    row = await stage.row(reply.id)
+    assert (row.event_id, row.viewer_id, row.trigger, row.mode) == ("e2", "1", "mention", "mentions")
+    assert (row.status, row.text, row.twitch_id) == (Status.SENT, "Off you go!", "t1")
+    assert row.usage == {
+        "estimated": row.prompt["estimated"],
+        "billed": 1_000,
+        "cached": 600,
+        "output": 20,
+        "thoughts": 0,
+    }
+    assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
+    sections = {section["name"]: section for section in row.prompt["sections"]}
+    assert sections["lore"]["rows"] == [first, second]  # in the order of their rank
+    assert set(row.prompt["scores"]) == {str(first), str(second)}
+    assert sections["chat"]["rows"] == [1]
+    assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
+    story = "\n".join(in_words(await explain(stage.db, reply.id)))
+    for part in (
+        "Asked by Alice (mention): Alice: @forgetmenot_bot time me out",
+        "Said: Off you go!",
+        "It was sent.",
+        "Changed on the way by: markdown.",
+        "timeout (class B): allow",
+        "→ done",
+        "1000 billed, 600 of them cached",
+        f"1. [{first}]",
+        "plays drums in a band",
+        "Bob: the sea is loud today",
+    ):
+        assert part in story
+
+
+async def test_it_holds_no_chat_text(stage: Stage) -> None:
+    await stage.hear("the marmot sleeps", "2")
+    reply = await stage.ask("@forgetmenot_bot is the marmot asleep?")
+    assert reply is not None
+    row = await stage.db.row("SELECT * FROM bot_messages WHERE id = ?", (reply.id,))
+    assert row is not None
+    assert "marmot" not in msgspec.json.encode([str(value) for value in tuple(row)]).decode()
+
+
+async def test_once_chat_is_gone_its_text_is_gone_here_too(stage: Stage) -> None:
+    await stage.hear("the marmot sleeps", "2")
+    reply = await stage.ask("@forgetmenot_bot is the marmot asleep?")
+    assert reply is not None
+    async with stage.db.write() as tx:
+        await tx.execute("DELETE FROM events")
+    story = "\n".join(in_words(await explain(stage.db, reply.id)))
+    assert "marmot" not in story
+    assert "Asked by Alice (mention): (no longer kept)" in story
+    assert "(no longer kept)" in story
+
+
+async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
+    for i in range(10):
+        await stage.know(f"fact number {i} of many about drums and bands")
+        await stage.hear(f"line number {i} of this chat", "2")
+    whole = await stage.ask("@forgetmenot_bot drums?")
+    assert whole is not None
+    size = (await stage.row(whole.id)).prompt["estimated"]
+    stage.use(Settings(bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150)))
+    await stage.clock.advance(MINUTE)
+    reply = await stage.ask("@forgetmenot_bot drums?")
+    assert reply is not None
+    story = "\n".join(in_words(await explain(stage.db, reply.id)))
+    assert "left out: 2 lore past 5" in story
+    assert re.search(r"lore: \d+ tokens, \d+ left out", story)
+
+
+async def test_silence_has_a_reason(stage: Stage) -> None:
+    stage.model.answers = [ModelUnavailable("The model does not answer.")]
+    reply = await stage.ask("@forgetmenot_bot hi")
+    assert reply is not None
+    story = in_words(await explain(stage.db, reply.id))
+    assert "It said nothing: ModelUnavailable: The model does not answer." in story
+    assert "No model answered." in story
+
+
+async def test_what_twitch_refused_is_told(stage: Stage) -> None:
+    stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
+    reply = await stage.ask("@forgetmenot_bot hi")
+    assert reply is not None
+    assert "Twitch refused it: AutoMod held it." in in_words(await explain(stage.db, reply.id))
+
+
+async def test_one_line_for_chat(stage: Stage) -> None:
+    await stage.know("plays drums")
+    reply = await stage.ask("@forgetmenot_bot hi")
+    assert reply is not None
+    assert one_line(await explain(stage.db, reply.id)) == "#1: Alice asked me (mention); I had in mind: plays drums."
+    await stage.clock.advance(MINUTE)
+    other = await stage.ask("@forgetmenot_bot hi", "2")
+    assert other is not None
+    assert "I had nothing in mind about them" in one_line(await explain(stage.db, other.id))
