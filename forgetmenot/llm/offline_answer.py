@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from forgetmenot.llm.offline_claims import claims
 from forgetmenot.llm.offline_grammar import to_you
 from forgetmenot.llm.offline_prompt import Fact, Place, Seen, read
+from forgetmenot.llm.offline_summary import SMALL_CHANGE
 from forgetmenot.llm.offline_words import kindred
 from forgetmenot.text.words import STOPWORDS, stem, words
 
@@ -130,9 +131,7 @@ def _parts(fact: Fact) -> list[Fact]:
     """An episode is told by its sentences; the small change of a summary is not worth telling."""
     if fact.place is not Place.PAST:
         return [fact]
-    told = [
-        part for part in _SENTENCE.split(fact.text) if not part.startswith(("In chat", "Loudest", "Most of the talk"))
-    ]
+    told = [part for part in _SENTENCE.split(fact.text) if not part.startswith(SMALL_CHANGE)]
     return [Fact(part, Place.PAST, when=fact.when) for part in told]
 
 

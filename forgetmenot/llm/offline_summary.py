@@ -16,7 +16,7 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 MOST_WORDS = 150
 MOST_CLAIMS = 14
 BIT_TIMES, BIT_PEOPLE = 4, 3
-EVENT_WORDS = 12
+EVENT_WORDS = 7
 _HANDLE = re.compile(r"\bP\d+\b")
 _ACTOR = re.compile(r"\AP\d+: ")
 _EVENT_FORMS = (
@@ -25,6 +25,10 @@ _EVENT_FORMS = (
     (re.compile(r"(P\d+) is gifting (\d+) \w* ?\w* ?[Ss]ubs?\b"), r"\1 gifted \2 subs"),
     (re.compile(r"(P\d+) gifted a .*\bsub to (P\d+)"), r"\1 gifted a sub to \2"),
 )
+_HAPPENED = re.compile(r"\AP\d+ (?:subscribed|raided|gifted|cheered|watched)\b")
+_TALK = re.compile(r"\AMost of the talk was about (.+)\.\Z")
+SMALL_CHANGE = ("In chat", "Loudest", "Most of the talk", "Nothing in particular")
+"""How the sentences begin that are worth a line in an episode, and nothing beyond it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 _PHRASE = re.compile(r"[\w']+(?: [\w'-]+){1,5}")
 
@@ -47,10 +51,21 @@ def summary(transcript: str) -> str:
 
 
 def recap(text: str) -> str:
-    """A stream's recap out of its episodes' sentences: what happened and what was learned, each once."""
-    found = list(dict.fromkeys(_sentences(text)))
-    telling = [s for s in found if not s.startswith(("Most of the talk", "Loudest", "In chat", "Nothing in"))]
-    return within(telling or found or ["A quiet stream."], MOST_WORDS // 2)
+    """A stream's recap out of its episodes' summaries, one a line: what it was about, what happened, who told what."""
+    episodes = [_sentences(line) for line in text.splitlines()]
+    told = [sentence for row in itertools.zip_longest(*episodes) for sentence in row if sentence]  # of each in turn
+    happened = [s for s in told if s.startswith("Running bit") or _HAPPENED.match(s)]
+    people = [s for s in told if s not in happened and not s.startswith(SMALL_CHANGE)]
+    kept = dict.fromkeys([*_about(told), *happened, *people])
+    return within(list(kept) or told or ["A quiet stream."], MOST_WORDS // 2)
+
+
+def _about(sentences: Iterable[str]) -> list[str]:
+    """One sentence about the topics of all episodes, the first two of each."""
+    found = (_TALK.match(sentence) for sentence in sentences)
+    topics = [topic for talk in found if talk for topic in re.split(r", | and ", talk[1])[:2]]
+    chosen = list(dict.fromkeys(topics))[:5]
+    return [f"The stream was about {_listed(chosen)}."] if chosen else []
 
 
 def within(sentences: Iterable[str], most: int) -> str:
@@ -65,9 +80,9 @@ def within(sentences: Iterable[str], most: int) -> str:
     return " ".join(kept)
 
 
-def _sentences(text: str) -> list[str]:
-    lines = (re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line) for line in text.splitlines())
-    return [s.strip() for line in lines for s in _SENTENCE_END.split(line) if len(s.split()) > 2]
+def _sentences(line: str) -> list[str]:
+    bare = re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line)
+    return [found.strip() for found in _SENTENCE_END.split(bare) if len(found.split()) > 2]
 
 
 def _about_people(said: Sequence[Said]) -> list[str]:
@@ -90,7 +105,7 @@ def _event(text: str) -> str | None:
     for pattern, form in _EVENT_FORMS:
         if found := pattern.search(said):
             return f"{found.expand(form)}."
-    first = " ".join(re.split(r"[:.!]", said)[0].split()[:EVENT_WORDS])
+    first = " ".join(re.split(r"[:.!]| and ", said)[0].split()[:EVENT_WORDS])
     return f"{first}." if _HANDLE.match(first) else None
 
 

@@ -95,8 +95,11 @@ def test_a_summary_is_short_and_never_quotes_eight_words(lines: list[tuple[int, 
 
 
 def test_a_recap_keeps_what_happened_and_leaves_out_the_small_change() -> None:
-    told = recap("P3 moved to Oslo. In chat: 5 people, above all P3.\n- P3 moved to Oslo. P4 raided with 42 people.")
-    assert told == "P3 moved to Oslo. P4 raided with 42 people."
+    told = recap(
+        "- P3 moved to Oslo. Most of the talk was about ladders, bread and hats. In chat: 5 people, above all P3.\n"
+        "- P3 moved to Oslo. P4 raided with 42 people. Most of the talk was about bread and boss."
+    )
+    assert told == "The stream was about ladders, bread and boss. P4 raided with 42 people. P3 moved to Oslo."
     assert recap("") == "A quiet stream."
 
 
