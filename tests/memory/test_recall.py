@@ -1,0 +1,154 @@
+"""A subject's own notes for what was just said: in time, never about people who opted out."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import DAY
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.recall import Recall
+from forgetmenot.settings.schema import RecallSettings, Settings
+from forgetmenot.store import notes
+from forgetmenot.store.notes import NewNote
+
+if TYPE_CHECKING:
+    from tests.memory.conftest import World
+
+
+@pytest.fixture
+def recall(world: "World") -> Recall:
+    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+
+
+async def write(world: "World", subject: str | None, *facts: str, scope: Scope = Scope.VIEWER) -> list[int]:
+    async with world.db.write() as tx:
+        return [
+            await notes.insert(
+                tx,
+                NewNote(scope, subject, fact, 0.8, SourceKind.SELF_CLAIM, world.clock.now()),
+                cause="said",
+                now=world.clock.now(),
+            )
+            for fact in facts
+        ]
+
+
+async def test_the_notes_of_one_viewer_and_of_nobody_else(world: "World", recall: Recall) -> None:
+    await write(world, "1", "plays drums", "lives in Oslo")
+    await write(world, "2", "plays drums too")
+    found = await recall.about_viewer("1", "still playing drums?")
+    assert [one.note.fact for one in found] == ["plays drums", "lives in Oslo"]
+    assert await recall.about_viewer("404", "drums") == []
+
+
+async def test_what_changes_is_seen_at_once(world: "World", recall: Recall) -> None:
+    [first] = await write(world, "1", "plays drums")
+    await recall.about_viewer("1", "drums")
+    await write(world, "1", "bought new drums")
+    assert len(await recall.about_viewer("1", "drums")) == 2
+    note = await notes.get(world.db, first)
+    assert note is not None
+    async with world.db.write() as tx:
+        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
+    assert [one.note.fact for one in await recall.about_viewer("1", "drums")] == ["bought new drums"]
+
+
+@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
+async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: "World", recall: Recall, column: str) -> None:
+    await write(world, "1", "plays drums")
+    await recall.about_viewer("1", "drums")
+    async with world.db.write() as tx:
+        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
+    assert await recall.about_viewer("1", "drums") == []
+    assert await recall.people_in("what about alice?") == []
+    assert await recall.about_viewers(["1", "2"], "drums") == []
+
+
+async def test_the_channel_and_its_bits(world: "World", recall: Recall) -> None:
+    await write(world, None, "streams on Fridays", scope=Scope.CHANNEL)
+    await write(world, None, "chat blames the cat for crashes", scope=Scope.RUNNING_BIT)
+    found = await recall.about_channel("who crashed? the cat!", 1)
+    assert [one.note.scope for one in found] == [Scope.RUNNING_BIT]
+    assert await recall.about_viewer("1", "cat") == []
+
+
+async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: "World", recall: Recall) -> None:
+    await write(world, "1", *(f"likes thing {number}" for number in range(12)), "drives well in Gran Turismo")
+    found = await recall.about_viewer("1", recall.query("hello there", category="Gran Turismo"), 1)
+    assert found[0].note.fact == "drives well in Gran Turismo"
+
+
+async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: "World", recall: Recall) -> None:
+    assert recall.query("@bob ForgetMeNot what drums?", before="I wonder") == {"wonder": 1.0, "drums": 1.0}
+
+
+async def test_when_reading_is_late_the_last_good_answer_stands(
+    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.settings = Settings(recall=RecallSettings(timeout_ms=200))
+    await write(world, "1", "plays drums", "lives in Oslo")
+    good = await recall.about_viewer("1", "drums")
+    assert good
+
+    async def stuck(*_: object) -> tuple[object, ...]:
+        await asyncio.sleep(60)
+        return ()
+
+    monkeypatch.setattr(notes, "fingerprint", stuck)
+    assert await recall.about_viewer("1", "Oslo") == good
+    assert await recall.about_viewer("2", "Oslo") == []
+
+
+async def test_what_is_kept_in_memory_can_be_dropped(world: "World", recall: Recall) -> None:
+    await write(world, "1", "plays drums")
+    await recall.about_viewers(["1", "2"], "drums")
+    recall.forget("2")
+    assert not recall._kept
+    assert not recall._answers
+
+
+async def test_people_are_found_among_recent_chatters_and_regulars(world: "World", recall: Recall) -> None:
+    assert await recall.people_in("how is alice? and bob?") == ["1", "2"]
+    assert await recall.people_in("how is alice?", without=["1"]) == []
+    for _ in range(5):
+        await world.attends("2", await world.stream())
+    await world.clock.advance(3 * DAY)
+    assert await recall.people_in("how is alice? and bob?") == ["2"]
+
+
+async def test_the_episode_that_a_message_is_about(world: "World", recall: Recall) -> None:
+    raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
+    await world.episode("People talked about dinner.", {"2": (9, 0)})
+    found = await recall.past_episode("remember the raid during that dragon fight?")
+    assert found is not None
+    assert found.id == raid
+    assert await recall.past_episode("remember the raid during that dragon fight?", without=[raid]) is None
+    assert await recall.past_episode("dragon fruit smoothie recipes anyone?") is None
+    assert await recall.past_episode("???") is None
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "a AND b", "NEAR(x y)", "summary:raid", "raid*", "^raid -dragon", "(((", "'; --"]
+)
+async def test_the_full_text_search_takes_any_text(world: "World", recall: Recall, text: str) -> None:
+    await world.episode("A raid came.", {"1": (9, 0)})
+    assert len(await recall.episodes(text)) <= 1
+
+
+async def test_the_newest_episodes_and_the_last_streams_recap(world: "World", recall: Recall) -> None:
+    last = await world.stream()
+    await world.episode("Last stream.", {"1": (1, 0)}, last)
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE streams SET recap = 'A good one.'")
+    now = await world.stream()
+    for number in range(4):
+        await world.clock.advance(60_000)
+        await world.episode(f"Part {number}.", {"1": (1, 0)}, now)
+    found = await recall.newest_episodes()
+    assert [episode.summary for episode in found.this_stream] == ["Part 2.", "Part 3."]
+    assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
+
+
+async def test_an_empty_memory_has_no_episodes(world: "World", recall: Recall) -> None:
+    assert await recall.newest_episodes() == ([], None, "")
