@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Sequence
 
 from forgetmenot.llm.offline_claims import claims
+from forgetmenot.llm.offline_extract import fact_of
 from forgetmenot.llm.offline_grammar import to_you
 from forgetmenot.llm.offline_prompt import Fact, Place, Seen, read
 from forgetmenot.llm.offline_summary import SMALL_CHANGE
@@ -182,6 +183,9 @@ _SHOUTOUT = re.compile(r"\b(?:shout ?out|so)\s+(?:to\s+)?@?(?P<who>[A-Za-z0-9_]{
 _REMEMBER = re.compile(r"\bremember (?:that )?(?=(?:I|my|i['’]?m|i['’]?ve)\b)(?P<what>.+)", re.IGNORECASE)
 
 
+_FORGET = re.compile(r"\bforget (?:that |about )?(?=(?:I|my|i['’]?m|i['’]?ve)\b)(?P<what>.+)", re.IGNORECASE)
+
+
 def _action(seen: Seen, text: str) -> str | None:
     if not seen.nonce or _QUESTION.search(text.strip(" ?") if text.startswith(("can you", "could you")) else ""):
         return None
@@ -192,7 +196,7 @@ def _action(seen: Seen, text: str) -> str | None:
     if (found := _SHOUTOUT.search(text)) and _offered(seen, "shoutout") and "shout" in text.lower():
         who = found["who"]
         return f'Go and see {who}! [ACTION:{seen.nonce} shoutout target={who.lower()} else="Say hello to {who}!"]'
-    return _remember(seen, text)
+    return _remember(seen, text) or _forget(seen, text)
 
 
 def _remember(seen: Seen, text: str) -> str | None:
@@ -200,13 +204,22 @@ def _remember(seen: Seen, text: str) -> str | None:
     facts = claims(asked["what"]) if asked else []
     if not facts or not _offered(seen, "remember") or not re.fullmatch(r"\w{2,25}", seen.speaker):
         return None
-    fact = facts[0].removeprefix("'s ").replace('"', "")
+    fact = fact_of(facts[0]).replace('"', "")
     tag = f'[ACTION:{seen.nonce} remember target={seen.speaker.lower()} fact="{fact}" else="I could not note that."]'
     return f"I'll remember that, {seen.speaker}. {tag}"
 
 
+def _forget(seen: Seen, text: str) -> str | None:
+    asked = _FORGET.search(text)
+    if not asked or not _offered(seen, "forget") or not re.fullmatch(r"\w{2,25}", seen.speaker):
+        return None
+    what = " ".join(words(asked["what"]))[:100]
+    tag = f'[ACTION:{seen.nonce} forget target={seen.speaker.lower()} what="{what}" else="I could not forget that."]'
+    return f"Forgotten, {seen.speaker}. {tag}"
+
+
 def _offered(seen: Seen, name: str) -> bool:
-    return not seen.actions or re.search(rf"\b{name}\b", seen.actions) is not None
+    return re.search(rf"\b{name}\b", seen.actions) is not None
 
 
 # ── the sound of it ─────────────────────────────────────────────────────────────────────────

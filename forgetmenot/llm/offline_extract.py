@@ -101,6 +101,11 @@ def _claim(sentence: str) -> tuple[str, str] | None:
     return about["who"], what
 
 
+def fact_of(claim: str) -> str:
+    """A claim as llm/offline_claims gives it, as a note says it: "'s cat is called Miso" is "has a cat called Miso"."""
+    return _of_theirs(claim.removeprefix("'s ")) if claim.startswith("'s ") else claim
+
+
 def _of_theirs(what: str) -> str:
     for pattern, form in _OWN_FORMS:
         if pattern.match(what):

@@ -14,7 +14,12 @@ NOW = 1_784_894_400_000
 DAY = 86_400_000
 NAMES = {"1": "heidi", "2": "bob", "3": "dave"}
 SETTINGS = Settings()
-ACTIONS = ("clip: clip the last moments", "timeout target seconds: time out", "remember target fact: remember a fact")
+ACTIONS = (
+    "clip: clip the last moments",
+    "timeout target seconds: time out",
+    'remember target=NAME fact="…"',
+    "forget target=NAME",
+)
 
 
 def _note(number: int, fact: str, scope: Scope = Scope.VIEWER, source: SourceKind = SourceKind.SELF_CLAIM) -> Note:
@@ -112,6 +117,8 @@ def test_orders_from_chat_are_declined_without_an_action(text: str) -> None:
         ("ForgetMeNot, clip that!", "[ACTION:n0nce123 clip else="),
         ("@ForgetMeNot timeout me", "[ACTION:n0nce123 timeout target=heidi else="),
         ("@ForgetMeNot remember that I play the violin", 'remember target=heidi fact="plays the violin" else='),
+        ("@ForgetMeNot remember that my cat is called Miso", 'fact="has a cat called Miso" else='),
+        ("@ForgetMeNot forget that I live in Oslo", 'forget target=heidi what="i live in oslo" else='),
     ],
 )
 def test_what_is_asked_for_plainly_is_proposed_with_the_prompts_own_code(text: str, tag: str) -> None:
@@ -120,6 +127,12 @@ def test_what_is_asked_for_plainly_is_proposed_with_the_prompts_own_code(text: s
 
 def test_what_is_not_on_offer_is_not_proposed() -> None:
     assert "[ACTION" not in ask("ForgetMeNot mark this moment")
+
+
+def test_nothing_is_proposed_where_nothing_may_be() -> None:
+    bare = compose_prefix(PrefixMaterial(channel="streamer"), SETTINGS)
+    tail = TailMaterial(NOW, "n0nce123", stranger("1", "heidi", NOW), Line(7, "e7", "1", "ForgetMeNot clip that!", NOW))
+    assert "[ACTION" not in answer(*split(assemble(bare, tail, SETTINGS)))
 
 
 def test_greetings_and_thanks_are_returned_and_a_pet_is_asked_after() -> None:
