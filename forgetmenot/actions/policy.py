@@ -148,7 +148,7 @@ def _immune_on_twitch(case: Case) -> Ruling | None:
         return None
     if case.facts.immunity is Immunity.YES:
         return _deny("Twitch says that they are a moderator, a VIP or the broadcaster.")
-    return _deny("Twitch could not be asked whether they are immune.")
+    return _deny("Twitch could not be asked whether they are immune; that takes the broadcaster's log-in.")
 
 
 def _denied_target(case: Case) -> Ruling | None:

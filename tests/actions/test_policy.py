@@ -16,6 +16,7 @@ from forgetmenot.actions.policy import RULES, decide, explain
 from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, Mode, Settings
+from forgetmenot.twitch.scopes import NEEDS
 
 NOW = 1_784_894_400_000
 ALICE = Person("1", "alice", display_name="Alice", message_id="m1")
@@ -151,6 +152,13 @@ def test_the_catalogue_is_well_formed() -> None:
         assert action.undo is not None or not action.reverts, action.name
         assert not action.reverts or any(parameter.name == "seconds" for parameter in action.params), action.name
         re.compile(action.asks)
+
+
+def test_the_rights_asked_for_at_log_in_are_those_that_the_actions_need() -> None:
+    assert {action.name: action.scope for action in ACTIONS if action.scope} == {
+        name: scope for name, (_, _, scope) in NEEDS.items()
+    }
+    assert all(NEEDS[action.name][0] == action.kind.lower() for action in ACTIONS if action.scope)
 
 
 # ── properties ───────────────────────────────────────────────────────────────────────────────
