@@ -14,6 +14,7 @@ CREATE TABLE viewers (
     banned_at     INTEGER                            -- set: hidden, erased after seven days
 ) STRICT;
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
+CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
 
 CREATE TABLE viewer_names (
     viewer_id     TEXT NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
@@ -23,6 +24,7 @@ CREATE TABLE viewer_names (
     last_seen_at  INTEGER NOT NULL,
     PRIMARY KEY (viewer_id, login)
 ) STRICT;
+CREATE INDEX viewer_names_by_login ON viewer_names (login);
 
 -- ── streams ─────────────────────────────────────────────────────────────────────────────────
 CREATE TABLE streams (
@@ -69,6 +71,7 @@ CREATE TABLE events (
 CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND redacted_at IS NULL;
 CREATE INDEX events_by_age    ON events (at);
 CREATE INDEX events_by_viewer ON events (viewer_id, at);
+CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
 
 -- Clears that arrived before the line they clear.
 CREATE TABLE pending_redactions (
@@ -108,6 +111,7 @@ CREATE TABLE episodes (
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);
 CREATE INDEX episodes_to_extract     ON episodes (id) WHERE extracted_at IS NULL;
+CREATE INDEX episodes_to_redo        ON episodes (id) WHERE dirty_at IS NOT NULL;
 
 CREATE TABLE episode_people (
     episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,

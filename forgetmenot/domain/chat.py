@@ -117,3 +117,21 @@ class StoredEvent:
     stream_id: int | None
     addressed: bool
     from_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by."""
+
+    seq: int
+    id: str
+    stream_id: int | None
+    viewer_id: str
+    kind: EventKind
+    text: str
+    system_text: str
+    role: Role
+    emote_only: bool
+    addressed: bool
+    from_bot: bool
+    at: int

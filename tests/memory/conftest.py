@@ -1,145 +1,121 @@
-"""People, streams and episodes to write notes from, and a model that says what the test wants."""
+"""A channel whose chat is taken in and summarised, and models that a test can steer."""
 
+import itertools
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
-from forgetmenot.settings.schema import Settings
+from forgetmenot.memory.compaction import Compactor
+from forgetmenot.memory.hygiene import SweepReport, sweep
+from forgetmenot.memory.ingest import Ingest
+from forgetmenot.memory.streams import StreamBook
+from forgetmenot.settings.schema import MemorySettings, Settings
+from forgetmenot.store import tally
 from forgetmenot.store.database import Database
 
-if TYPE_CHECKING:
-    from forgetmenot.memory.extraction import Extractor, ExtractReport
+Reply = str | BaseException
+NUMBER = itertools.count(1)
 
 
-class Scripted:
-    """A LanguageModel that answers from a list (the last one again and again) and keeps what it was asked."""
+def answer(summary: str) -> str:
+    """A model's answer of the right shape."""
+    return json.dumps({"summary": summary})
 
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.requests: list[ModelRequest] = []
-        self.meanwhile: Callable[[], Awaitable[None]] | None = None  # what happens while it thinks, once
 
-    @property
-    def name(self) -> str:
-        return "scripted"
+@dataclass
+class FakeModel:
+    """A LanguageModel that answers as `reply` says, and keeps what it was asked. `meanwhile` runs while it thinks."""
+
+    reply: Callable[[ModelRequest], Reply] = lambda _: answer("P1 said something.")
+    asked: list[ModelRequest] = field(default_factory=list)
+    meanwhile: Callable[[], Awaitable[None]] | None = None
+    name: str = "fake"
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.requests.append(request)
+        self.asked.append(request)
         if self.meanwhile is not None:
-            happens, self.meanwhile = self.meanwhile, None
-            await happens()
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return ModelAnswer(answer, "scripted", TokenUsage())
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        reply = self.reply(request)
+        if isinstance(reply, BaseException):
+            raise reply
+        return ModelAnswer(reply, self.name, TokenUsage())
 
     async def aclose(self) -> None:
         """Nothing to give back."""
 
 
-class World:
-    """A channel of which a test tells what happened; times are the clock's."""
+@dataclass
+class Channel:
+    """Everything between a line of chat and its episode."""
 
-    def __init__(self, db: Database, clock: ManualClock) -> None:
-        self.db = db
-        self.clock = clock
-        self.settings = Settings()
+    db: Database
+    clock: ManualClock
+    model: FakeModel
+    settings: Settings
+    book: StreamBook
+    ingest: Ingest
+    compactor: Compactor
 
-    async def viewer(self, viewer_id: str, login: str, role: str = "viewer") -> str:
-        """Somebody who is known."""
-        async with self.db.write() as tx:
-            await tx.execute(
-                "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (viewer_id, login, login.title(), role, self.clock.now(), self.clock.now()),
-            )
-        return viewer_id
+    def say(self, who: str, text: str, *, addressed: bool = False, **more: object) -> ChatEvent:
+        """Somebody says something now; ids are made of names ("alice" is 1xx)."""
+        event = line(who, text, self.clock.now(), **more)
+        self.ingest.take(event, addressed)
+        return event
 
-    async def stream(self) -> int:
-        """The next stream; the one before it is over."""
-        async with self.db.write() as tx:
-            await tx.execute("UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),))
-            return await tx.insert(
-                "INSERT INTO streams (started_at, last_event_at) VALUES (?, ?)", (self.clock.now(), self.clock.now())
-            )
+    async def chat(self, lines: int, *, every_ms: int = 1_000, people: int = 5) -> list[ChatEvent]:
+        """Some lines, stored."""
+        events = []
+        for i in range(lines):
+            await self.clock.advance(every_ms)
+            events.append(self.say(f"viewer{i % people}", f"line number {i} of many"))
+        await self.ingest.flush()
+        return events
 
-    async def attends(self, viewer_id: str, stream_id: int) -> None:
-        """Somebody came to a stream, now."""
-        async with self.db.write() as tx:
-            await tx.execute(
-                "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
-                (viewer_id, stream_id, self.clock.now(), self.clock.now()),
-            )
+    async def sweep(self) -> SweepReport:
+        return await sweep(
+            db=self.db,
+            compactor=self.compactor,
+            settings=lambda: self.settings,
+            clock=self.clock,
+            ingest=self.ingest,
+        )
 
-    async def episode(self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None) -> int:
-        """A window of chat; people with their lines and how many of them to the bot."""
-        async with self.db.write() as tx:
-            episode_id = await tx.insert(
-                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-                " VALUES ('chat', ?, ?, ?, ?, 30, ?)",
-                (stream_id, self.clock.now(), self.clock.now(), summary, self.clock.now()),
-            )
-            await tx.many(
-                "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
-                [(episode_id, who, lines, addressed) for who, (lines, addressed) in people.items()],
-            )
-        return episode_id
 
-    def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
-        """An extractor with a scripted model."""
-        from forgetmenot.memory.extraction import Extractor
-
-        model = Scripted(*answers)
-        return Extractor(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+def line(who: str, text: str, at: int, **more: object) -> ChatEvent:
+    """A line of chat; the person's id is made of the name."""
+    values: dict[str, object] = {
+        "id": f"m{next(NUMBER)}",
+        "kind": EventKind.MESSAGE,
+        "user_id": f"id-{who}",
+        "login": who.casefold(),
+        "display_name": who,
+        "text": text,
+        "at": at,
+    }
+    return ChatEvent(**(values | more))  # type: ignore[arg-type]
 
 
 @pytest.fixture
-async def world(db: Database, clock: ManualClock) -> World:
-    """A channel with alice (1), bob (2) and the streamer (9)."""
-    made = World(db, clock)
-    await made.viewer("1", "alice")
-    await made.viewer("2", "bob")
-    await made.viewer("9", "carol", "broadcaster")
-    return made
+def settings() -> Settings:
+    return Settings(memory=MemorySettings(known_bots=("mybot",), ignored_viewers=("ignored",)))
 
 
 @pytest.fixture
-def change() -> Callable[..., dict[str, object]]:
-    """One proposed change: alice (P1) says that she plays drums, unless told otherwise."""
-
-    def one(**fields: object) -> dict[str, object]:
-        plain: dict[str, object] = {
-            "op": "add",
-            "about": "P1",
-            "said_by": "P1",
-            "fact": "plays drums in a band",
-            "confidence": 0.8,
-            "lifetime": "permanent",
-            "importance": "medium",
-            "topics": ["music"],
-            "asked_with": ["instrument"],
-        }
-        return plain | fields
-
-    return one
+async def channel(db: Database, clock: ManualClock, settings: Settings) -> Channel:
+    """An empty channel."""
+    return await open_channel(db, clock, settings, FakeModel())
 
 
-@pytest.fixture
-def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
-    """Read one new episode (alice P1, bob P2; both spoke) from which the model takes these changes; its report."""
-
-    async def read(
-        *changes: object,
-        people: dict[str, tuple[int, int]] | None = None,
-        stream_id: int | None = None,
-        summary: str = "<@1> and <@2> talked.",
-    ) -> "ExtractReport":
-        await world.episode(summary, people or {"1": (5, 1), "2": (3, 0)}, stream_id)
-        extractor, _ = world.extractor(json.dumps({"changes": list(changes)}))
-        return await extractor.run_pass()
-
-    return read
+async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: FakeModel) -> Channel:
+    book = StreamBook(db, lambda: settings)
+    run_id = await tally.begin_run(db, "test", clock.now())
+    ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
+    await ingest.open()
+    compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, book=book)
+    return Channel(db, clock, model, settings, book, ingest, compactor)

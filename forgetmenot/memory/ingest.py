@@ -1,0 +1,287 @@
+"""Tier 1's door: what chat says goes in here and is on disk within 250 ms.
+
+Promises: `take` returns at once and keeps at most `ROOM` lines in memory; one writer stores them in batches, each line
+once by Twitch's id; a line that was cleared, before it arrived or after, keeps no text; whoever is excluded leaves
+nothing; every line taken is counted in the transaction that stores it. When the disk says no, the batch stays and is
+tried again, and `trouble` says so.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.errors import StoreError
+from forgetmenot.logs import log
+from forgetmenot.memory.exclusion import Exclusion, role_of
+from forgetmenot.memory.streams import StreamBook
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import events, tally, viewers
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.events import Clear, NewEvent
+from forgetmenot.store.viewers import Seen
+
+BATCH = 500
+BATCH_WAIT_S = 0.25
+RETRY_S = 1.0
+ROOM = 100_000
+NOT_STORED = frozenset({"other_room", "unparsed", "other"})
+_USER, _ALL = "user:", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A line on its way to the disk."""
+
+    event: ChatEvent
+    addressed: bool = False
+    from_bot: bool = False
+
+
+@dataclass(slots=True)
+class Clears:
+    """What was cleared, for lines that arrive after their clear."""
+
+    at: dict[str, int] = field(default_factory=dict)
+
+    def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
+        """Take these in; what is new, by key."""
+        new: dict[str, int] = {}
+        for one in redactions:
+            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
+            new[key] = max(one.at, self.at.get(key, 0))
+        self.at |= new
+        return new
+
+    def of(self, event: ChatEvent) -> int | None:
+        """When the line was cleared, or None."""
+        if event.id in self.at:
+            return self.at[event.id]
+        later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
+        return next((at for at in later if event.at <= at), None)
+
+    def forget(self, before: int) -> None:
+        """Let clears go of lines that could not be stored any more."""
+        self.at = {key: at for key, at in self.at.items() if at >= before}
+
+
+class Ingest:
+    """Takes lines in. `open` it before the first; `run` it as a task, or call `flush` where the clock is not real."""
+
+    def __init__(
+        self, *, db: Database, book: StreamBook, settings: Callable[[], Settings], clock: Clock, run_id: int
+    ) -> None:
+        self._db = db
+        self._book = book
+        self._settings = settings
+        self._clock = clock
+        self.run_id = run_id
+        self.own_id = ""
+        self.trouble = ""
+        self._queue: deque[Taken | Redaction] = deque()
+        self._counts: Counter[str] = Counter()
+        self._clears = Clears()
+        self._wake = asyncio.Event()
+        self._full = asyncio.Event()
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Take up what the last run left: the open stream, and the clears that still wait for their lines."""
+        await self._book.load()
+        self._clears = Clears(await events.pending_clears(self._db))
+
+    @property
+    def waiting(self) -> int:
+        """How many lines are not on disk yet."""
+        return len(self._queue)
+
+    def take(self, what: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
+        """Take a line or a clear in. `addressed`: it speaks to the bot."""
+        if isinstance(what, Redaction):
+            self._counts.update(("lines", "other"))
+            self._push(what)
+        else:
+            self._counts["lines"] += 1
+            self._push(Taken(what, addressed))
+
+    def note(self, outcome: str, lines: int = 1) -> None:
+        """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
+        if outcome not in NOT_STORED:
+            raise ValueError(f"a line that is not stored is one of {', '.join(sorted(NOT_STORED))}")
+        self._counts["lines"] += lines
+        self._counts[outcome] += lines
+        self._wake.set()
+
+    def note_own_line(self, text: str, *, event_id: str, at: int, login: str = "", user_id: str = "") -> None:
+        """Take in what the bot itself said, as context for summaries. Its echo from chat is dropped by user id."""
+        who = user_id or self.own_id or "bot"
+        event = ChatEvent(event_id, EventKind.MESSAGE, who, login or who, login or who, text, at)
+        self._counts["lines"] += 1
+        self._push(Taken(event, from_bot=True))
+
+    def _push(self, what: Taken | Redaction) -> None:
+        if len(self._queue) >= ROOM and isinstance(what, Taken):
+            self._counts.update(("excluded", "excluded_no_room"))
+            return
+        self._queue.append(what)
+        self._wake.set()
+        if len(self._queue) >= BATCH:
+            self._full.set()
+
+    async def run(self) -> None:
+        """Write batches until cancelled; then write the rest, if the disk lets it."""
+        try:
+            while True:
+                await self._wake.wait()
+                await self._gather()
+                await self._write_or_wait()
+        finally:
+            await self._write_or_wait(patiently=False)
+
+    async def _gather(self) -> None:
+        """Let a batch fill up, for as long in real time as a line may stay unwritten."""
+        try:
+            async with asyncio.timeout(BATCH_WAIT_S):
+                await self._full.wait()
+        except TimeoutError:
+            return
+
+    async def _write_or_wait(self, *, patiently: bool = True) -> None:
+        try:
+            await self.flush()
+        except StoreError:
+            if patiently:
+                await asyncio.sleep(RETRY_S)
+
+    async def flush(self) -> None:
+        """Store everything that was taken. Raises StoreError; nothing is lost by it."""
+        async with self._writing:
+            self._wake.clear()
+            self._full.clear()
+            while self._queue or self._counts:
+                await self._write_batch()
+
+    async def _write_batch(self) -> None:
+        batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+        counts, self._counts = self._counts, Counter()
+        try:
+            async with self._db.write() as tx:
+                await self._store(tx, batch, counts)
+        except BaseException as error:
+            self._queue.extendleft(reversed(batch))
+            self._counts.update(counts)
+            self._wake.set()
+            self._book.forget()
+            if isinstance(error, StoreError):
+                self._say(error)
+            raise
+        self.trouble = ""
+
+    def _say(self, error: StoreError) -> None:
+        if not self.trouble:
+            log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
+        self.trouble = str(error)
+
+    async def _store(self, tx: Transaction, batch: Sequence[Taken | Redaction], counted: Counter[str]) -> None:
+        counts: Counter[str] = Counter()
+        taken = [one for one in batch if isinstance(one, Taken)]
+        redactions = [one for one in batch if isinstance(one, Redaction)]
+        new_clears = self._clears.add(redactions)
+        welcome = await self._welcome(tx, taken, counts)
+        if welcome:
+            await self._store_lines(tx, welcome, counts)
+        if redactions:
+            await self._clear(tx, redactions, new_clears)
+        await tally.add(tx, self.run_id, counts + counted)
+
+    async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str]) -> list[Taken]:
+        """Those that nothing keeps out."""
+        rules = Exclusion.of(self._settings().memory, await viewers.opted_out(tx), self.own_id)
+        welcome: list[Taken] = []
+        for one in taken:
+            why = None if one.from_bot else rules.why(one.event)
+            if why is None:
+                welcome.append(one)
+            else:
+                counts.update(("excluded", f"excluded_{why}"))
+        return welcome
+
+    async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
+        people = _seen(one.event for one in lines if not one.from_bot)
+        await viewers.take_in(tx, people)
+        for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
+            await viewers.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
+        placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
+        fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
+        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
+        counts["events"] += len(new)
+        counts["duplicates"] += len(lines) - len(new)
+        await viewers.attend(tx, _visits(new))
+
+    async def _placed(self, tx: Transaction, lines: Sequence[Taken]) -> list[tuple[Sequence[Taken], int | None]]:
+        """The lines with their streams; a batch is one piece unless a stream may end inside it."""
+        times = [one.event.at for one in lines]
+        if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
+            return [(lines, await self._book.place(tx, min(times), max(times)))]
+        return [((one,), await self._book.place(tx, one.event.at, one.event.at)) for one in lines]
+
+    def _row(self, one: Taken, stream_id: int | None) -> NewEvent:
+        event = one.event
+        cleared_at = self._clears.of(event) if self._clears.at else None
+        return NewEvent(
+            event.id,
+            self.run_id,
+            stream_id,
+            event.user_id,
+            event.kind.value,
+            "" if cleared_at is not None else event.text,
+            "" if cleared_at is not None else event.system_text,
+            event.reply_to.event_id if event.reply_to else None,
+            role_of(event.badges).value,
+            event.bits,
+            event.emote_only,
+            one.addressed,
+            one.from_bot,
+            event.at,
+            cleared_at,
+        )
+
+    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
+        for one in redactions:
+            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            if one.user_id and one.duration_s is None and one.event_id is None:
+                await viewers.set_banned(tx, one.user_id, one.at)
+        await events.remember_clears(tx, new)
+
+    def forget_clears(self, before: int) -> None:
+        """Called by the sweep: clears from before then wait for nothing."""
+        self._clears.forget(before)
+
+
+def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:
+    """Who was seen under which name, in the order of their last line."""
+    found: dict[tuple[str, str], Seen] = {}
+    for event in chat:
+        key = (event.user_id, event.login)
+        before = found.pop(key, None)
+        first = event.at if before is None else min(before.first_at, event.at)
+        last = event.at if before is None else max(before.last_at, event.at)
+        found[key] = Seen(event.user_id, event.login, event.display_name, role_of(event.badges), first, last)
+    return list(found.values())
+
+
+def _once(pairs: Sequence[tuple[Taken, int | None]]) -> list[tuple[Taken, int | None]]:
+    return list({one.event.id: (one, stream) for one, stream in reversed(pairs)}.values())
+
+
+def _visits(pairs: Iterable[tuple[Taken, int | None]]) -> list[tuple[str, int, int, int, int]]:
+    found: dict[tuple[str, int], tuple[int, int, int]] = {}
+    for one, stream in pairs:
+        if stream is None or one.from_bot:
+            continue
+        at = one.event.at
+        first, last, lines = found.get((one.event.user_id, stream), (at, at, 0))
+        found[one.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
+    return [(*key, *visit) for key, visit in found.items()]

@@ -1,0 +1,168 @@
+"""Tier 2 as it is written: an episode, its people and the events that it covers, in one transaction.
+
+Reading episodes for notes and prompts is store/evidence.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.store import events, streams
+from forgetmenot.store.database import Database, Transaction
+
+Source = Database | Transaction
+REDACTED = "redaction"
+"""The cause in a note's history when what it rested on was cleared."""
+
+
+class Part(NamedTuple):
+    """Somebody's part in an episode: lines said (0: only spoken about), and how many of them to the bot."""
+
+    lines: int
+    addressed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewEpisode:
+    """An episode to be written over these events."""
+
+    kind: EpisodeKind
+    stream_id: int | None
+    started_at: int
+    ended_at: int
+    summary: str
+    people: Mapping[str, Part]
+    seqs: Sequence[int]
+    model: str = ""
+
+
+class Dirty(NamedTuple):
+    """An episode that rests on a line which was cleared since."""
+
+    id: int
+    kind: EpisodeKind
+    stream_id: int | None
+    created_at: int
+    started_at: int
+
+
+async def write(db: Database, new: NewEpisode, now: int) -> int | None:
+    """Write an episode and mark its events; its id, or None (and nothing written) if an event is unread no more."""
+    async with db.write() as tx:
+        if not await events.are_unread(tx, new.seqs):
+            return None
+        episode_id = await tx.insert(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*_facts(new), now),
+        )
+        await events.cover(tx, new.seqs, episode_id)
+        await _write_people(tx, episode_id, new.people)
+    return episode_id
+
+
+def _facts(new: NewEpisode) -> tuple[object, ...]:
+    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
+
+
+async def _write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
+    await tx.many(
+        "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
+        " SELECT ?, id, ?, ? FROM viewers WHERE id = ?",
+        [(episode_id, part.lines, part.addressed, who) for who, part in people.items()],
+    )
+
+
+async def dirty(source: Source) -> list[Dirty]:
+    """Episodes to be summarised again, oldest first."""
+    rows = await source.rows(
+        "SELECT id, kind, stream_id, created_at, started_at FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id"
+    )
+    return [Dirty(row[0], EpisodeKind(row[1]), row[2], row[3], row[4]) for row in rows]
+
+
+async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
+    """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
+
+    False, and nothing written, if another of its lines was cleared meanwhile.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, episode_id, new.seqs):
+            return False
+        await tx.execute(
+            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
+            " model = ?, dirty_at = NULL, extracted_at = NULL WHERE id = ?",
+            (*_facts(new), episode_id),
+        )
+        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+        await _write_people(tx, episode_id, new.people)
+        await _let_notes_go(tx, episode_id, now)
+        await streams.forget_recap(tx, new.stream_id)
+    return True
+
+
+async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
+    rows = await tx.rows("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
+    return {row[0] for row in rows} == set(seqs)
+
+
+async def remove(db: Database, gone: Dirty, now: int) -> bool:
+    """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
+
+    False, and nothing changed, if it still covers something.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, gone.id, ()):
+            return False
+        await _let_notes_go(tx, gone.id, now)
+        await streams.forget_recap(tx, gone.stream_id)
+        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
+        held = await tx.row("SELECT 1 FROM note_evidence WHERE episode_id = ?", (gone.id,))
+        if held:  # a retracted note keeps an episode as evidence: an empty one
+            await _empty(tx, gone.id)
+        else:
+            await tx.execute("DELETE FROM episodes WHERE id = ?", (gone.id,))
+    return True
+
+
+async def _empty(tx: Transaction, episode_id: int) -> None:
+    await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+    await tx.execute(
+        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
+        " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
+        (episode_id,),
+    )
+
+
+async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
+    """Retract the live notes that rest on this episode alone; the others lose it as evidence."""
+    await tx.execute(
+        "DELETE FROM note_evidence WHERE episode_id = ?1 AND EXISTS (SELECT 1 FROM note_evidence o"
+        " WHERE o.note_id = note_evidence.note_id AND o.episode_id <> ?1 AND o.stance <> 'contradicted')",
+        (episode_id,),
+    )
+    rows = await tx.rows(
+        "SELECT DISTINCT n.id, n.status FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
+        " WHERE e.episode_id = ? AND n.status NOT IN ('retracted', 'superseded')",
+        (episode_id,),
+    )
+    await tx.execute(
+        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps([row[0] for row in rows]),),
+    )
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, 'retracted', ?)",
+        [(row[0], now, row[1], REDACTED) for row in rows],
+    )
+
+
+async def of_stream(source: Source, stream_id: int) -> list[str]:
+    """The summaries of a stream's episodes from chat, oldest first."""
+    rows = await source.rows(
+        "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
+        " ORDER BY ended_at, id",
+        (stream_id,),
+    )
+    return [row[0] for row in rows]

@@ -1,0 +1,198 @@
+"""Tier 1: what was said, at most 24 h long.
+
+Promises each of Twitch's ids once; a cleared line keeps its row and loses its text; an event is covered by one episode
+or none. Does not decide what is stored (memory/ingest) or when it goes (memory/hygiene).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.store.database import Database, Row, Transaction
+
+Source = Database | Transaction
+
+
+class NewEvent(NamedTuple):
+    """One row to be, in the order of `_INSERT`."""
+
+    id: str
+    run_id: int
+    stream_id: int | None
+    viewer_id: str
+    kind: str
+    text: str
+    system_text: str
+    reply_to_id: str | None
+    role: str
+    bits: int
+    emote_only: bool
+    addressed: bool
+    from_bot: bool
+    at: int
+    redacted_at: int | None
+
+
+class Clear(NamedTuple):
+    """What is to lose its text: one event, one person's events until then, or (neither) all events until then."""
+
+    at: int
+    event_id: str | None = None
+    viewer_id: str | None = None
+
+
+_INSERT = """
+INSERT INTO events (id, run_id, stream_id, viewer_id, kind, text, system_text, reply_to_id, role, bits, emote_only,
+    addressed, from_bot, at, redacted_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+"""
+_UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
+
+
+async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
+    """Store events; the ids that were new, or None if all of them were."""
+    last = await tx.row("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
+    before = last[0] if last else 0
+    if await tx.many(_INSERT, rows) == len(rows):
+        return None
+    return {row[0] for row in await tx.rows("SELECT id FROM events WHERE seq > ?", (before,))}
+
+
+async def clear(tx: Transaction, what: Clear, now: int) -> int:
+    """Take the text away, and mark episodes that rest on it to be summarised again; how many events lost theirs."""
+    where, params = _cleared(what)
+    rows = await tx.rows(
+        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}"  # noqa: S608  # constants
+        " RETURNING episode_id",
+        params,
+    )
+    dirty = {row[0] for row in rows if row[0] is not None}
+    await tx.execute(
+        "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted')"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (now, json.dumps(sorted(dirty))),
+    )
+    return len(rows)
+
+
+def _cleared(what: Clear) -> tuple[str, Mapping[str, object]]:
+    if what.event_id is not None:
+        return "id = :id", {"at": what.at, "id": what.event_id}
+    if what.viewer_id is not None:
+        return "viewer_id = :id AND at <= :at", {"at": what.at, "id": what.viewer_id}
+    return "at <= :at", {"at": what.at}
+
+
+async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:
+    """Keep clears for lines that have not arrived yet, by key (see memory/ingest)."""
+    await tx.many(
+        "INSERT INTO pending_redactions (event_id, at) VALUES (?, ?)"
+        " ON CONFLICT (event_id) DO UPDATE SET at = max(at, excluded.at)",
+        list(clears.items()),
+    )
+
+
+async def pending_clears(source: Source) -> dict[str, int]:
+    """The clears that are kept, by key."""
+    return {row["event_id"]: row["at"] for row in await source.rows("SELECT event_id, at FROM pending_redactions")}
+
+
+async def unread(source: Source, limit: int = 2_000) -> list[Line]:
+    """The oldest events that no episode covers yet."""
+    rows = await source.rows(f"SELECT * FROM events WHERE {_UNREAD} ORDER BY at, seq LIMIT ?", (limit,))  # noqa: S608  # a constant
+    return [_line(row) for row in rows]
+
+
+async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
+    """Those of these events that no episode covers yet and nobody cleared."""
+    rows = await source.rows(
+        f"SELECT * FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq",  # noqa: S608  # a constant
+        (json.dumps(list(seqs)),),
+    )
+    return [_line(row) for row in rows]
+
+
+async def of_episode(source: Source, episode_id: int) -> list[Line]:
+    """What is left of the events that an episode covers."""
+    rows = await source.rows(
+        "SELECT * FROM events WHERE episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,)
+    )
+    return [_line(row) for row in rows]
+
+
+async def latest(source: Source, limit: int) -> list[Line]:
+    """The newest lines of chat, oldest first."""
+    rows = await source.rows("SELECT * FROM events WHERE redacted_at IS NULL ORDER BY seq DESC LIMIT ?", (limit,))
+    return [_line(row) for row in reversed(rows)]
+
+
+async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
+    """Somebody's newest lines, oldest first."""
+    rows = await source.rows(
+        "SELECT * FROM events WHERE viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?",
+        (viewer_id, limit),
+    )
+    return [_line(row) for row in reversed(rows)]
+
+
+async def by_id(source: Source, event_id: str) -> Line | None:
+    """One event, if it still has its text."""
+    row = await source.row("SELECT * FROM events WHERE id = ? AND redacted_at IS NULL", (event_id,))
+    return _line(row) if row else None
+
+
+async def are_unread(source: Source, seqs: Sequence[int]) -> bool:
+    """Whether all of these events are still there, uncovered and not cleared."""
+    row = await source.row(
+        f"SELECT count(*) FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD}",  # noqa: S608  # a constant
+        (json.dumps(list(seqs)),),
+    )
+    return row is not None and row[0] == len(seqs)
+
+
+async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
+    """Say which episode covers these events."""
+    await tx.execute(
+        "UPDATE events SET episode_id = ? WHERE seq IN (SELECT value FROM json_each(?))",
+        (episode_id, json.dumps(list(seqs))),
+    )
+
+
+async def count_unread(source: Source, before: int | None = None) -> int:
+    """How many events no episode covers yet; with `before` only those said before then."""
+    row = await source.row(f"SELECT count(*) FROM events WHERE {_UNREAD} AND at < ?", (before or 2**62,))  # noqa: S608  # a constant
+    return int(row[0]) if row else 0
+
+
+async def prune(tx: Transaction, before: int) -> dict[int, dict[str, int]]:
+    """Delete what was said before then; per run how many were covered, redacted, or unread (which should be none)."""
+    rows = await tx.rows(
+        "SELECT run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
+        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END AS name, count(*) AS count"
+        " FROM events WHERE at < ? GROUP BY 1, 2",
+        (before,),
+    )
+    await tx.execute("DELETE FROM events WHERE at < ?", (before,))
+    await tx.execute("DELETE FROM pending_redactions WHERE at < ?", (before,))
+    counts: dict[int, dict[str, int]] = {}
+    for row in rows:
+        counts.setdefault(row["run_id"], {})[row["name"]] = row["count"]
+    return counts
+
+
+def _line(row: Row) -> Line:
+    return Line(
+        seq=row["seq"],
+        id=row["id"],
+        stream_id=row["stream_id"],
+        viewer_id=row["viewer_id"],
+        kind=EventKind(row["kind"]),
+        text=row["text"],
+        system_text=row["system_text"],
+        role=Role(row["role"]),
+        emote_only=bool(row["emote_only"]),
+        addressed=bool(row["addressed"]),
+        from_bot=bool(row["from_bot"]),
+        at=row["at"],
+    )

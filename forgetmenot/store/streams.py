@@ -1,0 +1,86 @@
+"""Streams: when each began and ended, what it was called, and its recap."""
+
+from forgetmenot.domain.chat import Stream
+from forgetmenot.store.database import Database, Row, Transaction
+
+Source = Database | Transaction
+
+
+async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title: str = "", category: str = "") -> int:
+    """Open a stream; its id."""
+    return await tx.insert(
+        "INSERT INTO streams (started_at, last_event_at, twitch_id, title, category) VALUES (?1, ?1, ?2, ?3, ?4)",
+        (at, twitch_id, title, category),
+    )
+
+
+async def touch(tx: Transaction, stream_id: int, at: int) -> None:
+    """Something was said in it."""
+    await tx.execute("UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id))
+
+
+async def describe(tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str) -> None:
+    """What Twitch says about it."""
+    await tx.execute(
+        "UPDATE streams SET twitch_id = coalesce(?, twitch_id), title = ?, category = ? WHERE id = ?",
+        (twitch_id, title, category, stream_id),
+    )
+
+
+async def end(tx: Transaction, stream_id: int, at: int) -> None:
+    """Close it, once."""
+    await tx.execute("UPDATE streams SET ended_at = ? WHERE id = ? AND ended_at IS NULL", (at, stream_id))
+
+
+async def open_one(source: Source) -> Row | None:
+    """The stream that is on: id, started_at, last_event_at, twitch_id."""
+    return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
+
+
+async def get(source: Source, stream_id: int) -> Stream | None:
+    """One stream."""
+    row = await source.row("SELECT * FROM streams WHERE id = ?", (stream_id,))
+    return _stream(row) if row else None
+
+
+async def latest(source: Source, limit: int = 1) -> list[Stream]:
+    """The newest streams, newest first."""
+    return [_stream(row) for row in await source.rows("SELECT * FROM streams ORDER BY id DESC LIMIT ?", (limit,))]
+
+
+async def without_recap(source: Source) -> list[Stream]:
+    """Closed streams that have no recap yet and nothing unread or to be read again, oldest first."""
+    rows = await source.rows(
+        "SELECT * FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream_id = s.id AND e.episode_id IS NULL"
+        "  AND e.redacted_at IS NULL)"
+        " AND NOT EXISTS (SELECT 1 FROM episodes p WHERE p.stream_id = s.id AND p.dirty_at IS NOT NULL)"
+        " ORDER BY s.id"
+    )
+    return [_stream(row) for row in rows]
+
+
+async def closed(source: Source) -> frozenset[int]:
+    """The ids of streams that have ended and still hold unread events."""
+    rows = await source.rows(
+        "SELECT DISTINCT e.stream_id FROM events e JOIN streams s ON s.id = e.stream_id"
+        " WHERE e.episode_id IS NULL AND e.redacted_at IS NULL AND s.ended_at IS NOT NULL"
+    )
+    return frozenset(row[0] for row in rows)
+
+
+async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> bool:
+    """Write a stream's recap; False if it has one."""
+    changed = await tx.execute(
+        "UPDATE streams SET recap = ?, recapped_at = ? WHERE id = ? AND recapped_at IS NULL", (recap, at, stream_id)
+    )
+    return changed == 1
+
+
+async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
+    """An episode of it was summarised again: its recap has to be written again."""
+    await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream_id,))
+
+
+def _stream(row: Row) -> Stream:
+    return Stream(row["id"], row["started_at"], row["ended_at"], row["title"], row["category"], row["recap"])

@@ -1,0 +1,218 @@
+"""The compaction loop."""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.domain.chat import Redaction
+from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.store import episodes, events, tally, viewers
+from forgetmenot.store.database import Database
+from forgetmenot.text.fences import fenced
+from tests.memory.conftest import Channel, answer
+
+
+async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> None:
+    await channel.chat(450)
+    report = await channel.compactor.run_pass()
+    assert not report.trouble
+    assert report.unread < 25
+    assert sum(row[0] for row in await channel.db.rows("SELECT events FROM episodes")) == 450 - report.unread
+
+
+async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Channel) -> None:
+    channel.say("Alice", "my sister bob and I moved to Oslo, @carol", badges=frozenset({"broadcaster"}))
+    channel.say("Bob", "alice is right")
+    channel.model.reply = lambda _: answer("P1 and P2 moved to Oslo.")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    fences = fenced(channel.model.asked[0].prompt)
+    assert fences["people"].splitlines() == ["P1 streamer, newcomer", "P2 viewer, newcomer"]
+    assert fences["chat"].splitlines() == [
+        "[12:00] P1: my sister P2 and I moved to Oslo, @someone",
+        "[12:00] P2: P1 is right",
+    ]
+    assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> and <@id-Bob> moved to Oslo."
+
+
+async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(channel: Channel) -> None:
+    said = await channel.chat(30)
+    secret = channel.say("alice", "the secret word is xylophone")
+    await channel.ingest.flush()
+
+    async def clear() -> None:
+        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=secret.id))
+        await channel.ingest.flush()
+
+    channel.model.meanwhile = clear
+    channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 counted.")
+    await channel.compactor.run_pass(everything=True)
+    assert await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'") == []
+    covered = await channel.db.value("SELECT count(*) FROM events WHERE episode_id IS NOT NULL")
+    assert covered == len(said)
+
+
+async def test_an_episode_over_a_cleared_line_is_summarised_again_once(channel: Channel) -> None:
+    said = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    asked = len(channel.model.asked)
+    for event in said[:10]:
+        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
+    await channel.ingest.flush()
+    channel.model.reply = lambda _: answer("P1 said less.")
+    report = await channel.compactor.run_pass()
+    assert report.redone == len(await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%less.'"))
+    assert len(channel.model.asked) - asked == report.redone
+    assert await episodes.dirty(channel.db) == []
+
+
+async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
+    said = await channel.chat(5, people=1)
+    await channel.compactor.run_pass(everything=True)
+    channel.ingest.take(Redaction(at=channel.clock.now(), user_id=said[0].user_id, duration_s=60))
+    await channel.ingest.flush()
+    report = await channel.compactor.run_pass()
+    assert report.removed == 1
+    assert await channel.db.value("SELECT count(*) FROM episodes") == 0
+
+
+async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Channel) -> None:
+    said = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
+    assert await channel.db.value("SELECT cause FROM note_changes WHERE to_status = 'retracted'") == "redaction"
+    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
+
+
+async def _note_on_each_episode(db: Database, viewer_id: str) -> None:
+    first = await db.value("SELECT min(id) FROM episodes")
+    async with db.write() as tx:
+        other = await tx.insert(
+            "INSERT INTO episodes (kind, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('import', 1, 1, 'before', 0, 1)"
+        )
+        for fact, resting in (("alone", [first]), ("also elsewhere", [first, other])):
+            note = await tx.insert(
+                "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
+                " last_confirmed_at) VALUES ('viewer', ?, ?, 0.5, 'self_claim', 1, 1)",
+                (viewer_id, fact),
+            )
+            await tx.many(
+                "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (?, ?, 'stated', 1)",
+                [(note, episode) for episode in resting],
+            )
+
+
+async def test_without_a_model_events_wait_and_are_counted_before_they_age_out(channel: Channel) -> None:
+    await channel.chat(40)
+    channel.model.reply = lambda _: ModelUnavailable("The model is away.")
+    report = await channel.compactor.run_pass()
+    assert (report.trouble, report.unread) == ("The model is away.", 40)
+    await channel.clock.advance(23 * HOUR + 31 * MINUTE)
+    report = await channel.compactor.run_pass()
+    assert (report.counted, report.unread) == (1, 0)
+    assert await channel.db.value("SELECT kind FROM episodes") == "counted"
+
+
+async def test_a_window_the_model_refuses_is_split_then_counted(channel: Channel) -> None:
+    await channel.chat(30)
+    channel.say("alice", "poison")
+    await channel.ingest.flush()
+    channel.model.reply = lambda request: (
+        ModelBlocked("no") if "poison" in request.prompt else answer("P1 said something.")
+    )
+    await channel.compactor.run_pass(everything=True)
+    kinds = {row[0] for row in await channel.db.rows("SELECT kind FROM episodes")}
+    assert kinds == {"chat", "counted"}
+    assert await events.count_unread(channel.db) == 0
+
+
+async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
+    await channel.chat(5)
+    channel.model.meanwhile = asyncio.Event().wait  # type: ignore[assignment]
+    report = await channel.compactor.run_pass(closing=True)
+    assert (report.unread, report.episodes) == (5, [])
+    assert (await channel.compactor.run_pass(closing=True)).unread == 0
+
+
+@pytest.mark.parametrize("hops", range(0, 40, 3))
+async def test_cancelled_anywhere_an_event_is_covered_once_or_not_yet(channel: Channel, hops: int) -> None:
+    await channel.chat(60)
+    task = asyncio.create_task(channel.compactor.run_pass(everything=True))
+    for _ in range(hops):
+        await asyncio.sleep(0)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    await _each_episode_covers_what_it_says(channel.db)
+    await channel.compactor.run_pass(everything=True)
+    await _each_episode_covers_what_it_says(channel.db)
+    assert await events.count_unread(channel.db) == 0
+
+
+async def _each_episode_covers_what_it_says(db: Database) -> None:
+    rows = await db.rows(
+        "SELECT e.events, (SELECT count(*) FROM events v WHERE v.episode_id = e.id) AS covered FROM episodes e"
+    )
+    assert all(row["events"] == row["covered"] for row in rows)
+
+
+async def test_commands_bots_and_own_lines(channel: Channel) -> None:
+    """Bare commands are covered but not shown; the bot's own lines are context."""
+    channel.say("alice", "!so bob")
+    channel.say("bob", "hello bot", addressed=True)
+    channel.ingest.note_own_line("Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
+    assert chat == ["[12:00] P2 (to the bot): hello bot", "[12:00] BOT: Hello P2."]
+    people = {row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")}
+    assert people == {"id-alice", "id-bob"}
+    assert await events.count_unread(channel.db) == 0
+
+
+async def test_who_is_named_without_speaking_is_in_the_episode_with_no_lines(channel: Channel) -> None:
+    channel.say("carol", "hi")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    channel.say("alice", "carol plays drums")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    row = await channel.db.row("SELECT lines FROM episode_people WHERE viewer_id = 'id-carol' ORDER BY episode_id DESC")
+    assert row is not None
+    assert row[0] == 0
+
+
+async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
+    channel.say("carol", "hi")
+    await channel.ingest.flush()
+    async with channel.db.write() as tx:
+        await viewers.set_opted_out(tx, "id-carol", channel.clock.now())
+    channel.say("alice", "carol plays drums")
+    channel.say("carol", "I do")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    assert fenced(channel.model.asked[0].prompt)["chat"] == "[12:00] P1: someone plays drums"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model_works", [True, False])
+async def test_400_lines_a_minute_for_hours_lose_nothing(channel: Channel, model_works: bool) -> None:
+    if not model_works:
+        channel.model.reply = lambda _: ModelUnavailable("away")
+    for _ in range(5):
+        await channel.chat(400 * 12, every_ms=150, people=40)
+        await channel.compactor.run_pass()
+    await channel.clock.advance(25 * HOUR)
+    report = await channel.sweep()
+    assert report.unread == 0
+    account = await tally.account(channel.db, channel.ingest.run_id)
+    assert account.balanced
+    assert (account.events, account.covered, account.pruned_unread) == (24_000, 24_000, 0)
