@@ -4,6 +4,7 @@ It shows the whole road, keeps the memory working where no model is configured, 
 request always gets the same answer. What the rules are: offline_summary, offline_extract, offline_answer.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +28,7 @@ class Offline:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer by purpose; never empty, never an error."""
-        text = _text(request)
+        text = await asyncio.to_thread(_text, request)  # a long window takes longer than the loop may be held
         usage = TokenUsage(_tokens(request.system + request.prompt), None, _tokens(text), None)
         return ModelAnswer(text, self.name, usage)
 

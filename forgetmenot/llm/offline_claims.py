@@ -6,10 +6,13 @@ seven words of the line in a row: a summary does not quote.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from forgetmenot.llm.offline_grammar import about_them, plain_first_person, third
 
 MOST_WORDS = 7
+MOST_CLAUSES = 8
+LONGEST_LEAD = 20  # characters before a clause that can make it a supposition
 _SENTENCE = re.compile(r"[.!?;:]+(?:\s+|\Z)|\s+[-–—]+\s+|[()\"“”]")
 _START = re.compile(r"(?:(?<=\s)|(?<=,)|\A)(?=(?:I|my|My)\s)")
 _STOP = re.compile(
@@ -100,8 +103,8 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
 
 def _clauses(sentence: str) -> Iterator[str]:
     """From each "I" or "my" to where the claim ends."""
-    for start in _START.finditer(sentence):
-        if _SUPPOSED.search(sentence[: start.start()]):
+    for start in islice(_START.finditer(sentence), MOST_CLAUSES):
+        if _SUPPOSED.search(sentence[max(0, start.start() - LONGEST_LEAD) : start.start()]):
             continue
         clause = sentence[start.start() :]
         stop = _STOP.search(clause)
