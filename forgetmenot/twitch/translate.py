@@ -17,7 +17,19 @@ _PORTAL = (
     "Open a browser and sign in to the network."
 )
 _TRY_AGAIN = "It will be tried again."
+_NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ServerFingerprintMismatch,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+)
 _BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError)
+
+
+class AnswerLost(TwitchUnavailable):
+    """The request went out and no usable answer came: what was asked for may have been done."""
 
 
 class translated:  # noqa: N801  # used as a context manager, like a function
@@ -73,7 +85,8 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
     if 400 <= status < 500 and status not in (407, 408):
         said = f": {message.rstrip('.')}" if message else f" (status {status})"
         return TwitchRefused(f"Twitch refused to {doing}{said}.")
-    return TwitchUnavailable(f"Twitch could not {doing} (status {status}). {_TRY_AGAIN}")
+    kind = TwitchUnavailable if status == 503 else AnswerLost
+    return kind(f"Twitch could not {doing} (status {status}). {_TRY_AGAIN}")
 
 
 def _unauthorised(message: str, doing: str) -> TwitchError:
@@ -85,7 +98,8 @@ def _unauthorised(message: str, doing: str) -> TwitchError:
 def _from_network(error: BaseException, doing: str) -> TwitchError:
     if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
         return _from_odd_answer(error, doing)
-    return TwitchUnavailable(f"Could not {doing}: {_network_reason(error)}. {_TRY_AGAIN}")
+    kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
+    return kind(f"Could not {doing}: {_network_reason(error)}. {_TRY_AGAIN}")
 
 
 def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchError:
@@ -115,7 +129,7 @@ def _network_reason(error: BaseException) -> str:
 def _from_broken_answer(error: BaseException, doing: str) -> TwitchError:
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
         return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
-    return TwitchUnavailable(f"Twitch's answer could not be read when asked to {doing}. {_TRY_AGAIN}")
+    return AnswerLost(f"Twitch's answer could not be read when asked to {doing}. {_TRY_AGAIN}")
 
 
 def _is_page(text: object) -> bool:

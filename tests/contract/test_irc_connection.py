@@ -82,12 +82,6 @@ def hasty() -> HastyClock:
     return HastyClock()
 
 
-@pytest.fixture
-async def sim() -> AsyncIterator[TwitchSim]:
-    async with TwitchSim() as running:
-        yield running
-
-
 async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty) as listener:
         await sim.joined()

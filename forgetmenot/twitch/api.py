@@ -1,0 +1,113 @@
+"""One account's way to Helix: a twitchio client whose requests carry a token that is good.
+
+The token is put in, and renewed after a 401, below twitchio, in its aiohttp session: there one renewal serves all
+calls at once. Below it, too, a 429 keeps the wait that Twitch asked for, and a 5xx is told at once, where twitchio
+would wait three seconds and send the same again.
+"""
+
+import asyncio
+import importlib
+import json
+import logging
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.auth import Login, point_twitchio_at
+from forgetmenot.twitch.tokens import Token
+from forgetmenot.twitch.translate import from_status
+
+if TYPE_CHECKING:
+    import twitchio
+
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=10, sock_connect=5)
+_LONGEST_WAIT_S = 120.0
+
+
+class Api:
+    """A twitchio client for one log-in, built when it is first needed. Close it with `aclose`."""
+
+    def __init__(self, login: Login, settings: Callable[[], Settings]) -> None:
+        self.login = login
+        self._settings = settings
+        self._session: aiohttp.ClientSession | None = None
+        self._client: twitchio.Client | None = None
+        self._building = asyncio.Lock()
+
+    async def client(self) -> "twitchio.Client":
+        """The client. Raises TwitchLoginNeeded where no app is named."""
+        async with self._building:
+            if self._client is None:
+                self._client = await self._build()
+        return self._client
+
+    async def _build(self) -> "twitchio.Client":
+        settings = self._settings()
+        if not settings.twitch.client_id:
+            raise TwitchLoginNeeded("No app is named: `client_id` in the table [twitch] is empty.")
+        await asyncio.to_thread(importlib.import_module, "twitchio")  # takes a while: chat goes on meanwhile
+        import twitchio
+
+        logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
+        point_twitchio_at(settings)
+        self._session = aiohttp.ClientSession(trust_env=True, timeout=_ANSWER_WITHIN, middlewares=(self._authorised,))
+        return twitchio.Client(client_id=settings.twitch.client_id, session=self._session, fetch_client_user=False)
+
+    async def user_id(self) -> str:
+        """The id of who is logged in. Raises TwitchError."""
+        token = await self.login.token()
+        return token.user_id or (await self.login.validate()).user_id
+
+    async def aclose(self) -> None:
+        """Give back the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _authorised(
+        self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        token = await self.login.token()
+        answer = await self._send(request, handler, token)
+        if answer.status == 401 and _is_about_the_token(await answer.text()):
+            answer.release()
+            answer = await self._send(request, handler, await self.login.renew(token))
+        if answer.status == 429 or answer.status >= 500:
+            status, wait = answer.status, _asked_wait(answer)
+            answer.close()
+            raise from_status(status, "", "do that now", wait)
+        return answer
+
+    @staticmethod
+    async def _send(
+        request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType, token: Token
+    ) -> aiohttp.ClientResponse:
+        request.headers["Authorization"] = f"Bearer {token.access}"
+        return await handler(request)
+
+
+def _is_about_the_token(body: str) -> bool:
+    try:
+        message = str(json.loads(body).get("message", "")).lower()
+    except (ValueError, AttributeError):
+        return False
+    return "invalid" in message and "token" in message
+
+
+def _asked_wait(answer: aiohttp.ClientResponse) -> float:
+    """Seconds until Twitch's limit is lifted, by Twitch's own clock where it tells the time."""
+    headers = answer.headers
+    try:
+        if "Retry-After" in headers:
+            return _bounded(float(headers["Retry-After"]))
+        told = parsedate_to_datetime(headers["Date"]).timestamp()
+        return _bounded(float(headers["Ratelimit-Reset"]) - told)
+    except (KeyError, ValueError, TypeError):
+        return 1.0
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 1.0), _LONGEST_WAIT_S)

@@ -1,0 +1,296 @@
+"""One account's log-in while the bot runs: its token, one renewal at a time, validated at start and every hour.
+
+Promises: of any number of callers with an expired token one renews it and all get the new one; the new pair is saved
+before anybody uses it, and a caller who gives up does not break that off; a 5xx or a dead network never ends a log-in
+and never loses one. A log-in that Twitch no longer takes raises TwitchLoginNeeded until somebody logs in again, also
+from another process. twitchio does the talking (its OAuth class); its own token keeping is not used, because it
+renews without a lock and saves only at its end.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aiohttp
+from msgspec.structs import replace
+
+from forgetmenot.clock import HOUR, MINUTE, Clock
+from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.connection import IrcLogin
+from forgetmenot.twitch.scopes import lacking
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.translate import translated
+
+if TYPE_CHECKING:
+    from twitchio.authentication import OAuth
+
+RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCode:
+    """A log-in that waits for a person: what to type, where, how often to ask (s) and for how long (s)."""
+
+    device_code: str
+    user_code: str
+    address: str
+    interval: int
+    expires_in: int
+
+
+def point_twitchio_at(settings: Settings) -> None:
+    """Let twitchio talk to the addresses in the settings. It knows only one place for all its clients."""
+    from twitchio.http import Route
+
+    Route.BASE = settings.twitch.helix_url.rstrip("/") + "/"
+    Route.ID_BASE = settings.twitch.id_url.rstrip("/") + "/"
+
+
+@asynccontextmanager
+async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
+    """A short-lived client of Twitch's log-in. Raises TwitchLoginNeeded without a client id."""
+    from twitchio.authentication import OAuth
+
+    if not settings.twitch.client_id:
+        raise TwitchLoginNeeded(
+            "No app is named: `client_id` in the table [twitch] is empty. docs/TWITCH_APP.md shows how to make one."
+        )
+    point_twitchio_at(settings)
+    async with aiohttp.ClientSession(trust_env=True, timeout=_ANSWER_WITHIN) as session:
+        yield OAuth(client_id=settings.twitch.client_id, session=session)
+
+
+class Login:
+    """One account's log-in. `trouble` is one sentence for console, dock and health, or empty."""
+
+    def __init__(self, *, account: Account, store: TokenStore, settings: Callable[[], Settings], clock: Clock) -> None:
+        self.account = account
+        self.trouble = ""
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._token: Token | None = None
+        self._unsaved = False
+        self._dead = ""  # the refresh token that Twitch no longer takes
+        self._lock = asyncio.Lock()
+        self._renewals: set[asyncio.Task[Token]] = set()
+
+    async def token(self) -> Token:
+        """The pair in use. Raises TwitchLoginNeeded if there is none."""
+        if self._token is None:
+            self._token = await asyncio.to_thread(self._store.load, self.account)
+        if self._token is None:
+            raise self._nobody()
+        if self._token.refresh == self._dead:
+            return await self.renew(self._token)
+        return self._token
+
+    async def irc(self) -> IrcLogin | None:
+        """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded."""
+        token = self._token or await asyncio.to_thread(self._store.load, self.account)
+        if token is None:
+            return None
+        token = await self.token()
+        return IrcLogin(token.login, token.access) if token.login else None
+
+    async def renew(self, stale: Token) -> Token:
+        """A pair newer than `stale`: one renewal for all who ask. Raises TwitchLoginNeeded, TwitchUnavailable."""
+        renewal = asyncio.create_task(self._renew(stale), name=f"renew {self.account.value}")
+        self._renewals.add(renewal)
+        renewal.add_done_callback(self._renewed)
+        return await asyncio.shield(renewal)  # a refresh token works once: its answer must not be dropped
+
+    def _renewed(self, renewal: asyncio.Task[Token]) -> None:
+        self._renewals.discard(renewal)
+        if not renewal.cancelled():
+            renewal.exception()  # whoever asked has it, unless they gave up
+
+    async def _renew(self, stale: Token) -> Token:
+        async with self._lock:
+            if self._token is not None and self._token.access != stale.access:
+                return self._token
+            kept = await self._newer_than(stale)
+            if kept is not None:
+                return self._use(kept)
+            if stale.refresh == self._dead:
+                raise self._lapsed(stale)
+            fresh = await self._exchange(stale)
+            await self._save(fresh)
+            log.info("the log-in was renewed", account=self.account.value)
+            return self._use(fresh)
+
+    async def _newer_than(self, token: Token) -> Token | None:
+        """The pair that somebody saved meanwhile, by logging in again."""
+        if self._unsaved:
+            return None
+        kept = await asyncio.to_thread(self._store.load, self.account)
+        return kept if kept is not None and kept.access != token.access else None
+
+    async def _exchange(self, stale: Token) -> Token:
+        try:
+            with translated("renew the log-in"):
+                async with oauth(self._settings()) as client:
+                    answer = await client.refresh_token(stale.refresh)
+        except (TwitchRefused, TwitchLoginNeeded) as error:
+            if not self._settings().twitch.client_id:
+                raise
+            log.warning("the log-in has lapsed", account=self.account.value, reason=str(error))
+            raise self._lapsed(stale) from None
+        return replace(stale, access=answer.access_token, refresh=answer.refresh_token)
+
+    async def _save(self, token: Token) -> None:
+        self._token = token  # in use even if no place takes it: the old one is worth nothing now
+        try:
+            await asyncio.to_thread(self._store.save, self.account, token)
+            self._unsaved = False
+        except OSError as error:
+            self._unsaved = True
+            self.trouble = (
+                f"The renewed log-in could not be saved ({error.strerror}); it will be lost at the next start."
+            )
+            log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
+
+    def _use(self, token: Token) -> Token:
+        self._token, self._dead = token, ""
+        return token
+
+    def _nobody(self) -> TwitchLoginNeeded:
+        self.trouble = f"Nobody is logged in as {self.account.value}. Type `{self._command()}`."
+        return TwitchLoginNeeded(self.trouble)
+
+    def _lapsed(self, token: Token) -> TwitchLoginNeeded:
+        self._dead = token.refresh
+        self.trouble = f"The log-in of the {self.account.value} has lapsed. Type `{self._command()}` to sign in again."
+        return TwitchLoginNeeded(self.trouble)
+
+    def _command(self) -> str:
+        return "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")
+
+    async def validate(self) -> Token:
+        """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""
+        token = await self.token()
+        newer = await self._newer_than(token)
+        token = self._use(newer) if newer is not None else token
+        try:
+            with translated("check the log-in"):
+                async with oauth(self._settings()) as client:
+                    answer = await client.validate_token(token.access)
+        except TwitchLoginNeeded:
+            if not self._settings().twitch.client_id:
+                raise
+            return await self._validate_again(await self.renew(token))
+        if answer.expires_in <= RENEW_BELOW_S:
+            token = await self.renew(token)
+        return await self._known_as(token, answer.user_id or "", answer.login or "", tuple(answer.scopes or ()))
+
+    async def _validate_again(self, token: Token) -> Token:
+        if token.login:
+            self.trouble = lacking(self.account, self._settings(), token.scopes)
+            return token
+        with translated("check the log-in"):
+            async with oauth(self._settings()) as client:
+                answer = await client.validate_token(token.access)
+        return await self._known_as(token, answer.user_id or "", answer.login or "", tuple(answer.scopes or ()))
+
+    async def _known_as(self, token: Token, user_id: str, login: str, scopes: tuple[str, ...]) -> Token:
+        self.trouble = lacking(self.account, self._settings(), scopes)
+        named = replace(token, user_id=user_id, login=login, scopes=scopes)
+        if named == token:
+            return token
+        async with self._lock:
+            if self._token is not None and self._token.access != token.access:
+                return self._token
+            await self._save(named)
+        return named
+
+    async def keep_valid(self) -> None:
+        """Validate now and every hour, for ever; after a failure every minute. `trouble` tells how it stands."""
+        while True:
+            pause = HOUR
+            try:
+                await self.validate()
+            except TwitchLoginNeeded as error:
+                pause, self.trouble = MINUTE, str(error)
+            except TwitchError as error:
+                pause = MINUTE
+                log.warning("the log-in could not be checked", account=self.account.value, reason=str(error))
+            await self._clock.sleep(pause)
+
+    async def log_out(self) -> bool:
+        """Revoke the token, if Twitch can be reached, and forget it; False if nobody was logged in."""
+        token = await asyncio.to_thread(self._store.load, self.account)
+        if token is None:
+            return False
+        with contextlib.suppress(TwitchError):
+            await self._revoke(token)
+        await asyncio.to_thread(self._store.delete, self.account)
+        self._token = None
+        return True
+
+    async def _revoke(self, token: Token) -> None:
+        from twitchio.exceptions import HTTPException
+
+        with translated("revoke the log-in"):
+            async with oauth(self._settings()) as client:
+                try:
+                    await client.revoke_token(token.access)
+                except HTTPException as error:
+                    if error.route is not None:  # without one it is twitchio's surprise at an empty answer
+                        raise
+
+
+async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
+    """Ask Twitch for a code. Raises TwitchError."""
+    from twitchio.authentication import Scopes
+
+    with translated("ask for a code"):
+        async with oauth(settings) as client:
+            answer = await client.device_code_flow(scopes=Scopes(scopes))
+    return DeviceCode(
+        device_code=answer["device_code"],
+        user_code=answer["user_code"],
+        address=answer["verification_uri"],
+        interval=int(answer["interval"]),
+        expires_in=int(answer["expires_in"]),
+    )
+
+
+async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    """Wait until the person has typed the code, through outages too. Raises TwitchRefused when the code runs out."""
+    try:
+        async with asyncio.timeout(code.expires_in):
+            while True:
+                with contextlib.suppress(TwitchUnavailable):
+                    return await _poll(settings, code, scopes)
+                await asyncio.sleep(code.interval)
+    except TimeoutError:
+        raise TwitchRefused("Nobody typed the code in time. Type `forgetmenot login` for a new one.") from None
+
+
+async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    from twitchio.authentication import Scopes
+    from twitchio.exceptions import DeviceCodeFlowException
+
+    with translated("log in"):
+        async with oauth(settings) as client:
+            try:
+                answer = await client.device_code_authorization(
+                    device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)
+                )
+            except DeviceCodeFlowException as error:
+                if error.status < 500:
+                    raise TwitchRefused(
+                        "The code has run out or was refused. Type `forgetmenot login` again."
+                    ) from None
+                raise
+            except ValueError as error:  # twitchio knows only two reasons and stumbles over any other
+                if "DeviceCodeRejection" not in str(error) or "slow_down" in str(error):
+                    raise TwitchUnavailable("Twitch asks to be asked again.") from None
+                raise TwitchRefused("Twitch did not accept the code. Type `forgetmenot login` again.") from None
+    return Token(answer["access_token"], answer["refresh_token"])

@@ -1,0 +1,260 @@
+"""What the bot does on Twitch, through Helix: it speaks, moderates, and asks how the channel is.
+
+Fills ports.ChatOut and ports.Moderation. Twitch's "no" to a deed is an Outcome of kind REFUSED, also where the
+log-in lacks a right it raises TwitchLoginNeeded, a network that fails raises TwitchUnavailable, and a message whose
+answer was lost is UNKNOWN: it may have been sent, so it must not be sent again. Makes no deed twice by itself.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.api import Api
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.drops import DropReason, drop_reason, dropped
+from forgetmenot.twitch.translate import AnswerLost, translated
+
+if TYPE_CHECKING:
+    import twitchio
+
+_DONE = Outcome(OutcomeKind.DONE)
+_SILENCED_S = 30.0
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelState:
+    """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
+
+    live: bool
+    title: str
+    category: str
+    started_at: int | None = None
+    stream_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TwitchUser:
+    """An account as Twitch names it now."""
+
+    id: str
+    login: str
+    display_name: str
+
+
+class Helix:
+    """The bot's hands. Without a broadcaster's log-in the bot's own is used where it is the same account."""
+
+    def __init__(self, *, settings: Callable[[], Settings], bot: Login, broadcaster: Login | None = None) -> None:
+        self._settings = settings
+        self._bot = Api(bot, settings)
+        self._broadcaster = Api(broadcaster, settings) if broadcaster is not None else None
+        self._room = ""
+
+    async def aclose(self) -> None:
+        """Give back the connections."""
+        await self._bot.aclose()
+        if self._broadcaster is not None:
+            await self._broadcaster.aclose()
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────
+
+    async def bot_user_id(self) -> str:
+        """The id of the account that speaks. Raises TwitchError."""
+        return await self._bot.user_id()
+
+    async def room_id(self) -> str:
+        """The channel's id. Raises TwitchRefused if there is no such channel."""
+        if not self._room:
+            channel = self._settings().twitch.channel.lower().lstrip("#")
+            user = await self.user_by_login(channel)
+            if user is None:
+                raise TwitchRefused(
+                    f"There is no channel `{channel}` on Twitch. Look at `channel` in the table [twitch]."
+                )
+            self._room = user.id
+        return self._room
+
+    async def user_by_login(self, login: str) -> TwitchUser | None:
+        """Who goes by that name now. Raises TwitchError."""
+        client, me = await self._bot.client(), await self._bot.user_id()
+        with translated("look up a name"):
+            found = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
+            return TwitchUser(found[0].id, found[0].name or login, found[0].display_name or login) if found else None
+
+    async def channel_state(self) -> ChannelState:
+        """Title, category and whether it is live. Raises TwitchError."""
+        client, me, room = await self._bot.client(), await self._bot.user_id(), await self.room_id()
+        with translated("ask how the channel is"):
+            info = await client.fetch_channel(room, token_for=me)
+            streams = await client.fetch_streams(user_ids=[room], token_for=me, first=1)
+            title, category = (info.title, info.game_name) if info is not None else ("", "")
+            if not streams:
+                return ChannelState(live=False, title=title, category=category)
+            stream = streams[0]
+            began = int(stream.started_at.timestamp() * 1_000)
+            title, category = stream.title or title, stream.game_name or category
+            return ChannelState(live=True, title=title, category=category, started_at=began, stream_id=stream.id)
+
+    async def is_immune(self, user_id: str) -> bool:
+        """Whether this viewer is the broadcaster, a moderator or a VIP. Needs the broadcaster's log-in."""
+        room = await self.room_id()
+        if user_id == room:
+            return True
+        channel = await self._channel(await self._streamer("look up moderators"), room)
+        with translated("look up moderators"):
+            moderators = await channel.fetch_moderators(user_ids=[user_id])
+            return bool(moderators) or bool(await channel.fetch_vips(user_ids=[user_id]))
+
+    # ── speaking ─────────────────────────────────────────────────────────────────────────────
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        """Send one message of at most 500 characters; a Dropped says why it was not shown. Raises TwitchError."""
+        me, channel = await self._here(self._bot)
+        if len(text) > 500:
+            return dropped("msg_too_long", None)
+        try:
+            with translated("send a message"):
+                return await self._sent(channel, text, me, reply_to)
+        except TwitchRefused as error:
+            return Outcome(OutcomeKind.REFUSED, str(error))
+        except AnswerLost as error:
+            return Outcome(OutcomeKind.UNKNOWN, str(error))
+
+    async def _sent(self, channel: "twitchio.PartialUser", text: str, me: str, reply_to: str | None) -> Outcome:
+        from twitchio.exceptions import MessageRejectedError
+
+        try:
+            sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
+        except MessageRejectedError as error:
+            if drop_reason(error.code) is DropReason.TOO_FAST:
+                raise TwitchRateLimited("Twitch finds that the bot writes too fast.", _SILENCED_S) from None
+            return dropped(error.code, error.message)
+        return Outcome(OutcomeKind.DONE, "", sent.id) if sent.sent else dropped(None, None)
+
+    async def announce(self, text: str) -> Outcome:
+        """Post an announcement."""
+        me, channel = await self._here(self._bot)
+        return await _deed("announce that", lambda: channel.send_announcement(moderator=me, message=text, token_for=me))
+
+    # ── moderating ───────────────────────────────────────────────────────────────────────────
+
+    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
+        """Time a viewer out."""
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "time a viewer out",
+            lambda: channel.timeout_user(
+                moderator=me, user=user_id, duration=seconds, reason=reason or None, token_for=me
+            ),
+        )
+
+    async def untimeout(self, user_id: str) -> Outcome:
+        """Lift a timeout or a ban."""
+        me, channel = await self._here(self._bot)
+        return await _deed("lift a timeout", lambda: channel.unban_user(moderator=me, user_id=user_id, token_for=me))
+
+    async def ban(self, user_id: str, reason: str) -> Outcome:
+        """Ban a viewer until somebody lifts it."""
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "ban a viewer",
+            lambda: channel.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
+        )
+
+    async def delete_message(self, event_id: str) -> Outcome:
+        """Delete one message. Never more: without an id Twitch would clear the whole chat."""
+        if not event_id:
+            return Outcome(OutcomeKind.REFUSED, "No message was named.")
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "delete a message",
+            lambda: channel.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
+        )
+
+    async def set_slow_mode(self, seconds: int | None) -> Outcome:
+        """Switch slow mode on (3–120 s between messages), or off with None."""
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "change slow mode",
+            lambda: channel.update_chat_settings(
+                me, slow_mode=seconds is not None, slow_mode_wait_time=seconds, token_for=me
+            ),
+        )
+
+    async def set_emote_only(self, *, on: bool) -> Outcome:
+        """Switch emote-only mode."""
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "change emote-only mode", lambda: channel.update_chat_settings(me, emote_mode=on, token_for=me)
+        )
+
+    # ── the stream ───────────────────────────────────────────────────────────────────────────
+
+    async def shoutout(self, user_id: str) -> Outcome:
+        """Give a shoutout to another broadcaster."""
+        me, channel = await self._here(self._bot)
+        return await _deed(
+            "give a shoutout",
+            lambda: channel.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
+        )
+
+    async def create_marker(self, description: str) -> Outcome:
+        """Mark this moment of the stream. Needs the broadcaster's log-in."""
+        me, channel = await self._here(await self._streamer("set a marker"))
+        return await _deed(
+            "set a marker",
+            lambda: channel.create_stream_marker(token_for=me, description=description[:140] or None),
+        )
+
+    async def create_clip(self) -> Outcome:
+        """Clip the last moments of the stream; the outcome's `twitch_id` is the clip's."""
+        me, channel = await self._here(self._bot)
+        return await _deed("make a clip", lambda: channel.create_clip(token_for=me), lambda clip: clip.id)
+
+    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+        """Change the title or the category. Needs the broadcaster's log-in."""
+        api = await self._streamer("change the title")
+        _, channel = await self._here(api)
+        game_id = await self._game(api, category) if category is not None else None
+        if category is not None and game_id is None:
+            return Outcome(OutcomeKind.REFUSED, "Twitch knows no category of that name.")
+        return await _deed("change the channel", lambda: channel.modify_channel(game_id=game_id, title=title))
+
+    async def _game(self, api: Api, name: str) -> str | None:
+        client, me = await api.client(), await api.user_id()
+        with translated("look up a category"):
+            game = await client.fetch_game(name=name, token_for=me)
+            return game.id if game is not None else None
+
+    # ── who acts ─────────────────────────────────────────────────────────────────────────────
+
+    async def _streamer(self, doing: str) -> Api:
+        if self._broadcaster is not None:
+            return self._broadcaster
+        if await self._bot.user_id() == await self.room_id():
+            return self._bot
+        raise TwitchLoginNeeded(f"Only the streamer may {doing}. Type `forgetmenot login --as broadcaster`.")
+
+    async def _here(self, api: Api) -> tuple[str, "twitchio.PartialUser"]:
+        """Who acts, and the channel to act in."""
+        me, room = await api.user_id(), await self.room_id()
+        return me, await self._channel(api, room)
+
+    @staticmethod
+    async def _channel(api: Api, room: str) -> "twitchio.PartialUser":
+        return (await api.client()).create_partialuser(room)
+
+
+async def _deed(
+    doing: str, call: Callable[[], Awaitable[Result]], made: Callable[[Result], str] | None = None
+) -> Outcome:
+    try:
+        with translated(doing):
+            result = await call()
+            return Outcome(OutcomeKind.DONE, "", made(result)) if made is not None else _DONE
+    except TwitchRefused as error:
+        return Outcome(OutcomeKind.REFUSED, str(error))

@@ -1,0 +1,239 @@
+"""Log-ins against a loopback Twitch through the real twitchio: renewed once, saved first, never lost."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from forgetmenot.clock import HOUR, ManualClock, SystemClock
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.auth import Login, begin_device_login, finish_device_login
+from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+MakeLogin = Callable[..., Login]
+SCOPES = ("chat:read", "user:write:chat")
+
+
+async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+) -> None:
+    helix = Helix(settings=lambda: settings, bot=make_login())
+    await helix.room_id()
+    sim.expire()
+    states = await asyncio.gather(*(helix.channel_state() for _ in range(20)))
+    await helix.aclose()
+    assert len(states) == 20
+    assert sim.tokens.refreshes == 1
+    assert sim.tokens.refused_refreshes == 0
+    saved = store.load(Account.BOT)
+    assert saved is not None
+    assert sim.tokens.valid(saved.access) is not None
+
+
+async def test_a_renewed_token_is_saved_before_anybody_uses_it(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+) -> None:
+    used_before_saved: list[int] = []
+    save = store.save
+
+    class Watching(TokenStore):
+        def save(self, account: Account, token: Token) -> None:
+            used_before_saved.append(sum(1 for r in sim.requests if r.user_id and r.status == 200))
+            save(account, token)
+
+    make_login()
+    watching = Watching(store._folder, use_keyring=False)
+    login = Login(account=Account.BOT, store=watching, settings=lambda: settings, clock=SystemClock())
+    helix = Helix(settings=lambda: settings, bot=login)
+    sim.expire()
+    await helix.room_id()
+    await helix.aclose()
+    assert used_before_saved == [0]
+
+
+async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login()
+    stale = await login.token()
+    sim.expire()
+    sim.faults.add("oauth", path="oauth2/token", delay=0.1)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.03):
+            await login.renew(stale)
+    await sim.until(lambda: (kept := store.load(Account.BOT)) and kept.access != stale.access)
+    assert (await login.renew(stale)).access != stale.access
+    assert sim.tokens.refreshes == 1
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"status": 502}, {"drop": True}, {"html": True}])
+async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore, fault: dict[str, object]
+) -> None:
+    login = make_login()
+    before = store.load(Account.BOT)
+    sim.faults.add("oauth", times=None, **fault)
+    with pytest.raises(TwitchUnavailable):
+        await login.validate()
+    assert store.load(Account.BOT) == before
+    assert sim.oauth.codes == []
+    sim.faults.clear()
+    assert (await login.validate()).login == "keeper"
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"drop": True}, {"html": True}])
+async def test_trouble_while_renewing_is_tried_again_with_the_same_token(
+    sim: TwitchSim, make_login: MakeLogin, fault: dict[str, object]
+) -> None:
+    login = make_login()
+    stale = await login.token()
+    sim.expire()
+    sim.faults.add("oauth", path="oauth2/token", **fault)
+    with pytest.raises(TwitchUnavailable):
+        await login.renew(stale)
+    assert (await login.renew(stale)).access != stale.access
+
+
+async def test_a_token_that_would_not_last_the_hour_is_renewed(sim: TwitchSim, make_login: MakeLogin) -> None:
+    login = make_login()
+    sim.tokens.expires_in = 1_200
+    await login.validate()
+    assert sim.tokens.refreshes == 1
+
+
+async def test_an_expired_token_is_renewed_by_validating(sim: TwitchSim, make_login: MakeLogin) -> None:
+    login = make_login()
+    sim.expire()
+    assert (await login.validate()).login == "keeper"
+    assert sim.tokens.refreshes == 1
+
+
+async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login()
+    sim.tokens.disconnect("keeper")
+    with pytest.raises(TwitchLoginNeeded, match="forgetmenot login"):
+        await login.validate()
+    with pytest.raises(TwitchLoginNeeded):
+        await login.token()
+    assert "lapsed" in login.trouble
+    assert sim.tokens.refused_refreshes == 1
+    granted = sim.grant("keeper")  # as `forgetmenot login` does, in another process
+    store.save(Account.BOT, Token(granted.access, granted.refresh))
+    named = await login.validate()
+    assert (named.login, named.access) == ("keeper", granted.access)
+
+
+async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_works(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login("keeper", "chat:read")
+    await login.validate()
+    assert "user:write:chat" in login.trouble
+    granted = sim.grant("keeper")
+    store.save(Account.BOT, Token(granted.access, granted.refresh))
+    assert (await login.validate()).access == granted.access
+    assert login.trouble == ""
+
+
+async def test_the_login_is_validated_at_start_and_every_hour(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+) -> None:
+    make_login()
+    clock = ManualClock(1_000)
+    login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
+    task = asyncio.create_task(login.keep_valid())
+    sim.tokens.expires_in = 1_200  # each look renews, so that looks can be counted
+    await sim.until(lambda: sim.tokens.refreshes == 1)
+    await asyncio.sleep(0.05)
+    await clock.advance(HOUR - 1)
+    await asyncio.sleep(0.05)
+    assert sim.tokens.refreshes == 1
+    await clock.advance(1)
+    await sim.until(lambda: sim.tokens.refreshes == 2)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_nobody_logged_in_is_told_and_chat_is_read_anonymously(settings: Settings, store: TokenStore) -> None:
+    login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=SystemClock())
+    assert await login.irc() is None
+    with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
+        await login.token()
+
+
+async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, make_login: MakeLogin) -> None:
+    make_login()
+    bare = Settings(twitch=TwitchSettings(channel="demo"))
+    login = Login(account=Account.BOT, store=store, settings=lambda: bare, clock=SystemClock())
+    with pytest.raises(TwitchLoginNeeded, match=r"docs/TWITCH_APP\.md"):
+        await login.validate()
+
+
+async def test_logging_out_revokes_and_forgets(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
+    login = make_login()
+    token = await login.token()
+    assert await login.log_out()
+    assert sim.tokens.valid(token.access) is None
+    assert store.load(Account.BOT) is None
+    assert not await login.log_out()
+
+
+async def test_logging_out_works_without_a_network(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
+    login = make_login()
+    sim.faults.add("oauth", drop=True, times=None)
+    assert await login.log_out()
+    assert store.load(Account.BOT) is None
+
+
+# ── the code ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_code_is_typed_slowly_through_outages(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.faults.add("oauth", path="oauth2/token", status=500)
+    sim.faults.add("oauth", path="oauth2/token", drop=True)
+    sim.faults.add("oauth", path="oauth2/token", html=True)
+    waiting = asyncio.create_task(finish_device_login(settings, code, SCOPES))
+    await sim.until(lambda: sim.oauth.codes[0].polls > 3)
+    sim.approve(code.user_code, "keeper")
+    token = await waiting
+    granted = sim.tokens.valid(token.access)
+    assert granted is not None
+    assert (granted.login, set(granted.scopes)) == ("keeper", set(SCOPES))
+    assert code.user_code in code.address
+
+
+async def test_a_code_that_runs_out_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.oauth.let_expire(code.user_code)
+    with pytest.raises(TwitchRefused, match="run out"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_a_refusal_that_twitchio_does_not_know_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.faults.add("oauth", path="oauth2/token", status=400, body={"status": 400, "message": "slow_down"})
+    sim.faults.add("oauth", path="oauth2/token", status=400, body={"status": 400, "message": "expired_token"})
+    with pytest.raises(TwitchRefused, match="did not accept the code"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_nobody_types_the_code_in_time(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
+    code = await begin_device_login(settings, SCOPES)
+    with pytest.raises(TwitchRefused, match="in time"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_a_wrong_client_id_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    wrong = Settings(twitch=TwitchSettings(client_id="nonsense", id_url=sim.id_url, helix_url=sim.helix_url))
+    with pytest.raises(TwitchRefused, match="invalid client"):
+        await begin_device_login(wrong, SCOPES)
