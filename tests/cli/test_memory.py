@@ -1,0 +1,144 @@
+"""`forgetmenot memory` and `forgetmenot recall`, as scripts and people use them."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.cli import memory, recall
+from forgetmenot.errors import InputError
+
+LINES = [
+    {"id": 1, "viewer": "alice", "fact": "plays drums", "episode": {"key": "a", "summary": "They spoke about a band."}},
+    {"id": 2, "viewer": "alice", "fact": "lives in Oslo"},
+    {"id": 3, "viewer": "bob", "fact": "is <@login:alice>'s brother"},
+    {"id": 4, "scope": "channel", "fact": "streams on Fridays"},
+    {"id": 4, "viewer": "bob", "fact": "has a taken number"},
+]
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run one command on the test's memory; what it printed (as JSON with --json)."""
+    parser = argparse.ArgumentParser()
+    subparsers = parser.add_subparsers()
+    memory.add(subparsers)
+    recall.add(subparsers)
+
+    def one(*words: str) -> Any:  # noqa: ANN401  # JSON
+        arguments = parser.parse_args([*words, "--db", str(tmp_path / "memory.sqlite3")])
+        assert arguments.run(arguments) == 0
+        out = capsys.readouterr().out
+        return json.loads(out) if "--json" in words else out
+
+    return one
+
+
+@pytest.fixture
+def filled(run: Run, tmp_path: Path) -> Run:
+    """The same, with notes in it."""
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
+    told = run("memory", "import", str(file), "--json")
+    assert told == {
+        "imported": 4,
+        "merged": 0,
+        "episodes": 4,
+        "viewers": 2,
+        "refused": [{"line": 5, "reason": "id 4 is taken"}],
+    }
+    return run
+
+
+def test_list_gives_notes_with_present_names(filled: Run) -> None:
+    notes = filled("memory", "list", "--json")["notes"]
+    assert [note["id"] for note in notes] == [1, 2, 3, 4]
+    assert [note["viewer"] for note in notes] == ["alice", "alice", "bob", None]
+    assert notes[2]["fact"] == "is alice's brother"
+    assert [note["id"] for note in filled("memory", "list", "--viewer", "@Alice", "--json")["notes"]] == [1, 2]
+    assert filled("memory", "list", "--status", "stale", "--json") == {"notes": []}
+    assert "#3 bob: is alice's brother" in filled("memory", "list")
+    assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
+
+
+def test_show_gives_one_note(filled: Run) -> None:
+    note = filled("memory", "show", "1", "--json")
+    assert (note["id"], note["fact"], note["status"], note["source_kind"]) == (1, "plays drums", "active", "import")
+    assert "#1 alice: plays drums" in filled("memory", "show", "1")
+
+
+def test_why_gives_the_chain(filled: Run) -> None:
+    told = filled("memory", "why", "1", "--json")
+    assert told["note"]["id"] == 1
+    assert [word["summary"] for word in told["evidence"]] == ["They spoke about a band."]
+    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [(None, "active", "import")]
+    assert (told["replaced"], told["replaced_by"], told["replies"]) == ([], None, [])
+    assert "They spoke about a band." in filled("memory", "why", "1")
+
+
+def test_export_prints_a_line_per_note(filled: Run) -> None:
+    lines = [json.loads(line) for line in filled("memory", "export").splitlines()]
+    assert [line["id"] for line in lines] == [1, 2, 3, 4]
+    assert lines[0]["episode"] == {"key": "a", "summary": "They spoke about a band."}
+    assert [json.loads(line)["id"] for line in filled("memory", "export", "--viewer", "bob").splitlines()] == [3]
+
+
+def test_recall_gives_notes_in_order_with_scores(filled: Run) -> None:
+    told = filled("recall", "--viewer", "alice", "still playing drums?", "--now", "2026-11-20T12:00:00Z", "--json")
+    assert [(note["rank"], note["id"]) for note in told["notes"]] == [(1, 1), (2, 2)]
+    assert told["notes"][0]["score"] > told["notes"][1]["score"] == 0
+    assert "plays drums" in filled("recall", "--viewer", "alice", "drums")
+
+
+def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> None:
+    asked = [
+        {"id": "a", "viewers": ["alice", "bob"], "text": "whose brother?", "limit": 1},
+        {"id": 2, "viewers": ["nobody"], "text": "drums"},
+        {"id": 3},
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in asked), encoding="utf-8")
+    answers = [json.loads(line) for line in filled("recall", "--batch", str(file)).splitlines()]
+    assert [answer["id"] for answer in answers] == ["a", 2, None]
+    assert answers[0]["note_ids"] == [3]
+    assert answers[0]["ms"] > 0
+    assert answers[1]["note_ids"] == []
+    assert "line 3" in answers[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "show", "99"),
+        ("memory", "why", "99"),
+        ("memory", "list", "--viewer", "nobody"),
+        ("memory", "list", "--status", "lost"),
+        ("memory", "import", "/nowhere/notes.jsonl"),
+        ("recall", "--viewer", "nobody", "drums"),
+        ("recall", "--viewer", "alice"),
+        ("recall", "--viewer", "alice", "drums", "--now", "noon"),
+        ("recall", "--batch", "/nowhere/questions.jsonl"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        filled(*words)
+    assert str(caught.value).endswith((".", "Z."))
+
+
+def test_looking_into_a_memory_that_is_not_there_makes_none(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        run("memory", "list")
+    assert not (tmp_path / "memory.sqlite3").exists()
+
+
+@pytest.mark.parametrize("words", [("memory", "list"), ("memory", "why"), ("memory", "import"), ("recall",)])
+def test_help_names_the_keys(run: Run, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        run(*words, "--help")
+    assert "JSON" in capsys.readouterr().out

@@ -1,0 +1,109 @@
+"""Promise 3: every note has at least one episode as evidence, and nothing sensitive becomes one."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.memory.extraction import Extractor, ExtractReport
+from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.remember import remember
+from forgetmenot.memory.transfer import import_notes
+from forgetmenot.settings.schema import PrivacySettings, Settings
+from forgetmenot.store import notes
+from forgetmenot.store.database import Database
+
+SENSITIVE = (
+    "has type 1 diabetes",
+    "votes Republican",
+    "is a devout Catholic",
+    "is gay and came out last year",
+    "lives at 12 Baker Street, Springfield",
+    "can be reached at alice@example.org",
+)
+
+
+class Says:
+    """A LanguageModel that always proposes the same changes."""
+
+    name = "scripted"
+
+    def __init__(self, facts: Sequence[str]) -> None:
+        plain = {"op": "add", "about": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
+        self._text = json.dumps({"changes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """The same answer to every request."""
+        assert request.schema is not None
+        return ModelAnswer(self._text, self.name, TokenUsage())
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""
+
+
+@pytest.fixture
+async def alice(db: Database) -> str:
+    """A viewer in one episode."""
+    async with db.write() as tx:
+        await tx.execute(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
+            " VALUES ('1', 'alice', 'Alice', 1, 1)"
+        )
+        await tx.execute(
+            "INSERT INTO episodes (id, kind, started_at, ended_at, summary, events, created_at)"
+            " VALUES (1, 'chat', 1, 2, '<@1> talked.', 30, 2)"
+        )
+        await tx.execute("INSERT INTO episode_people (episode_id, viewer_id, lines) VALUES (1, '1', 5)")
+    return "1"
+
+
+async def extract(
+    db: Database, clock: ManualClock, *facts: str, privacy: PrivacySettings | None = None
+) -> ExtractReport:
+    settings = Settings(privacy=privacy or PrivacySettings())
+    return await Extractor(db=db, model=Says(facts), settings=lambda: settings, clock=clock).run_pass()
+
+
+async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alice: str) -> None:
+    await extract(db, clock, "plays drums", "has two cats")
+    await remember(db, alice, "drives an old van", by=alice, at=clock.now())
+    await remember(db, None, "streams on Fridays", by=alice, at=clock.now())
+    lines = [json.dumps({"viewer": "alice", "fact": fact}) for fact in ("bakes bread", "plays drums")]
+    await import_notes(db, lines, now=clock.now())
+    await import_notes(db, lines, now=clock.now(), merge=True)
+    assert len(await notes.page(db)) == 6
+    without = (
+        "SELECT count(*) FROM semantic_notes n WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)"
+    )
+    assert await db.value(without) == 0
+
+
+@pytest.mark.parametrize("fact", SENSITIVE)
+async def test_nothing_sensitive_comes_in_by_any_door(db: Database, clock: ManualClock, alice: str, fact: str) -> None:
+    report = await extract(db, clock, fact)
+    assert [rule.split(":")[0] for rule in report.refused] == ["sensitive"]
+    with pytest.raises(Refused, match="sensitive"):
+        await remember(db, alice, fact, by=alice, at=clock.now())
+    taken = await import_notes(db, [json.dumps({"viewer": "alice", "fact": fact})], now=clock.now())
+    assert len(taken.refused) == 1
+    assert await notes.page(db) == []
+
+
+async def test_the_streamer_may_allow_a_category_and_forbid_words(db: Database, clock: ManualClock, alice: str) -> None:
+    report = await extract(
+        db,
+        clock,
+        SENSITIVE[0],
+        "breeds axolotls",
+        privacy=PrivacySettings(allow_categories=("health",), never_store=("axolotls",)),
+    )
+    assert (report.added, sum(report.refused.values())) == (1, 1)
+
+
+async def test_an_episode_is_read_once_and_a_raw_line_never(db: Database, clock: ManualClock, alice: str) -> None:
+    """Extraction sees summaries alone: with no episode left there is nothing to ask the model about."""
+    assert (await extract(db, clock, "plays drums")).episodes == 1
+    assert (await extract(db, clock, "plays bass")).episodes == 0
+    assert [note.fact for note in await notes.page(db)] == ["plays drums"]

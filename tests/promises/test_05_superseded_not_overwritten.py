@@ -1,0 +1,109 @@
+"""Promise 5: facts are superseded, not overwritten; only their subject's wish to be forgotten deletes."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import forgetmenot.store
+from forgetmenot.clock import DAY
+from forgetmenot.domain.memory import Note, NoteStatus
+from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.remember import remember, undo
+from forgetmenot.store import crowd, notes
+from forgetmenot.store.database import Database
+
+ALICE = "login:alice"
+FACTS = (
+    "lives in Oslo",
+    "lives in Rome",
+    "lives in Lima",
+    "works as a nurse",
+    "works as a pilot",
+    "favourite game is Tetris",
+    "favourite game is Doom",
+    "likes coffee",
+    "does not like coffee",
+)
+
+
+@pytest.fixture(autouse=True)
+async def alice(db: Database) -> None:
+    """Somebody who is known."""
+    async with db.write() as tx:
+        await crowd.add_provisional(tx, ["alice"], 1)
+
+
+async def tell(db: Database, fact: str, at: int) -> Note:
+    return await remember(db, ALICE, fact, by=ALICE, at=at)
+
+
+async def test_the_old_row_keeps_its_text_and_dates_and_points_to_the_new_one(db: Database) -> None:
+    old = await tell(db, "lives in Oslo", 1_000)
+    new = await tell(db, "lives in Rome", 2_000)
+    kept = await notes.get(db, old.id)
+    assert kept is not None
+    assert (kept.status, kept.superseded_by) == (NoteStatus.SUPERSEDED, new.id)
+    assert (kept.fact, kept.created_at, kept.last_confirmed_at) == ("lives in Oslo", 1_000, 1_000)
+    assert kept.confidence == old.confidence
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_runs_in_a_circle(
+    db: Database, seed: int
+) -> None:
+    dice = random.Random(seed)
+    told: set[str] = set()
+    for day in range(25):
+        fact = dice.choice(FACTS)
+        told.add(fact)
+        await tell(db, fact, (day + 1) * DAY)
+        if dice.random() < 0.2:
+            await _undo_something(db, dice, (day + 1) * DAY + 1)
+    every = {note.id: note for note in await notes.page(db)}
+    assert {note.fact for note in every.values()} == told
+    for note in every.values():
+        _follow(note, every)
+
+
+async def _undo_something(db: Database, dice: random.Random, at: int) -> None:
+    note = dice.choice(await notes.page(db))
+    try:
+        await undo(db, note.id, at=at)
+    except Refused as refusal:
+        assert refusal.rule == "nothing_to_undo"  # noqa: PT017  # the other refusals would be a failure
+
+
+def _follow(note: Note, every: dict[int, Note]) -> None:
+    seen: set[int] = set()
+    while note.superseded_by is not None:
+        assert note.status is NoteStatus.SUPERSEDED
+        assert note.id not in seen
+        seen.add(note.id)
+        note = every[note.superseded_by]
+
+
+async def test_there_and_back_is_two_rows(db: Database) -> None:
+    for day, fact in enumerate(["lives in Oslo", "lives in Rome"] * 4):
+        await tell(db, fact, (day + 1) * DAY)
+    found = await notes.page(db)
+    assert [(note.fact, note.status) for note in found] == [
+        ("lives in Oslo", NoteStatus.SUPERSEDED),
+        ("lives in Rome", NoteStatus.ACTIVE),
+    ]
+
+
+async def test_a_supersede_is_undone_in_one_step(db: Database) -> None:
+    old = await tell(db, "lives in Oslo", DAY)
+    new = await tell(db, "lives in Rome", 2 * DAY)
+    await undo(db, new.id, at=3 * DAY)
+    assert [note.id for note in await notes.of_subject(db, ALICE)] == [old.id]
+
+
+def test_only_one_statement_deletes_notes_and_none_sets_a_fact() -> None:
+    """Deleting is store/notes' `delete_of_subject`, and no UPDATE names the column that holds the text."""
+    folder = Path(forgetmenot.store.__file__).parent
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.py")}
+    assert [name for name, text in texts.items() if "DELETE FROM semantic_notes" in text] == ["notes.py"]
+    assert [name for name, text in texts.items() if re.search(r"SET (\w+ = \S+, )*fact\b", text)] == []
