@@ -21,6 +21,12 @@ _SECRET = re.compile(
 )
 _AFTER_WORD = re.compile(r"(?i)(oauth:|bearer\s+|(?:access_|refresh_)?token[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}")
 
+# Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
+structlog.configure(
+    wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+    logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+    cache_logger_on_first_use=False,
+)
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
 
 

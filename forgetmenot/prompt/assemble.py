@@ -126,14 +126,10 @@ def _tighten(layout: Layout, material: TailMaterial, room: int) -> None:
         layout.replace(_own_block(material, max_bytes))
         if layout.tokens <= room:
             return
-    over = layout.tokens - room
-    message = layout.sections["message"]
-    spare = bytes_for(message.tokens - over - 1, layout.factor) - (len(message.text.encode()) - _size(material))
-    layout.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare)))
-
-
-def _size(material: TailMaterial) -> int:
-    return sum(len(row.text.encode()) for row in _message_rows(material, rows.MESSAGE_BYTES))
+    allowed = room - layout.tokens + layout.sections["message"].tokens
+    empty = _message_block(material, 0)
+    spare = bytes_for(allowed, layout.factor) - len(empty.text().encode())
+    layout.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
 
 
 # ── the tail's sections ─────────────────────────────────────────────────────────────────────

@@ -21,7 +21,7 @@ _LINK = re.compile(
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _COMMAND = re.compile(r"\s*[!！]")
-BOT_BADGE = "bot-badge"
+BOT_BADGES = frozenset({"bot-badge", "bot"})
 
 
 class TriggerKind(StrEnum):
@@ -49,6 +49,15 @@ class Identity:
     name: str = ""
     aliases: tuple[str, ...] = ()
     bots: frozenset[str] = frozenset()
+
+
+def identity_of(settings: Settings, user_id: str, login: str, known_bots: Collection[str] = ()) -> Identity:
+    """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
+    memory = settings.memory
+    bots = {name.casefold() for name in (*known_bots, *memory.known_bots, *memory.ignored_viewers)}
+    return Identity(
+        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases, frozenset(bots)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +105,16 @@ def trigger_of(
     return None
 
 
+def is_addressed(event: ChatEvent, identity: Identity) -> bool:
+    """Whether a line speaks to the bot or of it by name, whoever says it: what tier 1 keeps as `addressed`."""
+    return _asked(event, identity) is not None
+
+
 def is_ignored(event: ChatEvent, identity: Identity) -> bool:
     """Whether nothing that this account says is ever answered: the bot itself, other bots."""
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
-        return True
-    return bool({event.user_id, event.login.casefold()} & identity.bots) or BOT_BADGE in event.badges
+        return True  # an identity without an account matches nobody: ids and logins are never empty
+    return bool({event.user_id, event.login.casefold()} & identity.bots) or not BOT_BADGES.isdisjoint(event.badges)
 
 
 def is_stale(event: ChatEvent, settings: Settings, now: int) -> bool:
@@ -130,7 +144,7 @@ def without_name(text: str, identity: Identity) -> str:
 def _asked(event: ChatEvent, identity: Identity) -> TriggerKind | None:
     if any(_is_own(name, identity) for name in _AT.findall(event.text)):
         return TriggerKind.MENTION
-    if event.reply_to is not None and event.reply_to.user_id == identity.user_id:
+    if event.reply_to is not None and event.reply_to.user_id == identity.user_id != "":
         return TriggerKind.REPLY
     said = words(_LINK.sub(" ", _AT.sub(" ", event.text)))
     if any(_holds(said, words(name)) for name in (identity.login, identity.name) if name):

@@ -13,7 +13,7 @@ from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Sc
 from forgetmenot.prompt.assemble import ORDER, assemble, compose_prefix, split
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.depth import depth_for
-from forgetmenot.prompt.material import ActionDone, Line, Other, Past, Prefix, PrefixMaterial, TailMaterial
+from forgetmenot.prompt.material import ActionDone, Line, Other, Past, Prefix, PrefixMaterial, TailMaterial, stranger
 from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.text.fences import fenced
 
@@ -265,3 +265,34 @@ def own_shown(tail: TailMaterial) -> set[str]:
 
     kept = {clean(found.text).casefold() for found in tail.own_lines[-5:]}
     return kept - {clean(tail.message.text).casefold()}
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.6, 2.5])
+@pytest.mark.parametrize("own", [0, 5])
+@pytest.mark.parametrize("text", ["😀" * 500, "word " * 100])
+def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str, factor: float, tail_of: Tail) -> None:
+    """Only the floor is left and it is too large: every line of it stands there still, shorter, the message last."""
+    material = replace(
+        tail_of(text=text), own_lines=tuple(Line(i, f"e{i}", "1", f"{i} {text}", NOW) for i in range(own))
+    )
+    limits = Settings(prompt=PromptSettings(budget_tokens=int(1_250 * factor)))
+    prompt = assemble(compose_prefix(PrefixMaterial(), limits, factor), material, limits, factor)
+    blocks = fenced(prompt.tail)
+    assert prompt.estimated_tokens <= limits.prompt.budget_tokens
+    assert len(blocks.get("own_messages", "").splitlines()) == own
+    assert blocks["message"].startswith(f"Alice: {text[:20].strip()}")
+
+
+def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
+    material = replace(tail_of(notes=0), speaker=stranger("77", "Newbie", NOW), standing=Standing.NEWCOMER)
+    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
+    assert "Newbie (here since 2026-07-24; 12 streams)" in prompt.tail
+    assert "do not act as if you knew them" in prompt.tail
+
+
+def test_no_lines_of_their_own_where_the_settings_want_none(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
+    none = Settings(prompt=PromptSettings(own_lines=0, bot_replies=0))
+    material = replace(tail_of(), depth=depth_for(10, none))
+    prompt = assemble(compose_prefix(prefix_material, none), material, none)
+    assert "own_messages" not in fenced(prompt.tail)
+    assert "bot_replies" not in fenced(prompt.tail)

@@ -12,12 +12,14 @@ from forgetmenot.reply.triggers import (
     Identity,
     Trigger,
     TriggerKind,
+    identity_of,
+    is_addressed,
     is_stale,
     trigger_of,
     wait_ms,
     without_name,
 )
-from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"), frozenset({"nightbot", "55"}))
@@ -72,6 +74,22 @@ def test_it_never_answers_itself_or_another_bot() -> None:
     assert kind_of(line, login="Nightbot") is None
     assert kind_of(line, user_id="55") is None
     assert kind_of(line, badges=frozenset({"bot-badge"})) is None
+
+
+def test_the_settings_name_more_bots_and_people_to_ignore() -> None:
+    settings = Settings(
+        twitch=TwitchSettings(bot_login="fmn_bot"),
+        memory=MemorySettings(known_bots=("MyBot",), ignored_viewers=("Carol",)),
+    )
+    bot = identity_of(settings, "7", "", ("nightbot",))
+    assert (bot.user_id, bot.login, bot.name) == ("7", "fmn_bot", "ForgetMeNot")
+    assert bot.bots == {"mybot", "carol", "nightbot"}
+
+
+def test_whoever_speaks_to_it_is_told_apart_from_chatter() -> None:
+    assert is_addressed(said("@fmn hello"), BOT)
+    assert not is_addressed(said("hello"), BOT)
+    assert not is_addressed(said("hi", reply_to=ReplyTo("m", "", "", "")), Identity("", ""))
 
 
 def test_a_line_of_emotes_is_not_answered() -> None:

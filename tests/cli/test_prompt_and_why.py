@@ -1,0 +1,98 @@
+"""`forgetmenot prompt` and `forgetmenot why`, as their users start them."""
+
+import argparse
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forgetmenot.cli import prompt, why
+from forgetmenot.errors import InputError, SettingsError
+from tests.stage import Stage, chat, stage
+
+__all__ = ["chat", "stage"]
+
+
+def run(module: object, *words: str) -> int:
+    parser = argparse.ArgumentParser()
+    module.add(parser.add_subparsers())  # type: ignore[attr-defined]
+    arguments = parser.parse_args(list(words))
+    return int(arguments.run(arguments))
+
+
+@pytest.fixture
+async def memory(stage: Stage, tmp_path: Path) -> str:
+    """A memory with a note, chat and two replies in it."""
+    await stage.know("plays drums with <@2>")
+    await stage.hear("the sea is loud", "2")
+    await stage.ask("@forgetmenot_bot hi")
+    await stage.ask("@forgetmenot_bot hi", "2")
+    return str(tmp_path / "memory.sqlite3")
+
+
+def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    now = ("--now", "2026-07-24T12:00:00")
+    assert (
+        run(prompt, "prompt", "--viewer", "alice", "--message", "what do I play?", "--db", memory, *now, "--json") == 0
+    )
+    out, err = capsys.readouterr()
+    shown = msgspec.json.decode(out)
+    assert err == ""
+    assert shown["tail"].endswith("Alice: what do I play?\n</message>")
+    assert "[id:1] plays drums with Bob (said by them; today)" in shown["tail"]
+    assert "Bob: the sea is loud" in shown["tail"]
+    assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
+    assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
+    assert {"name", "tokens", "rows", "dropped"} == set(shown["sections"][0])
+
+
+def test_the_same_question_at_the_same_time_gives_the_same_prompt(
+    memory: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("prompt", "--viewer", "1", "--message", "@forgetmenot", "--db", memory, "--now", "2026-07-24T12:00:00Z")
+    assert run(prompt, *words) == run(prompt, *words) == 0
+    out = capsys.readouterr().out
+    half = len(out) // 2
+    assert out[:half] == out[half:]
+    assert "in all" in out
+
+
+def test_somebody_unknown_can_be_tried_too(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(prompt, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
+    assert "You remember nothing about them" in msgspec.json.decode(capsys.readouterr().out)["tail"]
+
+
+def test_what_cannot_be_shown_is_told(memory: str, tmp_path: Path) -> None:
+    words = ("prompt", "--viewer", "alice", "--message", "hi")
+    with pytest.raises(InputError, match="There is no memory at"):
+        run(prompt, *words, "--db", str(tmp_path / "none.sqlite3"))
+    with pytest.raises(InputError, match="is no time"):
+        run(prompt, *words, "--db", memory, "--now", "yesterday")
+    config = tmp_path / "config.toml"
+    config.write_text("[prompt]\nbudget_tokens = 500\n")
+    with pytest.raises(SettingsError, match="budget_tokens"):
+        run(prompt, *words, "--db", memory, "--config", str(config))
+
+
+def test_why_tells_the_story(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(why, "why", "1", "--db", memory) == 0
+    story = capsys.readouterr().out
+    assert "Asked by Alice (mention): Alice: @forgetmenot_bot hi" in story
+    assert "1. [1] plays drums with Bob" in story
+    assert run(why, "why", "1", "--db", memory, "--json") == 0
+    told = msgspec.json.decode(capsys.readouterr().out)
+    assert (told["speaker"], told["status"], told["tokens"]["cached"]) == ("Alice", "sent", 600)
+    assert any(row["text"] == "plays drums with Bob" for section in told["sections"] for row in section["rows"])
+
+
+def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(why, "why", "--db", memory) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]
+    assert run(why, "why", "--db", memory, "--json") == 0
+    assert [msgspec.json.decode(line)["id"] for line in capsys.readouterr().out.splitlines()] == [2, 1]
+
+
+def test_a_reply_that_never_was(memory: str) -> None:
+    with pytest.raises(InputError, match="There is no reply 77"):
+        run(why, "why", "77", "--db", memory)
