@@ -24,7 +24,10 @@ class Relation(StrEnum):
 
 _SAME_ENOUGH = 0.66  # of the weight of both facts' words
 _ALIKE_ENOUGH = 0.8  # the same where each has a word of its own
-_OF_ONE_THING = 0.5  # for a number to correct a number
+_OF_ONE_THING = 0.75  # for a number to correct a number
+_HAVING = frozenset(
+    {"has", "have", "had", "owns", "got", "gets", "bought", "collects", "wants", "knows", "can", "speaks"}
+)
 
 
 def relate(old: str, new: str) -> Relation:
@@ -153,11 +156,12 @@ def _opposed(mine: list[str], theirs: list[str]) -> bool:
 
 def _compatible(one: Reading, two: Reading, shared: list[str]) -> bool:
     """Whether one may do both: like both, own both, have done both."""
-    return lex.LIKE in shared or one.event or two.event or one.additive or two.additive
+    having = one.tokens.partition(" ")[0] in _HAVING
+    return having or lex.LIKE in shared or one.event or two.event or one.additive or two.additive
 
 
 def _duplicate(one: Reading, two: Reading, mine: list[str], theirs: list[str], alike: float) -> Relation:
-    named = any(word in one.names or word in two.names for word in (*mine, *theirs))
+    named = any(word in one.names or word in two.names or "#" in word for word in (*mine, *theirs))
     if mine and theirs and named:
         return Relation.DISTINCT
     enough = _ALIKE_ENOUGH if named or (mine and theirs) else _SAME_ENOUGH

@@ -3,6 +3,8 @@
 Words are in lower case, without apostrophes. Phrases are matched as whole words, the longest first.
 """
 
+from forgetmenot.text.words import stem
+
 NOT, NEVER, ENDED, ANYMORE, LIKE, DISLIKE, ALSO = "¬", "¬never", "¬ended", "¬anymore", "+like", "-like", "&also"
 """Markers that a phrase is rewritten to; no word looks like them."""
 
@@ -34,7 +36,10 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     **_phrases("used to,use to,no longer,no more,gave up on,gave up,given up on", ENDED),
     **_phrases("given up,giving up on,giving up,moved away from,moved out of,moved on from", ENDED),
     **_phrases("dropped out of,broke up with", ENDED),
-    **_phrases("was once,once was,was previously,got rid of,rage quit,is done with,done with,is over", ENDED),
+    **_phrases(
+        "graduated from,once was,was once,was previously,got rid of,rage quit,is done with,done with,is over",
+        ENDED,
+    ),
     **_phrases("grew out of,got over", ENDED),
     **_phrases("was a,was an,is an ex,is a former,is a retired,is retired from,retired from", ENDED),
     **_phrases("split up with,swore off", ENDED),
@@ -147,6 +152,9 @@ SAME = {
         "play": "player players",
         "height": "tall",
         "lol": "league",
+        "day": "daily",
+        "week": "weekly",
+        "night": "nightly",
         "kid": "children child kids son daughter",
         "beat": "finished finish finishes completed complete completes beaten cleared defeated beats",
         "get": "adopted bought purchased acquired received picked",
@@ -235,7 +243,9 @@ wet dry|full empty|strong weak|cheap expensive|safe dangerous|spicy mild|healthy
 stealth loud|pvp pve|monday tuesday|monday wednesday|healer damage|tank damage|beginner expert
 amateur professional|amateur pro|noob pro|single taken"""
 OPPOSITES: dict[str, set[str]] = {}
+"""What each stem excludes, as stems."""
 for _pair in _OPPOSITES.replace("\n", "|").split("|"):
     _one, _other = _pair.split()
-    OPPOSITES.setdefault(_one, set()).add(_other)
-    OPPOSITES.setdefault(_other, set()).add(_one)
+    _stems = stem(SAME.get(_one, _one)), stem(SAME.get(_other, _other))
+    OPPOSITES.setdefault(_stems[0], set()).add(_stems[1])
+    OPPOSITES.setdefault(_stems[1], set()).add(_stems[0])

@@ -206,7 +206,7 @@ RULES = (
     _rule(
         "pet",
         _PETS,
-        rf"^(?P<key>{_PET})(?: name)? is (?:(?:named|called) )?(?P<value>.+)",
+        rf"^(?:(?:his|her|their|the) )?(?P<key>{_PET}) (?:name is|is (?:named|called)) (?P<value>.+)",
     ),
     _rule(
         "pet",

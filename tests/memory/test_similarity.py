@@ -1,0 +1,94 @@
+"""Is it the same fact? Measured on pairs written for it, and on its own rules."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.memory.similarity import Relation, relate
+
+D, C, X = Relation.DUPLICATE, Relation.CONFLICT, Relation.DISTINCT
+KINDS = {"D": D, "C": C, "X": X}
+PAIRS = [
+    line.split("|")
+    for line in Path(__file__).with_name("pairs.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+FACTS = st.sampled_from([fact for pair in PAIRS for fact in pair[2:]])
+
+
+def share(pairs: list[list[str]], kind: str, said: set[Relation]) -> float:
+    of_kind = [pair for pair in pairs if pair[0] == kind]
+    return sum(relate(pair[2], pair[3]) in said for pair in of_kind) / len(of_kind)
+
+
+@pytest.mark.parametrize("half", [0, 1], ids=["looked at", "held out"])
+def test_the_rates_that_keep_a_memory_true(half: int) -> None:
+    pairs = PAIRS[half::2]
+    superseded = [pair for pair in pairs if relate(pair[2], pair[3]) is C]
+    assert share(pairs, "C", {D}) <= 0.04, "a contradiction taken for a confirmation"
+    assert share(pairs, "X", {D, C}) <= 0.05, "a different fact merged or superseded"
+    assert sum(pair[0] == "C" for pair in superseded) / len(superseded) >= 0.95
+    assert share(pairs, "C", {C}) >= 0.85
+    assert share(pairs, "D", {D}) >= 0.90
+
+
+def test_there_are_enough_pairs() -> None:
+    assert len(PAIRS) >= 250
+
+
+@settings(max_examples=100)
+@given(FACTS)
+def test_a_fact_is_the_same_as_itself(fact: str) -> None:
+    assert relate(fact, fact) is D
+
+
+@settings(max_examples=200)
+@given(FACTS)
+def test_letter_case_spaces_and_full_stops_make_no_difference(fact: str) -> None:
+    assert relate(fact, f"  {fact}. ") is D
+
+
+@settings(max_examples=200)
+@given(FACTS, FACTS)
+def test_a_contradiction_contradicts_both_ways(one: str, two: str) -> None:
+    assert (relate(one, two) is C) == (relate(two, one) is C)
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_two_texts_have_a_relation(one: str, two: str) -> None:
+    assert isinstance(relate(one, two), Relation)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "relation"),
+    [
+        ("is friends with <@42>", "is friends with <@43>", X),
+        ("is friends with <@42>", "is a friend of <@42>", D),
+        ("<@42> taught them chess", "taught <@42> chess", X),
+        ("lives in Berlin", "brother lives in Berlin", X),
+        ("lives in Berlin with two cats", "lives in Berlin near the zoo", X),
+        ("used to live in Rome", "used to live in Milan", X),
+        ("moved away from Rome", "lives in Oslo", X),
+        ("has a sister", "has two sisters", C),
+        ("gifted 5 subs", "gifted 10 subs", X),
+        ("beat the boss 3 times", "beat the boss 4 times", C),
+        ("has 3 cats", "has no 4 cats", X),
+        ("finished Dark Souls II", "finished Dark Souls III", X),
+        ("finished Portal", "finished Portal 2", X),
+        ("never played Zelda", "quit Zelda", X),
+        ("never plays Overwatch", "no longer plays Overwatch", X),
+        ("has a cat named Miso", "has a cat named Tofu", X),
+        ("works as a nurse", "also works as a barista", X),
+        ("drives a truck for work", "drives a Tesla on weekends", X),
+        ("lives in Germany", "lives in Munich", X),
+        ("is a vegetarian", "doesn't eat meat", D),
+        ("likes coffee", "dislikes coffee", C),
+        ("plays X every day", "no longer plays X every day", C),
+        ("", "plays chess", X),
+    ],
+)
+def test_what_other_memories_got_wrong(old: str, new: str, relation: Relation) -> None:
+    assert relate(old, new) is relation

@@ -1,0 +1,61 @@
+"""What is never stored, measured on a list of phrases."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.text.sensitive import CATEGORIES, sensitive_category
+
+PHRASES = [
+    line.split("|", 1)
+    for line in Path(__file__).with_name("sensitive_phrases.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+HARMLESS = [phrase for category, phrase in PHRASES if category == "harmless"]
+SENSITIVE = [(category, phrase) for category, phrase in PHRASES if category != "harmless"]
+
+
+@pytest.mark.parametrize("half", [0, 1], ids=["looked at", "held out"])
+def test_recall_and_false_positives_on_the_list(half: int) -> None:
+    sensitive, harmless = SENSITIVE[half::2], HARMLESS[half::2]
+    caught = sum(sensitive_category(phrase) is not None for _, phrase in sensitive)
+    false = sum(sensitive_category(phrase) is not None for phrase in harmless)
+    print(f"recall {caught / len(sensitive):.3f}, precision {caught / (caught + false):.3f}")  # noqa: T201
+    print(f"{false} of {len(harmless)} harmless phrases refused")  # noqa: T201
+    assert caught / len(sensitive) >= 0.95
+    assert false / len(harmless) <= 0.03
+
+
+def test_the_list_is_long_and_covers_every_category() -> None:
+    assert len(PHRASES) >= 300
+    assert {category for category, _ in SENSITIVE} == set(CATEGORIES)
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_a_category_that_is_allowed_lets_its_phrases_through(category: str) -> None:
+    said = [sensitive_category(phrase, allow={category}) for kind, phrase in SENSITIVE if kind == category]
+    assert category not in said
+
+
+def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:
+    everything = frozenset(CATEGORIES)
+    assert sensitive_category("collects fireworks", allow=everything, extra=["firework"]) == "custom"
+    assert sensitive_category("met the ex wife", extra=["ex wife", " "]) == "custom"
+    assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None
+
+
+def test_look_alike_letters_do_not_hide_it() -> None:
+    assert sensitive_category("is gаy") == "sexuality"
+    assert sensitive_category("ｈａｓ diabetes") == "health"
+
+
+def test_the_id_in_a_mention_is_no_telephone() -> None:
+    assert sensitive_category("call <@5558675309> the king") is None
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=120))
+def test_any_text_has_an_answer(text: str) -> None:
+    assert sensitive_category(text) in {None, *CATEGORIES}
