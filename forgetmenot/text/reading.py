@@ -75,7 +75,7 @@ def _tokens(fact: str) -> tuple[list[str], set[str]]:
     for found in _TOKEN.finditer(folded):
         word = found[0]
         if word[0] != "<":
-            word = _short(_bare(fold_word(word)))
+            word = _spelt(word)
         tokens.append(word)
         if same_length and found.start() and fact[found.start()].isupper():
             capitals.add(word)
@@ -86,6 +86,12 @@ def _owner(tokens: list[str]) -> str:
     """Whose fact it is, where it is not the subject's own: "brother lives in Berlin"."""
     head = next((word for word in tokens if word not in _BEFORE_OWNER), "")
     return stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
+
+
+@lru_cache(maxsize=32_768)
+def _spelt(word: str) -> str:
+    """A word in Latin letters, without apostrophe and without drawn-out letters."""
+    return _short(_bare(fold_word(word)))
 
 
 def _short(word: str) -> str:
