@@ -5,6 +5,7 @@ somebody says about another never replaces what that person said, and that going
 instead of piling up new ones. All of it inside the caller's transaction. Raises Refused with the rule's name.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
+COMPARED_ON_THE_LOOP = 30
 HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
@@ -54,15 +56,26 @@ async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instea
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
     known = await notes.of_subject(tx, new.subject_id, LIVE)
     old = None if instead_of is None else _among(known, instead_of)
-    related = [(note, relate(note.fact, new.fact)) for note in reversed(known)]
-    same = next((note for note, relation in related if relation is Relation.DUPLICATE), None)
+    related = await _related(known, new.fact)
+    same = related.get(Relation.DUPLICATE)
     if same is not None:
         return await _take_as_same(tx, same, old, new, said, now)
-    rival = old or next((note for note, relation in related if relation is Relation.CONFLICT), None)
+    rival = old or related.get(Relation.CONFLICT)
     if rival is not None:
         return await _supersede(tx, rival, new, said, now)
     await _refuse_retracted(tx, new)
     return Done("added", await _write(tx, new, said, cause="said", now=now))
+
+
+async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
+    """The newest note of each relation to a fact. Many notes are compared in a thread: the loop is not held."""
+    if len(known) > COMPARED_ON_THE_LOOP:
+        return await asyncio.to_thread(_relations, known, fact)
+    return _relations(known, fact)
+
+
+def _relations(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
+    return {relate(note.fact, fact): note for note in known}
 
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, said: Said, *, now: int) -> Done:
@@ -112,7 +125,7 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, said: Said, now: 
 async def _former(tx: Transaction, new: NewNote) -> Note | None:
     """The superseded note that said the same once."""
     gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
-    return next((note for note in reversed(gone) if relate(note.fact, new.fact) is Relation.DUPLICATE), None)
+    return (await _related(gone, new.fact)).get(Relation.DUPLICATE)
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: Said, now: int) -> int:
@@ -128,11 +141,10 @@ async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
     """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
-    for note in await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,)):
-        if relate(note.fact, new.fact) is Relation.DUPLICATE:
-            history = await notes.changes(tx, note.id)
-            if history and history[-1].cause != REDACTED:
-                raise Refused("retracted")
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related(gone, new.fact)).get(Relation.DUPLICATE)
+    if same is not None and (await notes.changes(tx, same.id))[-1].cause != REDACTED:
+        raise Refused("retracted")
 
 
 async def _write(tx: Transaction, new: NewNote, said: Said, *, cause: str, now: int) -> int:

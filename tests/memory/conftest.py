@@ -17,6 +17,9 @@ from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import tally
 from forgetmenot.store.database import Database
+from tests.notes_world import change, learn, world
+
+__all__ = ["change", "learn", "world"]  # the fixtures of the tests about notes
 
 Reply = str | BaseException
 NUMBER = itertools.count(1)

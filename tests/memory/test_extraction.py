@@ -13,7 +13,7 @@ from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.store import evidence, notes
 
 if TYPE_CHECKING:
-    from tests.memory.conftest import World
+    from tests.notes_world import World
 
 
 Learn = Callable[..., Awaitable[ExtractReport]]

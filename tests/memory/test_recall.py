@@ -13,7 +13,7 @@ from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 
 if TYPE_CHECKING:
-    from tests.memory.conftest import World
+    from tests.notes_world import World
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import evidence, notes
 
 if TYPE_CHECKING:
-    from tests.memory.conftest import World
+    from tests.notes_world import World
 
 
 async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(world: "World") -> None:

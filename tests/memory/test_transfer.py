@@ -13,7 +13,7 @@ from forgetmenot.store import crowd, evidence, notes
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
-    from tests.memory.conftest import World
+    from tests.notes_world import World
 
 NOW = parse_iso("2026-11-20T12:00:00Z")
 

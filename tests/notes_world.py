@@ -1,0 +1,145 @@
+"""People, streams and episodes to write notes from, and a model that says what the test wants."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store.database import Database
+
+if TYPE_CHECKING:
+    from forgetmenot.memory.extraction import Extractor, ExtractReport
+
+
+class Scripted:
+    """A LanguageModel that answers from a list (the last one again and again) and keeps what it was asked."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[ModelRequest] = []
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None  # what happens while it thinks, once
+
+    @property
+    def name(self) -> str:
+        return "scripted"
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        self.requests.append(request)
+        if self.meanwhile is not None:
+            happens, self.meanwhile = self.meanwhile, None
+            await happens()
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return ModelAnswer(answer, "scripted", TokenUsage())
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""
+
+
+class World:
+    """A channel of which a test tells what happened; times are the clock's."""
+
+    def __init__(self, db: Database, clock: ManualClock) -> None:
+        self.db = db
+        self.clock = clock
+        self.settings = Settings()
+
+    async def viewer(self, viewer_id: str, login: str, role: str = "viewer") -> str:
+        """Somebody who is known."""
+        async with self.db.write() as tx:
+            await tx.execute(
+                "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (viewer_id, login, login.title(), role, self.clock.now(), self.clock.now()),
+            )
+        return viewer_id
+
+    async def stream(self) -> int:
+        """The next stream; the one before it is over."""
+        async with self.db.write() as tx:
+            await tx.execute("UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),))
+            return await tx.insert(
+                "INSERT INTO streams (started_at, last_event_at) VALUES (?, ?)", (self.clock.now(), self.clock.now())
+            )
+
+    async def attends(self, viewer_id: str, stream_id: int) -> None:
+        """Somebody came to a stream, now."""
+        async with self.db.write() as tx:
+            await tx.execute(
+                "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
+                (viewer_id, stream_id, self.clock.now(), self.clock.now()),
+            )
+
+    async def episode(self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None) -> int:
+        """A window of chat; people with their lines and how many of them to the bot."""
+        async with self.db.write() as tx:
+            episode_id = await tx.insert(
+                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', ?, ?, ?, ?, 30, ?)",
+                (stream_id, self.clock.now(), self.clock.now(), summary, self.clock.now()),
+            )
+            await tx.many(
+                "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
+                [(episode_id, who, lines, addressed) for who, (lines, addressed) in people.items()],
+            )
+        return episode_id
+
+    def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
+        """An extractor with a scripted model."""
+        from forgetmenot.memory.extraction import Extractor
+
+        model = Scripted(*answers)
+        return Extractor(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+
+
+@pytest.fixture
+async def world(db: Database, clock: ManualClock) -> World:
+    """A channel with alice (1), bob (2) and the streamer (9)."""
+    made = World(db, clock)
+    await made.viewer("1", "alice")
+    await made.viewer("2", "bob")
+    await made.viewer("9", "carol", "broadcaster")
+    return made
+
+
+@pytest.fixture
+def change() -> Callable[..., dict[str, object]]:
+    """One proposed change: alice (P1) says that she plays drums, unless told otherwise."""
+
+    def one(**fields: object) -> dict[str, object]:
+        plain: dict[str, object] = {
+            "op": "add",
+            "about": "P1",
+            "said_by": "P1",
+            "fact": "plays drums in a band",
+            "confidence": 0.8,
+            "lifetime": "permanent",
+            "importance": "medium",
+            "topics": ["music"],
+            "asked_with": ["instrument"],
+        }
+        return plain | fields
+
+    return one
+
+
+@pytest.fixture
+def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
+    """Read one new episode (alice P1, bob P2; both spoke) from which the model takes these changes; its report."""
+
+    async def read(
+        *changes: object,
+        people: dict[str, tuple[int, int]] | None = None,
+        stream_id: int | None = None,
+        summary: str = "<@1> and <@2> talked.",
+    ) -> "ExtractReport":
+        await world.episode(summary, people or {"1": (5, 1), "2": (3, 0)}, stream_id)
+        extractor, _ = world.extractor(json.dumps({"changes": list(changes)}))
+        return await extractor.run_pass()
+
+    return read
