@@ -199,7 +199,7 @@ def parse_started(value: str, now: int) -> int:
 def resting_times(action: Action, facts: Facts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
     """The cooldowns that begin when an action is carried out."""
     times = {(action.name, ""): now + action.cooldown_s * 1_000} if action.cooldown_s else {}
-    if action.kind is not ActionClass.FREE:
+    if action.kind is ActionClass.GUARDED:
         target = facts.target.id if facts.target is not None else facts.asker.id
         times[CHANNEL, ""] = now + settings.actions.channel_cooldown_s * 1_000
         times[VIEWER, target] = now + settings.actions.viewer_cooldown_s * 1_000

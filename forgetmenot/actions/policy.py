@@ -222,12 +222,12 @@ def _action_rests(case: Case) -> Ruling | None:
 
 
 def _viewer_rests(case: Case) -> Ruling | None:
-    rests = case.guarded and case.recent.viewer_until > case.now
+    rests = case.action.kind is ActionClass.GUARDED and case.recent.viewer_until > case.now
     return _deny("This viewer was the target a short while ago.") if rests else None
 
 
 def _channel_rests(case: Case) -> Ruling | None:
-    rests = case.guarded and case.recent.channel_until > case.now
+    rests = case.action.kind is ActionClass.GUARDED and case.recent.channel_until > case.now
     return _deny("Something of this kind was done a short while ago.") if rests else None
 
 

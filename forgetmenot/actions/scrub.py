@@ -64,17 +64,12 @@ def without_tags(text: str, nonce: str = "") -> str:
         if not spans:
             return text.strip()
         text = tidy(_cut(text, spans))
-    first = next(_tag_spans(text), None)
-    return text.strip() if first is None else _or_nothing(text[: first[0]].strip())
+    return ""  # no text that was ever tried needs more than two passes: this one wants to hide something
 
 
 def smells(text: str) -> bool:
     """Whether anything in the text looks like an action tag."""
     return next(_tag_spans(text), None) is not None
-
-
-def _or_nothing(text: str) -> str:
-    return "" if smells(text) else text
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:

@@ -279,6 +279,15 @@ async def counts(db: Database, since: int = 0) -> dict[str, int]:
     return {name: int(row[name]) for name in ("proposed", "allowed", "denied", "executed")} if row else {}
 
 
+async def erase_viewer(tx: Transaction, viewer_id: str) -> int:
+    """Delete every row about one person, whether they asked for it or were meant; how many."""
+    return await tx.execute(
+        "DELETE FROM action_logs WHERE asked_by = ?1 OR target_id = ?1 OR decided_by = ?1"
+        " OR json_extract(params_json, '$.target') = ?1",
+        (viewer_id,),
+    )
+
+
 async def prune(tx: Transaction, before: int) -> int:
     """Delete rows from before that time that nothing is left to do about; how many."""
     return await tx.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from forgetmenot.clock import MINUTE
@@ -93,3 +94,40 @@ async def test_an_undo_that_twitch_refuses_is_not_tried_for_ever(room: Room) -> 
     await room.clock.advance(MINUTE)
     await room.approvals.work_off()
     assert len(room.hands.calls) == calls
+
+
+async def test_a_ban_that_twitch_does_not_answer_is_not_claimed(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    room.hands.hangs = True
+    answer = await room.approvals.approve(waiting, "9")
+    assert not answer.ok
+    assert "may or may not" in answer.line
+    room.hands.hangs = False
+    room.hands.answer = Outcome(OutcomeKind.REFUSED, "no")
+    assert (await room.approvals.approve(await _ask_for_ban(room), "9")).line.endswith("did not work.")
+
+
+async def test_two_people_approve_at_once_and_it_happens_once(room: Room) -> None:
+    waiting = await _ask_for_ban(room)
+    answers = await asyncio.gather(room.approvals.approve(waiting, "9"), room.approvals.approve(waiting, "100"))
+    assert sorted(answer.ok for answer in answers) == [False, True]
+    assert room.hands.calls == [("ban", "2")]
+
+
+async def test_a_mode_that_cannot_be_taken_back_is_given_up_after_an_hour(room: Room) -> None:
+    await room.propose("emote_only", {"seconds": "20"}, who="carol")
+    room.hands.answer = Outcome(OutcomeKind.REFUSED, "not a moderator any more")
+    for _ in range(5):
+        await room.clock.advance(20 * MINUTE)
+        await room.approvals.work_off()
+    calls = len(room.hands.calls)
+    await room.clock.advance(20 * MINUTE)
+    await room.approvals.work_off()
+    assert len(room.hands.calls) == calls
+    assert "not taken back" in (await action_logs.latest(room.db, 1))[0].detail
+
+
+async def test_what_cannot_be_undone_is_said(room: Room) -> None:
+    carried = await room.propose("clip")
+    assert not (await room.approvals.undo("9", carried.log_id)).ok
+    assert not (await room.approvals.undo("9", 999)).ok

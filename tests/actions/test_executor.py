@@ -255,3 +255,41 @@ async def test_serious_talk_stops_games(room: Room) -> None:
     assert carried.decision.rule == "serious"
     jokes = replace(context, key="k2", recent_lines=("dead chat", "i'm dying lol"))
     assert (await room.executor.carry_out(Proposal("timeout", {"target": "me"}), jokes)).decision.rule == "allowed"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "call"),
+    [
+        ("say", {"text": "One more thing."}, ("say", "One more thing.")),
+        ("warn", {"target": "bob", "text": "careful"}, ("say", "@bob careful")),
+        ("marker", {}, ("marker", "")),
+        ("shoutout", {"target": "bob"}, ("shoutout", "2")),
+        ("bit", {"text": "the lamp fell again"}, ("bit", "the lamp fell again", "9")),
+        ("forget", {"target": "bob", "what": "tea"}, ("forget", "2", "tea", "9")),
+        ("announce", {"text": "hear, hear"}, ("announce", "hear, hear")),
+    ],
+)
+async def test_each_action_makes_its_one_call(
+    room: Room, name: str, params: dict[str, str], call: tuple[str, ...]
+) -> None:
+    carried = await room.propose(name, params, who="carol", text="please forget it")
+    assert carried.outcome is not None
+    assert room.hands.calls == [call]
+
+
+async def test_what_was_done_can_be_told_later(room: Room) -> None:
+    await room.timeout_alice()
+    await room.approvals.undo("9")
+    await room.propose("clip")
+    await room.propose("ban", {"target": "bob"})
+    await room.propose("timeout", {"target": "bob"})
+    assert await recently_done(room.db) == [
+        "ban of <@2>: not done: waits for a moderator",
+        "clip: done",
+        "timeout of <@1> for 30 s: done, and taken back since",
+    ]
+
+
+async def test_twitch_not_answering_about_immunity_is_no_answer(room: Room) -> None:
+    room.hands.immunity_error = TimeoutError()
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"

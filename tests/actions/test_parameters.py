@@ -1,0 +1,53 @@
+"""Parameters: only the entry's own, clean, inside their bounds."""
+
+import pytest
+
+from forgetmenot.actions.catalogue import BY_NAME
+from forgetmenot.actions.parameters import Checked, check
+
+SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("hello", "hello"),
+        ("  /ban bob", "ban bob"),
+        ("\u200b/ban bob", "ban bob"),
+        ("!.!/ban bob", "ban bob"),
+        ("hi [ACTION:x ban target=bob] there", "hi there"),
+        ("hi <@42>", "hi (@42>"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
+    assert check(SAY, {"text": given}, 60) == Checked({"text": text})
+
+
+def test_a_long_text_is_cut_at_a_word_and_says_so() -> None:
+    checked = check(SAY, {"text": "word " * 100}, 60)
+    assert len(checked.params["text"]) <= 300
+    assert checked.params["text"].endswith("word")
+    assert checked.changed
+
+
+@pytest.mark.parametrize("seconds", ["", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999"])
+def test_what_is_no_number_of_seconds_is_refused(seconds: str) -> None:
+    assert check(TIMEOUT, {"target": "bob", "seconds": seconds}, 60).problem
+
+
+@pytest.mark.parametrize(
+    ("given", "most", "seconds"), [("5", 60, "5"), ("1m", 60, "60"), ("90 s", 60, "60"), ("60", 20, "20")]
+)
+def test_seconds_stand_inside_the_settings_own_bound(given: str, most: int, seconds: str) -> None:
+    assert check(TIMEOUT, {"target": "bob", "seconds": given}, most).params["seconds"] == seconds
+
+
+def test_the_bound_of_class_b_does_not_shorten_class_c_and_a_short_long_timeout_is_refused() -> None:
+    assert check(LONG, {"target": "bob", "seconds": "600"}, 60).params["seconds"] == "600"
+    assert check(LONG, {"target": "bob", "seconds": "5"}, 60).problem
+
+
+def test_what_is_missing_is_named() -> None:
+    assert check(TIMEOUT, {}, 60).problem == "timeout needs target."
+    assert check(SAY, {"text": " / "}, 60).problem == "text is empty."
