@@ -18,7 +18,7 @@ from forgetmenot.actions import lines
 from forgetmenot.actions.executor import ActionContext, Executor
 from forgetmenot.actions.gather import is_quiet
 from forgetmenot.actions.grammar import parse
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
@@ -34,7 +34,16 @@ from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.reply.postprocess import Manner, Polished, polish
 from forgetmenot.reply.prefix import PrefixKeeper
-from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind, is_ignored, is_stale, trigger_of, wait_ms
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Identity,
+    Trigger,
+    TriggerKind,
+    is_ignored,
+    is_stale,
+    trigger_of,
+    wait_ms,
+)
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, calibration, channel_state, working_set
 from forgetmenot.store.bot_messages import Status
@@ -42,6 +51,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import show
 
 EVENTS_REMEMBERED = 2_000
+PEOPLE_REMEMBERED = 5_000
 APOLOGY_EVERY = 10 * MINUTE
 UNFINISHED = "it was cut off"
 
@@ -113,6 +123,7 @@ class ReplyEngine:
         self._flush = flush
         self.follow_ups = FollowUps()
         self._seen: OrderedDict[str, None] = OrderedDict()
+        self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._spoke_up: int | None = None
@@ -130,6 +141,11 @@ class ReplyEngine:
         self._tasks.add(task)
         self._enter()
         task.add_done_callback(self._over)
+
+    def is_asked(self, event: ChatEvent) -> bool:
+        """Whether a line speaks to the bot outright."""
+        trigger = trigger_of(event, self._identity(), Conversations({}), self._settings(), event.at)
+        return trigger is not None and trigger.direct
 
     async def idle(self) -> None:
         """Wait until no reply is in the making but those that wait for the clock (a cooldown, the sending limit)."""
@@ -151,7 +167,7 @@ class ReplyEngine:
         settings, now, identity = self._settings(), self._clock.now(), self._identity()
         if is_ignored(event, identity):
             return None
-        returning = settings.bot.mode is Mode.LIVE and await self._returns(event, settings)
+        returning = self._is_first_line(event) and await self._returns(event, settings)
         talks = self.follow_ups.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
         self.follow_ups.heard(event)
@@ -211,7 +227,18 @@ class ReplyEngine:
         return wait_ms(job.trigger, answered, self._spoke_up, job.settings, self._clock.now())
 
     async def _returns(self, event: ChatEvent, settings: Settings) -> bool:
+        if settings.bot.mode is not Mode.LIVE:
+            return False
         return await self._gatherer.standing(event, settings) is Standing.RETURNER
+
+    def _is_first_line(self, event: ChatEvent) -> bool:
+        """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""
+        last = self._met.get(event.user_id)
+        self._met[event.user_id] = event.at
+        self._met.move_to_end(event.user_id)
+        while len(self._met) > PEOPLE_REMEMBERED:
+            self._met.popitem(last=False)
+        return last is None or event.at - last >= 12 * HOUR
 
     def _is_repeated(self, event_id: str) -> bool:
         if event_id in self._seen:

@@ -105,11 +105,6 @@ def trigger_of(
     return None
 
 
-def is_addressed(event: ChatEvent, identity: Identity) -> bool:
-    """Whether a line speaks to the bot or of it by name, whoever says it: what tier 1 keeps as `addressed`."""
-    return _asked(event, identity) is not None
-
-
 def is_ignored(event: ChatEvent, identity: Identity) -> bool:
     """Whether nothing that this account says is ever answered: the bot itself, other bots."""
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import Scope
-from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelUnavailable
+from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelUnavailable, StoreFull
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
-from forgetmenot.store import calibration, channel_state
+from forgetmenot.store import bot_messages, calibration, channel_state
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.text.fences import fenced
 from tests.stage import Stage
@@ -237,6 +239,52 @@ async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
     assert reply is not None
     assert (await stage.row(reply.id)).trigger == "returner"
     assert "welcome them back" in stage.model.asked[0].prompt
+    stage.engine.follow_ups.forget("1")
+    assert await stage.ask("so what is new") is None  # whoever is greeted is greeted once
+
+
+async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage, settle: Move) -> None:
+    stage.use(Settings(bot=BotSettings(mode=Mode.LIVE)))
+    words = "25 raiders from bob have joined!"
+    raid = replace(await stage.hear("", "2"), kind=EventKind.RAID, system_text=words)
+    assert await stage.engine.consider(raid) is not None
+    assert stage.chat.said[0][2] is None
+    assert fenced(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
+    again = replace(await stage.hear("", "3"), kind=EventKind.RAID, system_text=words)
+    reply = await stage.engine.consider(again)
+    assert reply is not None
+    assert reply.detail == "cooldown: 2 s to go"
+
+
+async def test_who_is_asked(stage: Stage) -> None:
+    assert stage.engine.is_asked(await stage.hear("@forgetmenot_bot hi"))
+    assert not stage.engine.is_asked(await stage.hear("hi"))
+
+
+async def test_a_tag_without_words_gets_the_catalogues_words(stage: Stage) -> None:
+    stage.model.answers = ["[ACTION:{nonce} clip]"]
+    await stage.ask("@forgetmenot_bot clip that!")
+    assert stage.moderation.done == ["clip"]
+    assert stage.said == ["Clipped."]
+
+
+async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(bot_messages, "record_prompt", full)
+    reply = await stage.ask("@forgetmenot_bot hi")
+    assert reply is not None
+    assert reply.detail == "StoreFull: The disk is full."
+
+
+async def test_closing_gives_up_what_is_in_the_making(stage: Stage) -> None:
+    stage.model.held = asyncio.Event()
+    stage.engine.take(await stage.hear("@forgetmenot_bot hi"))
+    await asyncio.sleep(0.05)
+    await stage.engine.aclose()
+    assert stage.said == []
+    assert (await stage.row(1)).detail == "not finished"
 
 
 async def test_the_prefix_is_the_same_bytes_until_it_is_refreshed(stage: Stage, settle: Move) -> None:

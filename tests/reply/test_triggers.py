@@ -13,7 +13,6 @@ from forgetmenot.reply.triggers import (
     Trigger,
     TriggerKind,
     identity_of,
-    is_addressed,
     is_stale,
     trigger_of,
     wait_ms,
@@ -86,10 +85,9 @@ def test_the_settings_name_more_bots_and_people_to_ignore() -> None:
     assert bot.bots == {"mybot", "carol", "nightbot"}
 
 
-def test_whoever_speaks_to_it_is_told_apart_from_chatter() -> None:
-    assert is_addressed(said("@fmn hello"), BOT)
-    assert not is_addressed(said("hello"), BOT)
-    assert not is_addressed(said("hi", reply_to=ReplyTo("m", "", "", "")), Identity("", ""))
+def test_without_an_account_no_reply_is_to_it() -> None:
+    to_nobody = said("hi", reply_to=ReplyTo("m", "", "", ""))
+    assert trigger_of(to_nobody, Identity("", ""), NOBODY, MENTIONS, NOW) is None
 
 
 def test_a_line_of_emotes_is_not_answered() -> None:
