@@ -69,3 +69,15 @@ class Chores:
         while True:
             await self._clock.sleep(max(0, chore.due_at - self._clock.now()))
             await chore.do(self._clock.now())
+
+
+async def keep_going(name: str, work: Callable[[], Awaitable[object]], pause_s: float = 1.0) -> None:
+    """Run something that never ends by itself, again after a pause if it fails."""
+    while True:
+        try:
+            await work()
+        except ForgetMeNotError as error:
+            log.warning("a part of the bot failed and is started again", part=name, reason=str(error))
+        except Exception:  # noqa: BLE001  # the supervisor
+            log.exception("a part of the bot failed unexpectedly and is started again", part=name)
+        await asyncio.sleep(pause_s)

@@ -1,0 +1,94 @@
+"""Reads recorded chat: raw IRC lines, CSV (sender,date in ms,message) or JSON lines. One item per line, whatever it is.
+
+JSON lines: {"login", "text", "at" (ms or ISO 8601), "id"?, "user_id"?, "display_name"?, "badges"?}. Where a line has no
+id it gets one made from its content and position, so that the same file read twice is the same lines twice. Where it
+has no user id, its login is a provisional one. A line that cannot be read is `Unparsed`; nothing here raises for it.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from forgetmenot.chat.router import Heard
+from forgetmenot.clock import parse_iso
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.errors import InputError
+from forgetmenot.twitch.irc import Other as OtherLine
+from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, parse, understand
+
+FORMATS = ("irc", "csv", "jsonl")
+_CSV_COLUMNS = 3
+
+
+def read_recording(path: Path, kind: str) -> Iterator[Heard]:
+    """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](lines)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _irc(lines: Iterator[str]) -> Iterator[Heard]:
+    for line in lines:
+        if not line.strip():
+            continue
+        item = understand(parse(line), None)
+        yield OtherLine(type(item).__name__) if isinstance(item, Ping | Pong | Reconnect | Welcome) else item
+
+
+def _csv(lines: Iterator[str]) -> Iterator[Heard]:
+    rows = csv.reader(line.replace("\0", "") for line in lines)
+    for position, row in enumerate(rows):
+        if position == 0 and row[:2] == ["sender", "date"]:
+            continue
+        yield _csv_row(position, row)
+
+
+def _csv_row(position: int, row: list[str]) -> Heard:
+    if len(row) != _CSV_COLUMNS or not row[0].strip() or not row[1].strip().isdecimal():
+        return Unparsed()
+    sender, date, message = (part.strip() for part in row)
+    return _event(sender, message, int(date), _made_id(position, sender, date, message))
+
+
+def _jsonl(lines: Iterator[str]) -> Iterator[Heard]:
+    for position, line in enumerate(lines):
+        if line.strip():
+            yield _json_line(position, line)
+
+
+def _json_line(position: int, line: str) -> Heard:
+    try:
+        told = json.loads(line)
+        login, text, at = str(told["login"]), str(told["text"]), told["at"]
+        moment = at if isinstance(at, int) else parse_iso(str(at))
+        made = _made_id(position, login, str(moment), text)
+        event = _event(login, text, moment, str(told.get("id") or made))
+        badges = frozenset(str(badge) for badge in told.get("badges", ()))
+        name = str(told.get("display_name") or login)
+        return ChatEvent(
+            event.id,
+            event.kind,
+            str(told.get("user_id") or event.user_id),
+            event.login,
+            name,
+            text,
+            moment,
+            badges=badges,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return Unparsed()
+
+
+def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
+    login = sender.casefold()
+    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, sender, message, at)
+
+
+def _made_id(position: int, *content: str) -> str:
+    return hashlib.sha256("\x1f".join((str(position), *content)).encode()).hexdigest()[:32]

@@ -1,0 +1,85 @@
+"""`forgetmenot replay FILE`: recorded chat through the same road as live chat.
+
+The JSON's keys are told in app/report.py.
+"""
+
+import argparse
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from forgetmenot.cli.common import add_config_option, add_json_option, emit, run_async, say
+
+FORMATS = ("irc", "csv", "jsonl")
+MODELS = ("offline", "gemini", "openai_compatible")
+
+
+def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Name the command's options."""
+    parser = subparsers.add_parser(
+        "replay",
+        help="feed recorded chat through the bot",
+        description="Feeds recorded chat through the same road as live chat. Times are the recording's own; nothing "
+        "is sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without "
+        "--db the memory is temporary. JSON: lines = events + duplicates + excluded + other_room + unparsed + other; "
+        "events = covered + uncovered + redacted.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
+    parser.add_argument("--format", choices=FORMATS, required=True, help="how it is written")
+    parser.add_argument("--db", type=Path, metavar="PATH", help="the memory to fill (default: a temporary one)")
+    parser.add_argument("--model", choices=MODELS, help="whose words (default: as the settings say)")
+    parser.add_argument("--speed", default="max", metavar="N", help="times real time, or max (default)")
+    parser.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
+    add_config_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play it and tell what came of it."""
+    return run_async(_replay(arguments))
+
+
+async def _replay(arguments: argparse.Namespace) -> None:
+    from forgetmenot import logs
+    from forgetmenot.app.recording import read_recording
+    from forgetmenot.app.replay import Replay, replay
+    from forgetmenot.cli.settings import chosen_settings
+
+    logs.set_up(level="warning")
+    how = Replay(
+        settings=chosen_settings(arguments.config, model=arguments.model),
+        speed=speed_of(arguments.speed),
+        until_compacted=arguments.until_compacted,
+        progress=say,
+    )
+    items = read_recording(arguments.file, arguments.format)
+    with _memory(arguments.db) as path:
+        summary = await replay(items, path, how)
+    if arguments.json:
+        emit(summary.as_json())
+    else:
+        for line in summary.in_words():
+            say(line)
+
+
+def speed_of(text: str) -> float | None:
+    """Times real time; None for as fast as it goes. Raises InputError."""
+    from forgetmenot.errors import InputError
+
+    if text == "max":
+        return None
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < 1e9:
+            return float(text)
+    raise InputError(f"--speed {text}: it is `max` or a number above 0, for example 1 or 60.")
+
+
+@contextlib.contextmanager
+def _memory(chosen: Path | None) -> Iterator[Path]:
+    if chosen is not None:
+        yield chosen
+        return
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-") as folder:
+        yield Path(folder) / "memory.sqlite3"

@@ -1,0 +1,20 @@
+"""The settings a command runs under: the file that --config names, or the defaults, with what its options change."""
+
+from pathlib import Path
+
+import msgspec
+
+from forgetmenot.settings.load import load_settings
+from forgetmenot.settings.schema import Provider, Settings
+
+
+def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
+    """Read them. Raises SettingsError."""
+    settings = load_settings(path) if path is not None else Settings()
+    if model is not None:
+        changed = msgspec.structs.replace(settings.model, provider=Provider(model))
+        settings = msgspec.structs.replace(settings, model=changed)
+    if channel is not None:
+        changed_twitch = msgspec.structs.replace(settings.twitch, channel=channel.lower().lstrip("#@"))
+        settings = msgspec.structs.replace(settings, twitch=changed_twitch)
+    return settings

@@ -1,0 +1,53 @@
+"""The part of the memory that a proposed action may touch: remember, forget, flag a running bit.
+
+Fills the Protocol that actions/entry.py describes. Who may ask for what was decided before by the policy; what is
+never stored is refused here. What names can be told from a text become ids.
+"""
+
+from collections.abc import Callable
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.memory import Scope
+from forgetmenot.memory import remember
+from forgetmenot.memory.proposals import Refused
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store.database import Database
+
+
+class MemoryHand:
+    """Acts on one memory."""
+
+    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+
+    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
+        """Keep a fact about the viewer with the id `about`, on the word of `asked_by`."""
+        return await self._keep(about, fact, asked_by, Scope.VIEWER)
+
+    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
+        """Note that a running bit of the channel came up."""
+        return await self._keep(None, bit, asked_by, Scope.RUNNING_BIT)
+
+    async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
+        """Retract the one note about that viewer that the words, or `#id`, mean."""
+        now = self._clock.now()
+        found = await remember.find(self._db, about, what, now=now)
+        if len(found) != 1:
+            return Outcome(OutcomeKind.REFUSED, "no note fits those words" if not found else "several notes fit")
+        try:
+            await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {asked_by}")
+        except Refused as refused:
+            return Outcome(OutcomeKind.REFUSED, refused.rule)
+        return Outcome(OutcomeKind.DONE, f"note {found[0].id}")
+
+    async def _keep(self, about: str | None, fact: str, asked_by: str, scope: Scope) -> Outcome:
+        privacy = self._settings().privacy
+        now = self._clock.now()
+        try:
+            note = await remember.remember(self._db, about, fact, by=asked_by, at=now, scope=scope, privacy=privacy)
+        except Refused as refused:
+            return Outcome(OutcomeKind.REFUSED, refused.rule)
+        return Outcome(OutcomeKind.DONE, f"note {note.id}")
