@@ -222,7 +222,7 @@ SAME = {
 """Words that say the same in a short fact, inflections that the stemmer does not know included."""
 
 _OPPOSITES = """morning night|morning evening|day night|cat dog|left right|early late|earlybird nightowl
-introvert extrovert
+oldest youngest|introvert extrovert
 introverted extroverted|win lose|win lost|good bad|best worst|easy hard|easy difficult|hot cold|warm cold
 first last|big small|tall short|long short|fast slow|old young|older younger|rich poor|open closed
 online offline|public private|employed unemployed|parttime fulltime|single married|happy unhappy|light dark

@@ -1,0 +1,152 @@
+"""A text without one person in it, or without one fact about them. Pure.
+
+Promises that what remains does not mention the person: their place in a list of people closes, a clause about them is
+cut where the rest stands by itself, and where that is not clear the whole sentence goes, with the "they" and "their" of
+the sentences after it. It cuts rather too much than too little; what it leaves was there before, word for word.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+
+from forgetmenot.text.mentions import MENTION, SOMEBODY, ids_in, mention
+from forgetmenot.text.words import STOPWORDS, stems
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+_CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
+_PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
+_ENDS_WITH_LETTER = re.compile(r"\w\Z")
+ENOUGH = 0.5
+"""The share of a fact's words that a clause about its subject has in common with it, to be that fact."""
+
+
+class Names:
+    """How one person is written: their id, and the names they go or went by.
+
+    `ordinary` are words of every day: a name that is one of them counts only behind an @.
+    """
+
+    def __init__(self, viewer_id: str, names: Iterable[str], ordinary: Collection[str] = ()) -> None:
+        self.viewer_id = viewer_id
+        self.names = tuple(dict.fromkeys(name for name in names if name))
+        wanted = sorted(self.names, key=len, reverse=True)
+        plain = [name for name in wanted if name.casefold() not in ordinary]
+        patterns = [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
+        if len(viewer_id) >= 6:
+            patterns.append(_word(viewer_id))
+        written = "|".join([re.escape(mention(viewer_id)), *patterns])
+        self._written = re.compile(written, re.IGNORECASE)
+
+    @property
+    def needles(self) -> tuple[str, ...]:
+        """Pieces of text, in lower case, one of which stands in every text that this person is written in."""
+        return tuple(dict.fromkeys([mention(self.viewer_id).lower(), self.viewer_id, *map(str.lower, self.names)]))
+
+    def marked(self, text: str) -> str:
+        """The text with a mention wherever they are written."""
+        return self._written.sub(mention(self.viewer_id), text)
+
+    def hidden(self, text: str) -> str:
+        """The text with "somebody" wherever they are written."""
+        return self._written.sub(SOMEBODY, text)
+
+
+def _word(name: str) -> str:
+    """A name with no letter or digit on either side of it."""
+    last = r"(?!\w)" if _ENDS_WITH_LETTER.search(name) else ""
+    first = r"(?<!\w)" if _ENDS_WITH_LETTER.search(name[:1]) else ""
+    return f"{first}{re.escape(name)}{last}"
+
+
+def without_person(text: str, viewer_id: str) -> str:
+    """A summary without everything in it that mentions this person; empty if nothing can stay."""
+    kept: list[str] = []
+    about_them = False
+    for sentence in _SENTENCE.split(text):
+        if about_them and _goes_on(sentence):
+            continue
+        rest = _without_in(sentence, viewer_id)
+        about_them = rest != sentence and mention(viewer_id) in sentence
+        if rest:
+            kept.append(rest)
+    return " ".join(kept)
+
+
+def _goes_on(sentence: str) -> bool:
+    """Whether a sentence speaks on of whoever the one before was about."""
+    found = _PRONOUN.search(sentence)
+    if found is None:
+        return False
+    named = MENTION.search(sentence)
+    return named is None or found.start() < named.start()
+
+
+def _without_in(sentence: str, viewer_id: str) -> str:
+    token = mention(viewer_id)
+    if token not in sentence:
+        return sentence
+    rest = _closed_list(sentence, token)
+    if token not in rest:
+        return rest
+    return _without_clauses(rest, lambda clause: token in clause)
+
+
+def _closed_list(sentence: str, token: str) -> str:
+    """The sentence with the person taken out of lists of people: "<@1>, <@2> and <@3>" or "<@1> and <@2>"."""
+    other = r"<@[^>]+>"
+    listed = re.compile(rf"{other}(?!['’]s)(?:(?:,| and|, and) {other}(?!['’]s))+")
+    return listed.sub(lambda found: _enumerated([one for one in _people(found[0]) if one != token]), sentence)
+
+
+def _people(text: str) -> list[str]:
+    return [mention(viewer_id) for viewer_id in ids_in(text)]
+
+
+def _enumerated(people: list[str]) -> str:
+    return f"{', '.join(people[:-1])} and {people[-1]}" if len(people) > 1 else "".join(people)
+
+
+def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
+    """The sentence without some of its clauses; empty where one that would stay does not stand by itself."""
+    end = sentence[-1] if sentence and sentence[-1] in ".!?…" else ""
+    clauses = _CLAUSE.split(sentence.removesuffix(end))
+    left = [clause for clause in clauses if not gone(clause)]
+    stay = [clause for clause in left if _stands_alone(clause)]
+    if not stay or len(left) == len(clauses):
+        return "" if len(left) < len(clauses) else sentence
+    text = "; ".join(stay)
+    return text[:1].upper() + text[1:] + end
+
+
+def _stands_alone(clause: str) -> bool:
+    """Whether a clause has its own subject: it begins with somebody else, and speaks of nobody unnamed before."""
+    return MENTION.match(clause) is not None
+
+
+def without_fact(text: str, subject_id: str, fact: str) -> str:
+    """A summary without the clauses that say this fact about its subject; without change where none does."""
+    said = _content(fact)
+    if not said:
+        return text
+    kept: list[str] = []
+    about = ""
+    for sentence in _SENTENCE.split(text):
+        people = ids_in(sentence)
+        about = subject_id if subject_id in people else ("" if people else about)
+        rest = _without_clauses(sentence, lambda one: _says(one, said)) if about == subject_id else sentence
+        if rest:
+            kept.append(rest)
+    return " ".join(kept)
+
+
+def _says(clause: str, said: frozenset[str]) -> bool:
+    return len(said & _content(clause)) >= ENOUGH * len(said)
+
+
+def _content(text: str) -> frozenset[str]:
+    """The stems that carry a text's meaning, mentions aside."""
+    return frozenset(stems(MENTION.sub(" ", text))) - STOPWORDS
+
+
+def traces(fact: str) -> frozenset[str]:
+    """What is kept (hashed) of a forgotten fact, to know it again: the stems of its words."""
+    return _content(fact)
