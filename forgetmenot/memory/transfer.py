@@ -6,9 +6,12 @@ leaves whole batches. It does not merge or cap anything unless asked to (`merge`
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
+from multiprocessing import get_context
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -27,6 +30,8 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
 
 AT_ONCE = 4_000
+BATCHES_ALONE = 3  # before helpers are worth their start
+BATCHES_AHEAD = 6
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 
 
@@ -78,15 +83,23 @@ class _Read(NamedTuple):
     viewer: str | None
 
 
+class _Terms(NamedTuple):
+    """How lines are to be read; goes to the helpers of a large import."""
+
+    now: int
+    filtered: bool
+    privacy: PrivacySettings
+
+
+_Readable = tuple[list[_Read], list[RefusedLine]]
+
+
 @dataclass(slots=True)
 class _Import:
     """What stays the same from batch to batch."""
 
-    db: Database
     now: int
     merge: bool
-    filtered: bool
-    privacy: PrivacySettings
     report: ImportReport = field(default_factory=ImportReport)
     keys: dict[str, int] = field(default_factory=dict)
     viewers: dict[str, str] = field(default_factory=dict)
@@ -102,40 +115,60 @@ async def import_notes(
     privacy: PrivacySettings | None = None,
 ) -> ImportReport:
     """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts."""
-    state = _Import(db, now, merge, filtered, privacy or PrivacySettings())
-    numbered = enumerate(lines, start=1)
-    while batch := list(islice(numbered, AT_ONCE)):
-        readable = await asyncio.to_thread(_readable, batch, state)
+    state = _Import(now, merge)
+    async for readable, refused in _batches(lines, _Terms(now, filtered, privacy or PrivacySettings())):
+        state.report.refused += refused
         async with db.write() as tx:
             await _write(tx, readable, state)
     state.report.refused.sort()
     return state.report
 
 
-def _readable(batch: list[tuple[int, str]], state: _Import) -> list[_Read]:
+async def _batches(lines: Iterable[str], terms: _Terms) -> AsyncIterator[_Readable]:
+    """The lines, read and screened; of a large import the later ones by helper processes, one per processor."""
+    numbered = enumerate(lines, start=1)
+    batches = iter(lambda: list(islice(numbered, AT_ONCE)), [])
+    for batch in islice(batches, BATCHES_ALONE if terms.filtered else None):
+        yield await asyncio.to_thread(_readable, batch, terms)
+    following = next(batches, None)
+    if following is None:
+        return
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as helpers:
+        waiting: deque[asyncio.Future[_Readable]] = deque()
+        for batch in chain([following], batches):
+            waiting.append(loop.run_in_executor(helpers, _readable, batch, terms))
+            if len(waiting) > BATCHES_AHEAD:
+                yield await waiting.popleft()
+        while waiting:
+            yield await waiting.popleft()
+
+
+def _readable(batch: list[tuple[int, str]], terms: _Terms) -> _Readable:
     found: list[_Read] = []
+    refused: list[RefusedLine] = []
     decoder = msgspec.json.Decoder(NoteLine)
     for number, text in batch:
         if not text.strip():
             continue
         try:
-            found.append(_read(number, decoder.decode(text), state))
+            found.append(_read(number, decoder.decode(text), terms))
         except msgspec.MsgspecError as error:
-            state.report.refused.append(RefusedLine(number, str(error)))
+            refused.append(RefusedLine(number, str(error)))
         except Refused as refusal:
-            state.report.refused.append(RefusedLine(number, refusal.rule))
-    return found
+            refused.append(RefusedLine(number, refusal.rule))
+    return found, refused
 
 
-def _read(number: int, line: NoteLine, state: _Import) -> _Read:
+def _read(number: int, line: NoteLine, terms: _Terms) -> _Read:
     fact = clean(line.fact)
     if not fact:
         raise Refused("the fact is empty")
     if (line.viewer is None) == (line.scope is Scope.VIEWER):
         raise Refused("scope viewer needs a viewer; channel and running_bit have none")
-    if state.filtered:
-        _refuse_sensitive(fact, state.privacy)
-    return _Read(number, line, fact, _time(line, state.now), _login_or_id(line.viewer))
+    if terms.filtered:
+        _refuse_sensitive(fact, terms.privacy)
+    return _Read(number, line, fact, _time(line, terms.now), _login_or_id(line.viewer))
 
 
 def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:

@@ -147,3 +147,16 @@ async def test_what_is_exported_can_be_imported_elsewhere(world: "World") -> Non
     assert (await take_in(world.db, *out)).refused == []
     assert [line async for line in export_notes(world.db)] == out
     assert [line["login"] for line in out] == ["alice", None]
+
+
+@pytest.mark.slow
+async def test_a_large_import_is_read_by_helpers_in_the_same_way(
+    world: "World", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "AT_ONCE", 3)
+    monkeypatch.setattr(transfer, "BATCHES_ALONE", 1)
+    facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
+    report = await take_in(world.db, *({"viewer": "alice", "fact": fact} for fact in facts))
+    assert report.imported == 15
+    assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
