@@ -32,7 +32,7 @@ from forgetmenot.reply.boasts import boasts
 from forgetmenot.reply.follow_ups import FollowUps
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
-from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import (
     Conversations,
@@ -53,7 +53,6 @@ from forgetmenot.text.mentions import show
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
 APOLOGY_EVERY = 10 * MINUTE
-UNFINISHED = "it was cut off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +286,8 @@ class ReplyEngine:
     async def _words(self, job: _Job, prompt: Prompt, material: TailMaterial, answer: ModelAnswer) -> Polished:
         """Act, if something was proposed and there is time for it, and find the words that fit."""
         parsed = parse(answer.text, prompt.nonce)
-        words = parsed.visible
-        fired: tuple[str, ...] = ()
+        words = whole_sentences(parsed.visible) if answer.finish == "length" else parsed.visible
+        fired: tuple[str, ...] = () if words == parsed.visible else ("unfinished",)
         if parsed.proposal is not None and not self._outbox.room_for("", job.deadline):
             context = ActionContext(
                 event=job.event,
@@ -301,7 +300,7 @@ class ReplyEngine:
             if not words and carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE:
                 words = lines.done_line(parsed.proposal.name, carried.decision.params, "")
         elif boasts(words) and not material.actions_done:
-            words, fired = lines.NEUTRAL, ("boast",)
+            words, fired = lines.NEUTRAL, (*fired, "boast")
         polished = polish(words, self._manner(job, material))
         return Polished(polished.text, (*fired, *polished.filters))
 

@@ -49,8 +49,15 @@ def polish(text: str, manner: Manner) -> Polished:
     return Polished(text, tuple(fired))
 
 
+def whole_sentences(text: str) -> str:
+    """A text that its model could not finish, up to its last whole sentence; all of it where there is none."""
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    return text[: ends[-1]] if ends else text
+
+
 # ── the filters ─────────────────────────────────────────────────────────────────────────────
 
+_SENTENCE_END = re.compile(r"[.!?…。！？]+(?=\s|$)")
 _FENCE = re.compile(
     r"</?(?:instructions|channel|channel_notes|channel_notes_more|digest|episodes|now|speaker|brief|lore|others|"
     r"past_episode|own_messages|chat|bot_replies|actions_done|message)>"

@@ -11,6 +11,7 @@ from typing import Any
 from forgetmenot.clock import iso
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
+from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.material import Prefix, TailMaterial
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, crowd, evidence, notes, working_set
@@ -55,7 +56,7 @@ def telemetry(
         "budget": settings.prompt.budget_tokens,
         "prefix_sha256": prefix.sha256,
         "prefix_whole": prompt.prefix == prefix.text,
-        "prefix_tokens": sum(section.tokens for section in prefix.sections),
+        "prefix_tokens": estimate(prompt.prefix, factor),
         "depth": material.depth.band,
         "factor": round(factor, 4),
     }

@@ -172,6 +172,16 @@ async def counts(db: Database, since: int = 0) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in rows}
 
 
+async def prefix_share(db: Database, since: int = 0) -> float:
+    """Which part of what was sent to the model stood in the prefix that stays the same; 0.0 before the first prompt."""
+    share = await db.value(
+        "SELECT total(json_extract(prompt_json, '$.prefix_tokens')) / total(json_extract(prompt_json, '$.estimated'))"
+        " FROM bot_messages WHERE at >= ? AND prompt_json != '{}'",
+        (since,),
+    )
+    return float(share or 0.0)
+
+
 async def filter_counts(db: Database, since: int = 0) -> dict[str, int]:
     """How often each post-processing step changed a reply."""
     rows = await db.rows(

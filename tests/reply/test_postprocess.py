@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
 from forgetmenot.settings.schema import ReplySettings, Settings
 
 MANNER = Manner(
@@ -70,6 +70,11 @@ def test_a_long_reply_is_cut_at_a_word() -> None:
     assert sent.text.endswith("word…")
     assert sent.filters == ("lines", "length")
     assert len(polish("x" * 900, MANNER).text) == 500
+
+
+def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
+    assert whole_sentences("You play drums. And you al") == "You play drums."
+    assert whole_sentences("You play dru") == "You play dru"
 
 
 @given(st.text(max_size=700) | st.text(alphabet="/!.@*`[]()<>:# \nab", max_size=120))

@@ -1,0 +1,78 @@
+"""What the bot said and did not say, as it is kept."""
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.store import bot_messages, channel_state
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database
+
+
+async def said(db: Database, text: str, status: Status, *, at: int = 1_000, viewer: str = "1") -> int:
+    async with db.write() as tx:
+        await tx.execute(
+            "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
+            " VALUES (?, 'alice', 'Alice', 0, 0)",
+            (viewer,),
+        )
+        row = await bot_messages.begin(tx, at=at, event_id="e1", viewer_id=viewer, trigger="mention", mode="mentions")
+        await bot_messages.settle(tx, row, status, "because", text=text)
+    return row
+
+
+async def test_a_row_begins_in_silence(db: Database) -> None:
+    async with db.write() as tx:
+        row = await bot_messages.begin(tx, at=5, event_id=None, viewer_id="9", trigger="name", mode="shadow")
+    kept = await bot_messages.get(db, row)
+    assert kept is not None
+    assert (kept.status, kept.detail, kept.viewer_id) == (Status.SILENT, "not finished", None)
+    assert await bot_messages.get(db, 77) is None
+    assert await bot_messages.latest(db) is None
+
+
+async def test_only_what_went_out_counts_as_said(db: Database) -> None:
+    for status in Status:
+        await said(db, f"it was {status}", status)
+    assert [line.text for line in await bot_messages.said_lately(db, 10, 0)] == ["it was sent"]
+    assert [line.text for line in await bot_messages.said_to(db, "1", 10, 0)] == ["it was sent"]
+    assert await bot_messages.said_to(db, "2", 10, 0) == []
+    assert await bot_messages.counts(db) == dict.fromkeys(Status, 1)
+
+
+async def test_the_last_lines_come_oldest_first(db: Database) -> None:
+    for i in range(5):
+        await said(db, f"line {i}", Status.SENT, at=i)
+    assert [line.text for line in await bot_messages.said_lately(db, 2, 0)] == ["line 3", "line 4"]
+    latest = await bot_messages.latest(db)
+    assert latest is not None
+    assert latest.text == "line 4"
+    assert [kept.id for kept in await bot_messages.listing(db, 2)] == [5, 4]
+
+
+async def test_filters_are_counted(db: Database) -> None:
+    for filters in (("links", "markdown"), ("links",)):
+        row = await said(db, "hello", Status.SENT)
+        async with db.write() as tx:
+            await bot_messages.record_answer(tx, row, model="m", latency_ms=1, usage={}, filters=filters)
+    assert await bot_messages.filter_counts(db) == {"links": 2, "markdown": 1}
+
+
+async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) -> None:
+    await said(db, "old", Status.SENT, at=1)
+    await said(db, "open", Status.SENDING, at=1)
+    await said(db, "new", Status.SENT, at=100)
+    async with db.write() as tx:
+        assert await bot_messages.prune(tx, 50) == 1
+    assert await bot_messages.prefix_share(db) == 0.0
+    assert [kept.text for kept in await bot_messages.listing(db, 5)] == ["new", "open"]
+
+
+async def test_the_channel_s_state_is_one_text_per_name(db: Database, clock: ManualClock) -> None:
+    async with db.write() as tx:
+        await channel_state.put(tx, {"title": "Racing", "live": "1"}, 1)
+        await channel_state.put(tx, {"title": "Racing", "live": "0"}, 2)
+    assert await channel_state.read_all(db) == {"title": "Racing", "live": "0"}
+    assert await channel_state.read(db, "paused") == ""
+    changed = {row["name"]: row["updated_at"] for row in await db.rows("SELECT name, updated_at FROM channel_state")}
+    assert changed == {"title": 1, "live": 2}
+    async with db.write() as tx:
+        await channel_state.clear(tx, "title")
+    assert await channel_state.read(db, "title") == ""
