@@ -9,7 +9,7 @@ One channel only: the memory is one channel's.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -128,7 +128,7 @@ class IrcConnection:
         self.room_id = ""
         self.own_badges: frozenset[str] | None = None
 
-    async def events(self) -> AsyncIterator[Heard]:
+    async def events(self) -> AsyncGenerator[Heard]:
         """Yield what is heard, in order, and the gaps. Raises TwitchRefused if the channel cannot be joined at all."""
         reason = ""
         async with aiohttp.ClientSession(trust_env=True) as session:

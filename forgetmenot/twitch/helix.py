@@ -138,7 +138,10 @@ class Helix:
     async def announce(self, text: str) -> Outcome:
         """Post an announcement."""
         me, channel = await self._here(self._bot)
-        return await _deed("announce that", lambda: channel.send_announcement(moderator=me, message=text, token_for=me))
+        return await _deed(
+            "announce that",
+            lambda: channel.send_announcement(moderator=me, message=text, color="primary", token_for=me),
+        )
 
     # ── moderating ───────────────────────────────────────────────────────────────────────────
 

@@ -92,6 +92,8 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
 def _unauthorised(message: str, doing: str) -> TwitchError:
     if "scope" in message.lower():
         return TwitchLoginNeeded(f"The log-in lacks the right to {doing} ({message.rstrip('.')}). {LOGIN_AGAIN}")
+    if "do not match" in message:
+        return TwitchLoginNeeded(f"The log-in was made for another app than `client_id` names. {LOGIN_AGAIN}")
     return TwitchLoginNeeded(f"The log-in has lapsed: Twitch refused to {doing}. {LOGIN_AGAIN}")
 
 

@@ -42,7 +42,7 @@ class Listener:
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
-        async with aclosing(self.source.events()) as events:  # type: ignore[type-var]
+        async with aclosing(self.source.events()) as events:
             async for item in events:
                 self.heard.append(item)
 

@@ -1,0 +1,168 @@
+"""`forgetmenot login` and `forgetmenot logout`: one code to type, and the bot has its account."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from forgetmenot.cli.common import add_config_option, data_folder, run_async, say
+
+if TYPE_CHECKING:
+    from forgetmenot.settings.schema import Settings
+    from forgetmenot.twitch.auth import DeviceCode, Login
+    from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+_TRIES = 5
+
+
+def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The two commands."""
+    login = subparsers.add_parser(
+        "login",
+        help="sign in at Twitch by typing a code",
+        description="Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your "
+        "system's keyring, or in a file that only you can read.",
+    )
+    _add_account(login)
+    login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
+    add_config_option(login)
+    login.set_defaults(run=_login)
+    logout = subparsers.add_parser(
+        "logout",
+        help="take the bot's rights at Twitch back",
+        description="Revoke the log-in at Twitch and forget it on this machine.",
+    )
+    _add_account(logout)
+    add_config_option(logout)
+    logout.set_defaults(run=_logout)
+
+
+def _add_account(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as",
+        dest="account",
+        choices=("bot", "broadcaster"),
+        default="bot",
+        help="whose account it is; one account for both is the bot's (default: bot)",
+    )
+
+
+def token_store() -> "TokenStore":
+    """Where this user's log-ins are."""
+    from forgetmenot.twitch.tokens import TokenStore
+
+    return TokenStore(data_folder() / "login")
+
+
+def _settings(arguments: argparse.Namespace) -> "Settings":
+    from forgetmenot.settings.load import load_settings
+    from forgetmenot.settings.schema import Settings
+
+    return load_settings(arguments.config) if arguments.config is not None else Settings()
+
+
+def _login(arguments: argparse.Namespace) -> int:
+    from forgetmenot.twitch.tokens import Account
+
+    settings, account = _settings(arguments), Account(arguments.account)
+    return run_async(sign_in(settings, account, token_store(), open_browser=not arguments.no_browser))
+
+
+async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> int:
+    """Show a code, wait for it to be typed, keep the log-in, say who it is. Raises TwitchError."""
+    import asyncio
+
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.twitch.auth import Login, begin_device_login, finish_device_login
+    from forgetmenot.twitch.scopes import scopes_for
+
+    scopes = scopes_for(account, settings)
+    if not scopes:
+        say("The settings switch nothing on that needs the broadcaster's account. There is nothing to do.")
+        return 0
+    code = await begin_device_login(settings, scopes)
+    _show(code, scopes)
+    _open(code.address, wanted=open_browser)
+    countdown = asyncio.create_task(_count_down(code.expires_in))
+    try:
+        token = await finish_device_login(settings, code, scopes)
+    finally:
+        countdown.cancel()
+    store.save(account, token)  # before anything else can go wrong: the code is spent
+    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    _welcome(settings, account, await _named(login), store)
+    return 0
+
+
+def _show(code: "DeviceCode", scopes: tuple[str, ...]) -> None:
+    say("Sign in at Twitch with the account that the bot is to use:")
+    say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
+
+
+def _open(address: str, *, wanted: bool) -> None:
+    import webbrowser
+
+    if wanted and sys.stderr.isatty() and address.startswith("https://"):
+        try:
+            webbrowser.open(address)
+        except (webbrowser.Error, OSError):
+            say("The browser could not be opened. Open the address by hand.")
+
+
+async def _count_down(seconds: int) -> None:
+    import asyncio
+
+    if not sys.stderr.isatty():
+        say(f"Waiting up to {seconds // 60} minutes …")
+        return
+    for left in range(seconds, 0, -1):
+        print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
+        await asyncio.sleep(1)
+
+
+async def _named(login: "Login") -> "Token":
+    """Who it is that logged in; a Twitch that stumbles just now does not undo the log-in."""
+    import asyncio
+
+    from forgetmenot.errors import TwitchUnavailable
+
+    for _ in range(_TRIES):
+        try:
+            return await login.validate()
+        except TwitchUnavailable:
+            await asyncio.sleep(1)
+    return await login.token()
+
+
+def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
+    from forgetmenot.twitch.scopes import lacking
+    from forgetmenot.twitch.tokens import Account
+
+    say(f"\nLogged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    say(f"Rights: {', '.join(token.scopes) or 'not told yet'}.")
+    say(f"The log-in is kept in {store.place(account)}.")
+    channel = settings.twitch.channel.lower().lstrip("#")
+    if account is Account.BROADCASTER and token.login and channel and token.login != channel:
+        say(f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights.")
+    missing = lacking(account, settings, token.scopes) if token.scopes else ""
+    if missing:
+        say(missing)
+
+
+def _logout(arguments: argparse.Namespace) -> int:
+    from forgetmenot.twitch.tokens import Account
+
+    return run_async(sign_out(_settings(arguments), Account(arguments.account), token_store()))
+
+
+async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> int:
+    """Revoke and forget."""
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.twitch.auth import Login
+
+    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    if await login.log_out():
+        say(f"The {account.value}'s log-in is revoked and forgotten.")
+    else:
+        say(f"Nobody was logged in as {account.value}.")
+    return 0

@@ -1,0 +1,96 @@
+"""Signing in and out, as it is seen in a terminal."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.cli import login as command
+from forgetmenot.errors import TwitchRefused
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.tokens import Account, TokenStore
+
+
+def settings_for(sim: TwitchSim, **more: object) -> Settings:
+    twitch = TwitchSettings(channel="demo", client_id=sim.client_id, helix_url=sim.helix_url, id_url=sim.id_url)
+    return Settings(twitch=twitch, **more)  # type: ignore[arg-type]
+
+
+async def approve_when_asked(sim: TwitchSim, login: str) -> None:
+    await sim.until(lambda: sim.oauth.codes)
+    sim.approve(sim.oauth.codes[-1].user, login)
+
+
+async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = TokenStore(tmp_path, use_keyring=False)
+    async with TwitchSim() as sim:
+        sim.oauth.interval = 0
+        signing_in = command.sign_in(settings_for(sim), Account.BOT, store, open_browser=True)
+        ended, _ = await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
+        shown = capsys.readouterr()
+        token = store.load(Account.BOT)
+        assert token is not None
+        assert (ended, token.login) == (0, "keeper")
+        assert sim.oauth.codes[0].user in shown.err
+        assert "Logged in as keeper" in shown.err
+        assert "clips:edit" in shown.err
+        assert "only you can read" in shown.err
+        assert shown.out == ""
+        assert token.access not in shown.err
+        assert token.refresh not in shown.err
+        assert await command.sign_out(settings_for(sim), Account.BOT, store) == 0
+        assert sim.tokens.valid(token.access) is None
+    assert store.load(Account.BOT) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path) -> None:
+    store = TokenStore(tmp_path, use_keyring=False)
+    async with TwitchSim() as sim:
+        sim.oauth.interval = 0
+        sim.faults.add("oauth", path="oauth2/validate", status=500)
+        signing_in = command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
+        await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
+    token = store.load(Account.BOT)
+    assert token is not None
+    assert token.login == "keeper"
+
+
+async def test_the_wrong_account_for_the_streamer_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with TwitchSim() as sim:
+        sim.oauth.interval = 0
+        store = TokenStore(tmp_path, use_keyring=False)
+        signing_in = command.sign_in(settings_for(sim), Account.BROADCASTER, store, open_browser=False)
+        await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
+    assert re.search(r"Note: the channel in the settings is demo", capsys.readouterr().err)
+
+
+async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tmp_path: Path) -> None:
+    quiet = ActionSettings(class_a=ClassMode.OFF, class_c=GuardedMode.OFF)
+    async with TwitchSim() as sim:
+        store = TokenStore(tmp_path, use_keyring=False)
+        settings = settings_for(sim, actions=quiet)
+        assert await command.sign_in(settings, Account.BROADCASTER, store, open_browser=False) == 0
+        assert sim.oauth.codes == []
+
+
+async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> None:
+    async with TwitchSim() as sim:
+        sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
+        store = TokenStore(tmp_path, use_keyring=False)
+        with pytest.raises(TwitchRefused, match="in time"):
+            await command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
+    assert store.load(Account.BOT) is None
+
+
+def test_both_commands_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    command.add(parser.add_subparsers())
+    for name in ("login", "logout"):
+        with pytest.raises(SystemExit):
+            parser.parse_args([name, "--help"])
+        assert "broadcaster" in capsys.readouterr().out

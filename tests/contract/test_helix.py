@@ -1,0 +1,248 @@
+"""The bot's hands against a loopback Twitch through the real twitchio."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.ports import ChatOut, Moderation
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.chat import DROPS
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.drops import Dropped, DropReason, drop_reason
+from forgetmenot.twitch.helix import ChannelState, Helix
+from forgetmenot.twitch.tokens import Account
+
+MakeLogin = Callable[..., Login]
+
+
+@pytest.fixture
+async def helix(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> AsyncIterator[Helix]:
+    sim.world.moderator("keeper")
+    hands = Helix(
+        settings=lambda: settings,
+        bot=make_login("keeper"),
+        broadcaster=make_login("demo", account=Account.BROADCASTER),
+    )
+    yield hands
+    await hands.aclose()
+
+
+async def test_a_message_is_sent_as_a_reply_to_the_one_that_asked(sim: TwitchSim, helix: Helix) -> None:
+    asked = await sim.say("alice", "@keeper hello?")
+    outcome = await helix.say("Hello!", reply_to=asked)
+    assert outcome == Outcome(OutcomeKind.DONE, "", sim.sent[0].id)
+    assert sim.sent[0].reply_to is not None
+    assert sim.sent[0].reply_to.id == asked
+
+
+async def speak_and_act(out: ChatOut, hands: Moderation) -> tuple[Outcome, Outcome]:
+    return await out.say("hello"), await hands.announce("hello")
+
+
+async def test_the_hands_fill_the_ports(helix: Helix) -> None:
+    assert [outcome.kind for outcome in await speak_and_act(helix, helix)] == [OutcomeKind.DONE] * 2
+
+
+async def test_no_call_costs_a_401(sim: TwitchSim, helix: Helix) -> None:
+    await helix.say("one")
+    await helix.say("two")
+    await helix.channel_state()
+    assert all(request.status < 400 for request in sim.requests)
+    assert all(request.headers.get("Client-ID") == sim.client_id for request in sim.requests)
+    assert sim.tokens.refreshes == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("msg_rejected", DropReason.HELD),
+        ("msg_rejected_mandatory", DropReason.BLOCKED),
+        ("msg_duplicate", DropReason.DUPLICATE),
+        ("msg_slowmode", DropReason.SLOW_MODE),
+        ("msg_followersonly", DropReason.FOLLOWERS_ONLY),
+        ("msg_subsonly", DropReason.SUBSCRIBERS_ONLY),
+        ("msg_emoteonly", DropReason.EMOTE_ONLY),
+        ("msg_banned", DropReason.BANNED),
+        ("msg_timedout", DropReason.TIMED_OUT),
+        ("msg_too_long", DropReason.TOO_LONG),
+        ("something_new", DropReason.OTHER),
+    ],
+)
+async def test_each_reason_for_a_drop_has_its_type_and_a_sentence(
+    sim: TwitchSim, helix: Helix, code: str, reason: DropReason
+) -> None:
+    sim.drop_next(code)
+    outcome = await helix.say("hello")
+    assert isinstance(outcome, Dropped)
+    assert outcome.reason is reason
+    assert outcome.detail.endswith(".")
+    assert outcome.kind is (OutcomeKind.UNKNOWN if reason is DropReason.HELD else OutcomeKind.REFUSED)
+    assert sim.sent == []
+
+
+def test_every_drop_of_the_loopback_twitch_is_known() -> None:
+    assert all(drop_reason(code) is not DropReason.OTHER for code in DROPS)
+    assert drop_reason(None) is DropReason.NOT_SHOWN
+
+
+async def test_writing_too_fast_asks_for_a_pause(sim: TwitchSim, helix: Helix) -> None:
+    sim.drop_next("msg_ratelimit")
+    with pytest.raises(TwitchRateLimited) as raised:
+        await helix.say("hello")
+    assert raised.value.retry_after_s == 30
+
+
+async def test_a_429_keeps_the_wait_that_twitch_asked_for(sim: TwitchSim, helix: Helix) -> None:
+    await helix.room_id()
+    headers = {"Ratelimit-Reset": "1700000017", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"}
+    sim.faults.add("helix", status=429, headers=headers)
+    with pytest.raises(TwitchRateLimited) as raised:
+        await helix.say("hello")
+    assert raised.value.retry_after_s == 17
+
+
+async def test_a_429_without_a_wait_asks_for_a_second(sim: TwitchSim, helix: Helix) -> None:
+    await helix.room_id()
+    sim.faults.add("helix", status=429)
+    with pytest.raises(TwitchRateLimited) as raised:
+        await helix.say("hello")
+    assert raised.value.retry_after_s == 1
+
+
+async def test_a_message_too_long_never_leaves(sim: TwitchSim, helix: Helix) -> None:
+    outcome = await helix.say("x" * 501)
+    assert isinstance(outcome, Dropped)
+    assert outcome.reason is DropReason.TOO_LONG
+    assert sim.chat.attempts == []
+
+
+async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim: TwitchSim, helix: Helix) -> None:
+    await helix.room_id()
+    sim.faults.add("helix", path="chat/messages", lose=True)
+    assert (await helix.say("hello")).kind is OutcomeKind.UNKNOWN
+    assert len(sim.sent) == 1
+
+
+async def test_a_503_is_told_at_once_and_nothing_is_sent(sim: TwitchSim, helix: Helix) -> None:
+    await helix.room_id()
+    sim.faults.add("helix", path="chat/messages", status=503)
+    async with asyncio.timeout(1):  # twitchio alone would wait three seconds and send again
+        with pytest.raises(TwitchUnavailable):
+            await helix.say("hello")
+    assert sim.chat.attempts == []
+
+
+async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:
+    alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
+    message = await sim.say("carol", "oops")
+    me, room = await helix.bot_user_id(), await helix.room_id()
+    outcomes = [
+        await helix.timeout(alice, 30, "asked for it"),
+        await helix.untimeout(alice),
+        await helix.ban(bob, ""),
+        await helix.delete_message(message),
+        await helix.announce("Hear, hear"),
+        await helix.set_slow_mode(5),
+        await helix.set_slow_mode(None),
+        await helix.set_emote_only(on=True),
+        await helix.set_emote_only(on=False),
+    ]
+    assert outcomes == [Outcome(OutcomeKind.DONE)] * len(outcomes)
+    assert message in sim.world.deleted
+    assert not sim.world.rules.slow_mode
+    assert not sim.world.rules.emote_mode
+    assert [action.body.get("slow_mode_wait_time") for action in sim.actions if "slow_mode" in action.body] == [5, None]
+    for action in sim.actions:
+        assert (action.param("broadcaster_id"), action.param("moderator_id")) == (room, me)
+    assert [action.path for action in sim.actions][:4] == ["moderation/bans"] * 3 + ["moderation/chat"]
+
+
+async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
+    sim.go_live(title="Cosy", game="Chess")
+    guest = sim.world.user("guest").id
+    assert (await helix.create_marker("a moment")).kind is OutcomeKind.DONE
+    clip = await helix.create_clip()
+    assert clip.kind is OutcomeKind.DONE
+    assert clip.twitch_id
+    assert (await helix.shoutout(guest)).kind is OutcomeKind.DONE
+    assert (await helix.set_channel(title="New title")).kind is OutcomeKind.DONE
+    assert (await helix.channel_state()).title == "New title"
+
+
+async def test_how_the_channel_is(sim: TwitchSim, helix: Helix) -> None:
+    sim.world.title, sim.world.game = "Soon", "Chess"
+    assert await helix.channel_state() == ChannelState(live=False, title="Soon", category="Chess")
+    stream = sim.go_live(title="Now", game="Go", at=1_700_000_000_000)
+    assert await helix.channel_state() == ChannelState(
+        live=True, title="Now", category="Go", started_at=1_700_000_000_000, stream_id=stream.id
+    )
+
+
+async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
+    sim.world.moderator("mo")
+    sim.world.vip("viv")
+    assert await helix.is_immune(sim.world.room_id)
+    assert await helix.is_immune(sim.world.user("mo").id)
+    assert await helix.is_immune(sim.world.user("viv").id)
+    assert not await helix.is_immune(sim.world.user("alice").id)
+
+
+async def test_twitchs_no_is_an_outcome_with_its_reason(sim: TwitchSim, helix: Helix) -> None:
+    outcome = await helix.timeout(sim.world.room_id, 30, "")
+    assert outcome.kind is OutcomeKind.REFUSED
+    assert "Twitch refused to time a viewer out" in outcome.detail
+    assert (await helix.delete_message("")).kind is OutcomeKind.REFUSED
+    assert sim.actions == []
+
+
+async def test_a_missing_right_names_it_and_costs_no_renewal(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin
+) -> None:
+    sim.world.moderator("keeper")
+    helix = Helix(settings=lambda: settings, bot=make_login("keeper", "user:write:chat"))
+    with pytest.raises(TwitchLoginNeeded, match="moderator:manage:banned_users"):
+        await helix.timeout(sim.world.user("alice").id, 30, "")
+    with pytest.raises(TwitchLoginNeeded, match="login --as broadcaster"):
+        await helix.create_marker("")
+    await helix.aclose()
+    assert sim.tokens.refreshes == 0
+
+
+async def test_one_account_may_do_for_both(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> None:
+    sim.go_live()
+    helix = Helix(settings=lambda: settings, bot=make_login("demo"))
+    assert (await helix.create_marker("here")).kind is OutcomeKind.DONE
+    await helix.aclose()
+
+
+async def test_a_name_that_nobody_has_and_a_channel_that_is_not_there(
+    sim: TwitchSim, helix: Helix, make_login: MakeLogin, settings: Settings
+) -> None:
+    found = await helix.user_by_login("@Demo")
+    assert found is not None
+    assert found.id == sim.world.room_id
+    assert await helix.user_by_login("nobody_at_all") is None
+    nowhere = Settings(
+        twitch=TwitchSettings(
+            channel="nowhere_at_all",
+            client_id=sim.client_id,
+            helix_url=sim.helix_url,
+            id_url=sim.id_url,
+        )
+    )
+    lost = Helix(settings=lambda: nowhere, bot=make_login())
+    with pytest.raises(TwitchRefused, match="nowhere_at_all"):
+        await lost.room_id()
+    await lost.aclose()
+
+
+@pytest.mark.parametrize("fault", [{"drop": True}, {"html": True}, {"status": 500}])
+async def test_a_broken_network_is_unavailable(sim: TwitchSim, helix: Helix, fault: dict[str, object]) -> None:
+    await helix.room_id()
+    sim.faults.add("helix", times=None, **fault)
+    with pytest.raises(TwitchUnavailable):
+        await helix.channel_state()
