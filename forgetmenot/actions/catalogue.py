@@ -103,60 +103,81 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "marker", A, "mark this moment of the stream", "Marked.", _marker, (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
+        tells="mark(?:ed|ing)|markers?",
     ),
-    Action("clip", A, "clip the last moments", "Clipped.", _clip, scope="clips:edit", cooldown_s=60, needs_live=True),
+    Action(
+        "clip", A, "clip the last moments", "Clipped.", _clip, scope="clips:edit", cooldown_s=60, needs_live=True,
+        tells="clip(?:s|ped|ping)?",
+    ),
     Action(
         "shoutout", A, "give somebody a shoutout", "A shoutout for {target}.", _shoutout, (TARGET,),
         scope="moderator:manage:shoutouts", cooldown_s=120, needs_live=True,
+        tells=r"shout(?:ed|ing)?[\s-]?out",
     ),
-    Action("bit", A, "note that a running joke came up", "Noted.", _bit, (_text("text", 200),), cooldown_s=60),
+    Action(
+        "bit", A, "note that a running joke came up", "Noted.", _bit, (_text("text", 200),), cooldown_s=60,
+        tells="noted",
+    ),
     Action(
         "warn", A, "warn somebody playfully", "", _warn, (TARGET, _text("text", 200)),
         cooldown_s=60, playful=True,
+        tells="warn(?:ed|ing)",
     ),
     Action(
         "remember", A, "remember a fact about somebody", "I'll remember that.", _remember, (TARGET, _text("fact", 200)),
         cooldown_s=5, self_only=True, asked_with=("remember", "note", "save"),
+        tells="remembered|noted|saved",
     ),
     Action(
         "forget", A, "forget something about somebody", "Forgotten.", _forget, (TARGET, _text("what", 200)),
         cooldown_s=5, self_only=True, asked_with=("forget", "delete", "remove", "erase"),
+        tells="forgot(?:ten)?|erased",
     ),
     Action(
         "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
         scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
+        tells=r"tim(?:ed?|ing)[\s-]*(?:\w+\s)?out|time[\s-]?outs?|mut(?:ed?|ing)|silenc(?:ed|ing)",
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
         scope=BANS, own_only=True,
+        tells="lifted|unmuted|untimed",
     ),
     Action(
         "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
+        tells="delet(?:ed|ing)|remov(?:ed|ing)|gone",
     ),
     Action(
         "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
+        tells="announc(?:ed|ing)",
     ),
     Action(
         "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
         (_seconds(10, 60, "60"), Parameter("gap", Kind.SECONDS, least=3, most=30, default="5")),
         scope=CHAT_MODES, undo=_unslow, reverts=True, channel_wide=True, needs_live=True, mode="slow",
+        tells=r"slow[\s-]?mode|slowed",
     ),
     Action(
         "emote_only", B, "allow nothing but emotes for up to a minute", "Emotes only for {seconds} s.", _emote_only,
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=_all_words, reverts=True, channel_wide=True, playful=True, needs_live=True,
         mode="emote_only",
+        tells=r"emotes?[\s-]?only",
     ),
     Action(
         "ban", C, "ban somebody", "{target} is banned.", _ban, (TARGET, _text("reason", 200, "")),
         scope=BANS, undo=_lift, harms=True,
+        tells="bann(?:ed|ing)|ban(?:s|hammer)?|kick(?:ed|ing)",
     ),
-    Action("unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS),
+    Action(
+        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS,
+        tells="unbann?(?:ed|ing)?",
+    ),
     Action(
         "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
@@ -165,10 +186,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
         scope="channel:manage:broadcast",
+        tells="renam(?:ed|ing)|chang(?:ed|ing)",
     ),
     Action(
         "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
         scope="channel:manage:broadcast",
+        tells="chang(?:ed|ing)",
     ),
 )  # fmt: skip
 

@@ -109,6 +109,7 @@ class Action:
     self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
     playful: bool = False  # out of place while people talk about something serious
     mode: str = ""  # the room's mode that it switches on
+    tells: str = ""  # the words (a pattern) by which somebody says that it was done
     asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves
     asked_with: tuple[str, ...] = ()  # the asker must have used one of these words
 

@@ -73,7 +73,15 @@ class Executor:
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.performer.perform(action, row_id, _job(decision, facts))
-        words = lines.words_for(decision, outcome, proposal.name, proposal.otherwise, log_id=row_id, target=target)
+        words = lines.words_for(
+            decision,
+            outcome,
+            proposal.name,
+            proposal.otherwise,
+            log_id=row_id,
+            target=target,
+            words=context.words,
+        )
         return Carried(decision, outcome, words, row_id)
 
     async def decide_with_twitch(

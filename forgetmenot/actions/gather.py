@@ -14,6 +14,7 @@ from forgetmenot.actions.facts import Facts, Found, Person, Recent
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, crowd
 from forgetmenot.store.action_logs import LoggedAction
@@ -34,12 +35,16 @@ _ROLES = ((Role.BROADCASTER, "broadcaster"), (Role.MODERATOR, "moderator"), (Rol
 
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """What a proposal came out of. `key` is unique to the proposal: no second one of it is ever carried out."""
+    """What a proposal came out of. `key` is unique to the proposal: no second one of it is ever carried out.
+
+    `words` are those that would be said if it is done: they must not tell of another deed.
+    """
 
     event: ChatEvent
     key: str
     recent_lines: tuple[str, ...] = ()
     bot_message_id: int | None = None
+    words: str = ""
     room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
 
 
@@ -160,7 +165,8 @@ class Gatherer:
         )
 
     def _bot(self, login: str, settings: Settings) -> bool:
-        return self._is_bot(login) or login.casefold() in {bot.casefold() for bot in settings.memory.known_bots}
+        known = {bot.casefold() for bot in settings.memory.known_bots}
+        return self._is_bot(login) or login.casefold() in KNOWN_BOTS | known
 
 
 _TIMEOUTS = tuple(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from forgetmenot.actions.catalogue import find
-from forgetmenot.actions.claims import claims
+from forgetmenot.actions.claims import claims, claims_more
 from forgetmenot.actions.scrub import without_tags
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 
@@ -12,13 +12,21 @@ UNSURE = "I'm not sure that worked."
 
 
 def words_for(
-    decision: Decision, outcome: Outcome | None, name: str, otherwise: str, *, log_id: int | None, target: str
+    decision: Decision,
+    outcome: Outcome | None,
+    name: str,
+    otherwise: str,
+    *,
+    log_id: int | None,
+    target: str,
+    words: str = "",
 ) -> str:
-    """What to say instead of the model's words; empty where its words may go out as they are."""
+    """What to say instead of the model's `words`; empty where they may go out: they tell of nothing else."""
     if decision.verdict is Verdict.ASK:
         return f"I've asked the moderators (#{log_id})."
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        return done_line(name, decision.params, target) if decision.verdict is Verdict.ALLOW_CHANGED else ""
+        own = decision.verdict is Verdict.ALLOW and not claims_more(words, name)
+        return "" if own else done_line(name, decision.params, target)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return UNSURE
     return harmless(otherwise)

@@ -15,6 +15,7 @@ from forgetmenot.actions.perform import switch_on
 from forgetmenot.chat import switches
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
+from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.bot_messages import BotMessage
@@ -77,7 +78,7 @@ class ModeratorCommands:
     async def _may(self, event: ChatEvent) -> bool:
         if role_of(event.badges) not in {Role.BROADCASTER, Role.MODERATOR}:
             return False
-        known = {bot.casefold() for bot in self._settings().memory.known_bots}
+        known = KNOWN_BOTS | {bot.casefold() for bot in self._settings().memory.known_bots}
         if "bot-badge" in event.badges or event.login.casefold() in known or self._is_bot(event.login):
             return False
         return event.user_id != await channel_state.read(self._db, "bot_id")

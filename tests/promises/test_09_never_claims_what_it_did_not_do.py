@@ -64,13 +64,28 @@ def test_a_shortened_deed_is_told_as_it_was() -> None:
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Off you go, alice, see you in a bit!", ""),
+        ("Enjoy your timeout, alice", ""),
+        ("I won't ban you, just a timeout", ""),
+        ("bob is banned", "bob is timed out for 30 s."),
+        ("Timed out alice. I also deleted the messages of bob", "bob is timed out for 30 s."),
+        ("slow mode is on as well", "bob is timed out for 30 s."),
+    ],
+)
+def test_words_about_another_deed_do_not_go_out_with_a_true_one(words: str, said: str) -> None:
+    decision = Decision(Verdict.ALLOW, "allowed", "", {"target": "2", "seconds": "30", "reason": ""})
+    done = Outcome(OutcomeKind.DONE)
+    assert words_for(decision, done, "timeout", "", log_id=1, target="bob", words=words) == said
+
+
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:
     for verdict in Verdict:
         for kind in (None, *OutcomeKind):
             own_words = _words(verdict, kind, "") == ""
-            assert own_words == (
-                verdict is not Verdict.ASK and verdict is not Verdict.ALLOW_CHANGED and kind is OutcomeKind.DONE
-            )
+            assert own_words == (verdict is Verdict.ALLOW and kind is OutcomeKind.DONE)
 
 
 @effort(max_examples=150, deadline=None)
