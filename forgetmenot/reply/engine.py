@@ -14,12 +14,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from forgetmenot.actions import lines
-from forgetmenot.actions.executor import ActionContext, Executor
+from forgetmenot.actions.executor import Executor
 from forgetmenot.actions.gather import is_quiet
-from forgetmenot.actions.grammar import parse
 from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
-from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.errors import ForgetMeNotError, ModelError
@@ -28,22 +25,22 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import assemble, split
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import trail
-from forgetmenot.reply.boasts import boasts
 from forgetmenot.reply.follow_ups import FollowUps
 from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.job import Job
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
-from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
+from forgetmenot.reply.postprocess import Polished, polish
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
     Trigger,
-    TriggerKind,
     is_ignored,
     is_stale,
     trigger_of,
     wait_ms,
 )
+from forgetmenot.reply.wording import Wording, manner_of
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, calibration, channel_state, working_set
 from forgetmenot.store.bot_messages import Status
@@ -63,27 +60,6 @@ class Reply:
     status: Status
     text: str = ""
     detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """One trigger under one snapshot of the settings, with its row."""
-
-    trigger: Trigger
-    settings: Settings
-    reply_id: int
-
-    @property
-    def event(self) -> ChatEvent:
-        return self.trigger.event
-
-    @property
-    def deadline(self) -> int:
-        return self.event.at + self.settings.reply.stale_after_s * SECOND
-
-    @property
-    def reply_to(self) -> str | None:
-        return None if self.trigger.kind is TriggerKind.RAID else self.event.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +91,7 @@ class ReplyEngine:
         self._gatherer = parts.gatherer
         self._keeper = parts.keeper
         self._outbox = parts.outbox
-        self._executor = parts.executor
+        self._wording = Wording(executor=parts.executor, outbox=parts.outbox, identity=identity)
         self._settings = settings
         self._clock = clock
         self._identity = identity
@@ -182,7 +158,7 @@ class ReplyEngine:
 
     # ── whose turn it is ────────────────────────────────────────────────────────────────────
 
-    async def _begin(self, trigger: Trigger, settings: Settings) -> _Job:
+    async def _begin(self, trigger: Trigger, settings: Settings) -> Job:
         event = trigger.event
         hidden = await working_set.hidden(self._db, [event.user_id])
         async with self._db.write() as tx:
@@ -194,9 +170,9 @@ class ReplyEngine:
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
-        return _Job(trigger, settings, reply_id)
+        return Job(trigger, settings, reply_id)
 
-    async def _in_turn(self, job: _Job) -> Reply:
+    async def _in_turn(self, job: Job) -> Reply:
         viewer = job.event.user_id
         self._newest[viewer] = job.event.id
         turn = self._turns.setdefault(viewer, asyncio.Lock())
@@ -208,7 +184,7 @@ class ReplyEngine:
             if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
                 del self._newest[viewer], self._turns[viewer]
 
-    async def _reason_to_pass(self, job: _Job) -> str:
+    async def _reason_to_pass(self, job: Job) -> str:
         wait = self._wait_ms(job)
         if wait > 0 and not job.trigger.direct:
             return f"cooldown: {wait / SECOND:.0f} s to go"
@@ -218,10 +194,10 @@ class ReplyEngine:
             return "a newer line of theirs took its place"
         return "too late" if is_stale(job.event, job.settings, self._clock.now()) else ""
 
-    def _is_newest(self, job: _Job) -> bool:
+    def _is_newest(self, job: Job) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
 
-    def _wait_ms(self, job: _Job) -> int:
+    def _wait_ms(self, job: Job) -> int:
         answered = self.follow_ups.answered_at(job.event.user_id)
         return wait_ms(job.trigger, answered, self._spoke_up, job.settings, self._clock.now())
 
@@ -249,7 +225,7 @@ class ReplyEngine:
 
     # ── the answer ──────────────────────────────────────────────────────────────────────────
 
-    async def _reply(self, job: _Job) -> Reply:
+    async def _reply(self, job: Job) -> Reply:
         await self._flush()
         prompt, material = await self._prompt(job)
         try:
@@ -257,11 +233,11 @@ class ReplyEngine:
         except ModelError as error:
             log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
             return await self._without_model(job, material, error)
-        polished = await self._words(job, prompt, material, answer)
+        polished = await self._wording.find(job, prompt, material, answer)
         await self._record(job, prompt, answer, polished)
         return await self._speak(job, polished.text)
 
-    async def _prompt(self, job: _Job) -> tuple[Prompt, TailMaterial]:
+    async def _prompt(self, job: Job) -> tuple[Prompt, TailMaterial]:
         prefix = await self._keeper.current()
         shown = [row for section in prefix.sections if section.name == "episodes" for row in section.rows]
         material = await self._gatherer.tail(
@@ -283,34 +259,7 @@ class ReplyEngine:
             ModelRequest(Purpose.REPLY, system, data, max_output_tokens=settings.model.reply_output_tokens)
         )
 
-    async def _words(self, job: _Job, prompt: Prompt, material: TailMaterial, answer: ModelAnswer) -> Polished:
-        """Act, if something was proposed and there is time for it, and find the words that fit."""
-        parsed = parse(answer.text, prompt.nonce)
-        words = whole_sentences(parsed.visible) if answer.finish == "length" else parsed.visible
-        fired: tuple[str, ...] = () if words == parsed.visible else ("unfinished",)
-        if parsed.proposal is not None and not self._outbox.room_for("", job.deadline):
-            context = ActionContext(
-                event=job.event,
-                key=f"reply:{job.reply_id}",
-                recent_lines=tuple(line.text for line in material.chat[-10:]),
-                bot_message_id=job.reply_id,
-            )
-            carried = await self._executor.carry_out(parsed.proposal, context)
-            words = carried.words_hint or words
-            if not words and carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE:
-                words = lines.done_line(parsed.proposal.name, carried.decision.params, "")
-        elif boasts(words) and not material.actions_done:
-            words, fired = lines.NEUTRAL, (*fired, "boast")
-        polished = polish(words, self._manner(job, material))
-        return Polished(polished.text, (*fired, *polished.filters))
-
-    def _manner(self, job: _Job, material: TailMaterial) -> Manner:
-        identity = self._identity()
-        replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
-        speaker = (job.event.login, job.event.display_name)
-        return Manner(job.settings, (identity.login, identity.name, *identity.aliases), replies, speaker)
-
-    async def _record(self, job: _Job, prompt: Prompt, answer: ModelAnswer, polished: Polished) -> None:
+    async def _record(self, job: Job, prompt: Prompt, answer: ModelAnswer, polished: Polished) -> None:
         usage = trail.usage(prompt, answer)
         async with self._db.write() as tx:
             await bot_messages.record_answer(
@@ -332,7 +281,7 @@ class ReplyEngine:
             factor=self._keeper.factor,
         )
 
-    async def _without_model(self, job: _Job, material: TailMaterial, error: ModelError) -> Reply:
+    async def _without_model(self, job: Job, material: TailMaterial, error: ModelError) -> Reply:
         """Quiet; but whoever asked outright hears, now and then, something that is remembered about them."""
         reason = f"{type(error).__name__}: {error}"
         now = self._clock.now()
@@ -342,11 +291,11 @@ class ReplyEngine:
         self._apologised = now
         fact = show(material.lore[0].note.fact, material.names)
         words = f"I can't find my words right now, but I have not forgotten you: {fact}"
-        reply = await self._speak(job, polish(words, self._manner(job, material)).text)
+        reply = await self._speak(job, polish(words, manner_of(job, material, self._identity())).text)
         log.info("answered from a template", reply=job.reply_id)
         return reply
 
-    async def _speak(self, job: _Job, text: str) -> Reply:
+    async def _speak(self, job: Job, text: str) -> Reply:
         if not text:
             return await self._end(job, Status.SILENT, "nothing was left to say")
         if job.settings.bot.mode is Mode.SHADOW:
@@ -356,13 +305,13 @@ class ReplyEngine:
             self._answered(job)
         return _reply(job, sent, text)
 
-    def _answered(self, job: _Job) -> None:
+    def _answered(self, job: Job) -> None:
         now = self._clock.now()
         self.follow_ups.answered(job.event.user_id, now)
         if not job.trigger.direct:
             self._spoke_up = now
 
-    async def _end(self, job: _Job, status: Status, detail: str, text: str = "") -> Reply:
+    async def _end(self, job: Job, status: Status, detail: str, text: str = "") -> Reply:
         async with self._db.write() as tx:
             await bot_messages.settle(tx, job.reply_id, status, detail, text=text)
         log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
@@ -393,5 +342,5 @@ class ReplyEngine:
             self._enter()
 
 
-def _reply(job: _Job, sent: Sent, text: str) -> Reply:
+def _reply(job: Job, sent: Sent, text: str) -> Reply:
     return Reply(job.reply_id, sent.status, text, sent.detail)

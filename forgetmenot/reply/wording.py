@@ -1,0 +1,64 @@
+"""From what the model wrote to what may be said: the proposal is decided and carried out first, then the words fit it.
+
+Promises that nothing is claimed which was not done: a refused, failed or unclear action speaks the executor's words,
+and a deed that was not even proposed is not boasted of. Nothing is done for a reply that could not go out in time.
+"""
+
+from collections.abc import Callable
+
+from forgetmenot.actions import lines
+from forgetmenot.actions.executor import ActionContext, Executor
+from forgetmenot.actions.grammar import parse
+from forgetmenot.domain.action import OutcomeKind, Proposal
+from forgetmenot.domain.model import ModelAnswer, Prompt
+from forgetmenot.prompt.material import TailMaterial
+from forgetmenot.reply.boasts import boasts
+from forgetmenot.reply.job import Job
+from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
+from forgetmenot.reply.triggers import Identity
+
+LINES_AROUND = 10
+
+
+class Wording:
+    """Finds the words of a reply."""
+
+    def __init__(self, *, executor: Executor, outbox: Outbox, identity: Callable[[], Identity]) -> None:
+        self._executor = executor
+        self._outbox = outbox
+        self._identity = identity
+
+    async def find(self, job: Job, prompt: Prompt, material: TailMaterial, answer: ModelAnswer) -> Polished:
+        """Act, if something was proposed and there is time for it, and polish the words that fit."""
+        parsed = parse(answer.text, prompt.nonce)
+        words = whole_sentences(parsed.visible) if answer.finish == "length" else parsed.visible
+        fired: tuple[str, ...] = () if words == parsed.visible else ("unfinished",)
+        if parsed.proposal is not None:
+            if reason := self._outbox.room_for("", job.deadline):
+                return Polished("", (*fired, reason))  # neither done nor claimed
+            words = await self._carried_out(job, parsed.proposal, material, words)
+        elif boasts(words) and not material.actions_done:
+            words, fired = lines.NEUTRAL, (*fired, "boast")
+        polished = polish(words, manner_of(job, material, self._identity()))
+        return Polished(polished.text, (*fired, *polished.filters))
+
+    async def _carried_out(self, job: Job, proposal: Proposal, material: TailMaterial, words: str) -> str:
+        context = ActionContext(
+            event=job.event,
+            key=f"reply:{job.reply_id}",
+            recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
+            bot_message_id=job.reply_id,
+        )
+        carried = await self._executor.carry_out(proposal, context)
+        words = carried.words_hint or words
+        if not words and carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE:
+            return lines.done_line(proposal.name, carried.decision.params, "")
+        return words
+
+
+def manner_of(job: Job, material: TailMaterial, identity: Identity) -> Manner:
+    """What the filters need to know about this reply."""
+    replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
+    names = (identity.login, identity.name, *identity.aliases)
+    return Manner(job.settings, names, replies, (job.event.login, job.event.display_name))
