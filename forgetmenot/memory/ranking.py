@@ -22,6 +22,7 @@ DAY_MS = 86_400_000
 ALL_WHEN_AT_MOST = 10
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
+BYTES_PER_TERM = 220  # two arrays, a pair and a place in a dictionary
 K1 = 2.0  # how slowly a repeated word stops counting
 B = 0.3  # how much a long text counts less; facts are all about as short
 STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
@@ -64,8 +65,8 @@ class Postings:
 
     @property
     def size(self) -> int:
-        """How many postings it holds: its weight in a cache (6 bytes each)."""
-        return self._stems.size + self._trigrams.size
+        """Roughly how many bytes it holds: its weight in a cache."""
+        return self._stems.size + self._trigrams.size + self._vocabulary.size
 
     def ranked(self, query: Query, *, now: int, limit: int) -> list[Recalled]:
         """The best notes in order, at most `limit`; expired ones left out."""
@@ -202,7 +203,7 @@ class _Index:
 
     @property
     def size(self) -> int:
-        return sum(len(indexes) for indexes, _ in self._postings.values())
+        return sum(BYTES_PER_TERM + 8 * len(indexes) for indexes, _ in self._postings.values())
 
     def has(self, term: str) -> bool:
         return term in self._postings
@@ -249,6 +250,10 @@ class _Vocabulary:
             self._sizes.append(len(grams))
             for gram in grams:
                 self._with.setdefault(gram, array("I")).append(index)
+
+    @property
+    def size(self) -> int:
+        return sum(BYTES_PER_TERM + 4 * len(indexes) for indexes in self._with.values())
 
     def nearest(self, word: str) -> str | None:
         """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""

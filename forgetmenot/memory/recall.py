@@ -21,7 +21,7 @@ from forgetmenot.store import crowd, evidence, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.words import stem, words
 
-POSTINGS_KEPT = 2_000_000  # of 6 bytes each, over all subjects
+BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
 ANSWERS_KEPT = 500
 EPISODES_PER_NOTE = 3
 CROWD_FRESH = MINUTE
@@ -146,7 +146,7 @@ class Recall:
 
     def _make_room(self) -> None:
         held = sum(kept.postings.size for kept in self._kept.values())
-        while held > POSTINGS_KEPT and len(self._kept) > 1:
+        while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
 
     async def people_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
