@@ -96,7 +96,16 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
 def _show(code: "DeviceCode", scopes: tuple[str, ...]) -> None:
     say("Sign in at Twitch with the account that the bot is to use:")
     say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    _show_qr(code.address)
     say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
+
+
+def _show_qr(address: str) -> None:
+    from forgetmenot.cli.qr import draw
+
+    drawn = draw(address) if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower() else None
+    if drawn:
+        say(f"Or point a phone's camera here:\n\n{drawn}\n")
 
 
 def _open(address: str, *, wanted: bool) -> None:
