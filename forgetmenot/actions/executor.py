@@ -66,7 +66,13 @@ class Executor:
         decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
         row = _new_row(proposal, action, decision, facts, context, settings, now)
         row_id = await self._log(row, action, facts, settings, now)
-        log.info("proposal", action=row_id, name=row.name, verdict=decision.verdict, rule=decision.rule)
+        log.info(
+            "proposal",
+            action=row_id,
+            name=action.name if action else "unknown",
+            verdict=decision.verdict,
+            rule=decision.rule,
+        )
         if row_id is None:
             return Carried(_again(decision), None, lines.harmless(proposal.otherwise))
         target = facts.target.display_name or facts.target.login if facts.target else ""
