@@ -52,7 +52,7 @@ class Exclusion:
         if (
             event.login in self.known_bots
             or event.user_id in self.known_bots
-            or not BOT_BADGES.isdisjoint(event.badges)
+            or (event.badges and not BOT_BADGES.isdisjoint(event.badges))
         ):
             return "known_bot"
         return None
@@ -64,4 +64,4 @@ def _logins(names: Collection[str]) -> frozenset[str]:
 
 def role_of(badges: frozenset[str]) -> Role:
     """What somebody is in the channel, by the badges of a line."""
-    return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
+    return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER) if badges else Role.VIEWER

@@ -235,11 +235,11 @@ class Ingest:
             self.run_id,
             stream_id,
             event.user_id,
-            event.kind.value,
+            event.kind,
             "" if cleared_at is not None else event.text,
             "" if cleared_at is not None else event.system_text,
             event.reply_to.event_id if event.reply_to else None,
-            role_of(event.badges).value,
+            role_of(event.badges),
             event.bits,
             event.emote_only,
             one.addressed,
@@ -262,14 +262,17 @@ class Ingest:
 
 def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:
     """Who was seen under which name, in the order of their last line."""
-    found: dict[tuple[str, str], Seen] = {}
+    last: dict[tuple[str, str], ChatEvent] = {}
+    first: dict[tuple[str, str], int] = {}
     for event in chat:
         key = (event.user_id, event.login)
-        before = found.pop(key, None)
-        first = event.at if before is None else min(before.first_at, event.at)
-        last = event.at if before is None else max(before.last_at, event.at)
-        found[key] = Seen(event.user_id, event.login, event.display_name, role_of(event.badges), first, last)
-    return list(found.values())
+        first.setdefault(key, event.at)
+        last.pop(key, None)
+        last[key] = event
+    return [
+        Seen(*key, event.display_name, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
+        for key, event in last.items()
+    ]
 
 
 def _once(pairs: Sequence[tuple[Taken, int | None]]) -> list[tuple[Taken, int | None]]:

@@ -106,9 +106,14 @@ def _shown(line: Line, handles: Handles) -> list[str]:
     if line.from_bot:
         return [f"{_time(line)} {BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
-    happened = [f"{_time(line)} * {who}: {handles.hide_chat(line.system_text)}"] if line.system_text else []
+    happened = [f"{_time(line)} * {_told(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
     to_bot = " (to the bot)" if line.addressed else ""
     return [*happened, f"{_time(line)} {who}{to_bot}: {text}"] if text else happened
+
+
+def _told(who: str, sentence: str) -> str:
+    """Twitch's own sentence, which mostly says itself who it is about."""
+    return sentence if who in sentence.split() else f"{who}: {sentence}"
 
 
 def _time(line: Line) -> str:

@@ -7,9 +7,9 @@ in every table and in every text that mentions it. Knows nothing of what they sa
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from forgetmenot.clock import DAY, HOUR
+from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.settings.schema import PeopleSettings
 from forgetmenot.store import events
@@ -47,7 +47,35 @@ class Known(NamedTuple):
 
 
 async def take_in(tx: Transaction, people: Sequence[Seen]) -> None:
-    """Store who was seen, in the order in which they were seen; one person may stand there under several names."""
+    """Store who was seen, in the order in which they were seen; one person may stand there under several names.
+
+    Of whom nothing changed but the time, it is written once a minute: a busy chat is the same people all along.
+    """
+    if changed := await _changed(tx, people):
+        await _write(tx, changed)
+
+
+async def _changed(tx: Transaction, people: Sequence[Seen]) -> list[Seen]:
+    rows = await tx.rows(
+        "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
+        " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps([one.id for one in people]),),
+    )
+    stored = {row[0]: tuple(row) for row in rows}
+    renamed = len({one.id for one in people}) < len(people)
+    return [one for one in people if renamed or not _is_stored(one, stored.get(one.id))]
+
+
+def _is_stored(one: Seen, row: tuple[Any, ...] | None) -> bool:
+    return (
+        row is not None
+        and row[1:4] == (one.login, one.display_name, one.role)
+        and row[4] <= one.first_at
+        and one.last_at < row[5] + MINUTE
+    )
+
+
+async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
     holders = {one.login: one.id for one in people}
     await _join_provisional(tx, holders)
     await _release_logins(tx, holders)
@@ -87,7 +115,7 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
 async def _join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
     rows = await tx.rows(
         "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"
-        " JOIN viewers v ON v.id = ?2 || j.key LEFT JOIN viewers r ON r.id = j.value",
+        " JOIN viewers v ON v.id = ?2 || j.key AND v.id <> j.value LEFT JOIN viewers r ON r.id = j.value",
         (json.dumps(holders), PROVISIONAL),
     )
     for row in rows:

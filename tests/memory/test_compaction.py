@@ -204,15 +204,15 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model_works", [True, False])
-async def test_400_lines_a_minute_for_hours_lose_nothing(channel: Channel, model_works: bool) -> None:
+async def test_400_lines_a_minute_lose_nothing(channel: Channel, model_works: bool) -> None:
     if not model_works:
         channel.model.reply = lambda _: ModelUnavailable("away")
     for _ in range(5):
-        await channel.chat(400 * 12, every_ms=150, people=40)
+        await channel.chat(400 * 3, every_ms=150, people=40)
         await channel.compactor.run_pass()
     await channel.clock.advance(25 * HOUR)
     report = await channel.sweep()
     assert report.unread == 0
     account = await tally.account(channel.db, channel.ingest.run_id)
     assert account.balanced
-    assert (account.events, account.covered, account.pruned_unread) == (24_000, 24_000, 0)
+    assert (account.events, account.covered, account.pruned_unread) == (6_000, 6_000, 0)

@@ -1,0 +1,196 @@
+"""What chat says, on its way to the disk."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.clock import HOUR
+from forgetmenot.domain.chat import Redaction
+from forgetmenot.errors import StoreError
+from forgetmenot.memory import ingest as ingest_module
+from forgetmenot.store import tally, viewers
+from forgetmenot.store.database import Database
+from tests.memory.conftest import Channel, FakeModel, line, open_channel
+
+
+async def texts(db: Database) -> list[str]:
+    return [row[0] for row in await db.rows("SELECT text FROM events ORDER BY seq")]
+
+
+async def account(channel: Channel) -> tally.Account:
+    found = await tally.account(channel.db, channel.ingest.run_id)
+    assert found.balanced
+    return found
+
+
+async def test_a_line_is_stored_once(channel: Channel) -> None:
+    event = channel.say("alice", "hello")
+    channel.ingest.take(event, addressed=False)
+    await channel.ingest.flush()
+    channel.ingest.take(event, addressed=False)
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["hello"]
+    found = await account(channel)
+    assert (found.lines, found.events, found.duplicates) == (3, 1, 2)
+    assert await channel.db.value("SELECT lines FROM attendance") == 1
+
+
+async def test_every_line_is_accounted_for(channel: Channel) -> None:
+    channel.say("alice", "hello")
+    channel.say("nightbot", "I am a bot")
+    channel.say("mybot", "so am I")
+    channel.say("ignored", "psst")
+    channel.say("badged", "beep", badges=frozenset({"bot-badge"}))
+    channel.ingest.note("other_room", 2)
+    channel.ingest.note("unparsed")
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id="elsewhere"))
+    await channel.ingest.flush()
+    found = await account(channel)
+    assert (found.lines, found.events, found.excluded, found.other_room, found.unparsed, found.other) == (
+        9,
+        1,
+        4,
+        2,
+        1,
+        1,
+    )
+    counts = await tally.counts(channel.db, channel.ingest.run_id)
+    assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
+    assert await channel.db.value("SELECT count(*) FROM viewers") == 1
+
+
+async def test_an_opted_out_viewer_leaves_nothing(channel: Channel) -> None:
+    channel.say("alice", "before")
+    await channel.ingest.flush()
+    async with channel.db.write() as tx:
+        await viewers.set_opted_out(tx, "id-alice", channel.clock.now())
+    await channel.clock.advance(1_000)
+    channel.say("alice", "after")
+    await channel.ingest.flush()
+    assert await texts(channel.db) == [""]
+    assert (await account(channel)).excluded == 1
+
+
+async def test_a_clear_takes_the_text_and_keeps_the_row(channel: Channel) -> None:
+    first, _ = channel.say("alice", "one"), channel.say("bob", "two")
+    await channel.ingest.flush()
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=first.id))
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["", "two"]
+    assert (await account(channel)).redacted == 1
+
+
+@pytest.mark.parametrize("restart", [False, True])
+async def test_a_clear_may_come_before_its_line(channel: Channel, restart: bool) -> None:
+    now = channel.clock.now()
+    channel.ingest.take(Redaction(at=now, event_id="late"))
+    channel.ingest.take(Redaction(at=now, user_id="id-bob", duration_s=60))
+    await channel.ingest.flush()
+    if restart:
+        channel = await open_channel(channel.db, channel.clock, channel.settings, FakeModel())
+    channel.say("alice", "cleared", id="late")
+    channel.ingest.take(line("bob", "also cleared", now - 1), addressed=False)
+    channel.ingest.take(line("bob", "later", now + 1), addressed=False)
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["", "", "later"]
+
+
+async def test_a_timeout_clears_all_until_then_and_a_slash_clear_everybody(channel: Channel) -> None:
+    await channel.chat(6, people=2)
+    channel.ingest.take(Redaction(at=channel.clock.now(), user_id="id-viewer0", duration_s=600))
+    await channel.ingest.flush()
+    assert [bool(text) for text in await texts(channel.db)] == [False, True] * 3
+    channel.ingest.take(Redaction(at=channel.clock.now()))
+    await channel.ingest.flush()
+    assert not any(await texts(channel.db))
+
+
+async def test_a_ban_hides_until_they_speak_again(channel: Channel) -> None:
+    channel.say("alice", "hello")
+    channel.ingest.take(Redaction(at=channel.clock.now(), user_id="id-alice"))
+    await channel.ingest.flush()
+    assert await channel.db.value("SELECT banned_at FROM viewers") == channel.clock.now()
+    await channel.clock.advance(HOUR)
+    channel.say("alice", "unbanned")
+    await channel.ingest.flush()
+    assert await channel.db.value("SELECT banned_at FROM viewers") is None
+
+
+async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:
+    channel.ingest.own_id = "99"
+    channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
+    channel.say("fmn", "Hello.", user_id="99")
+    await channel.ingest.flush()
+    assert [row[0] for row in await channel.db.rows("SELECT from_bot FROM events")] == [1]
+    assert await channel.db.value("SELECT count(*) FROM attendance") == 0
+    assert (await account(channel)).excluded == 1
+
+
+async def test_a_full_disk_loses_nothing(channel: Channel) -> None:
+    pages = await channel.db.value("PRAGMA page_count")
+    await channel.db._writer.execute_fetchall(f"PRAGMA max_page_count = {pages}")
+    for i in range(3_000):
+        channel.say("alice", f"{i} {'x' * 100}")
+    with pytest.raises(StoreError):
+        await channel.ingest.flush()
+    assert "full" in channel.ingest.trouble
+    await channel.db._writer.execute_fetchall("PRAGMA max_page_count = 1000000")
+    await channel.ingest.flush()
+    assert not channel.ingest.trouble
+    found = await account(channel)
+    assert (found.lines, found.events, found.duplicates) == (3_000, 3_000, 0)
+
+
+async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest_module, "ROOM", 10)
+    for _ in range(15):
+        channel.say("alice", "hello")
+    assert channel.ingest.waiting == 10
+    await channel.ingest.flush()
+    assert (await account(channel)).excluded == 5
+
+
+async def test_the_writer_stores_by_itself_and_at_its_end(channel: Channel) -> None:
+    task = asyncio.create_task(channel.ingest.run())
+    for i in range(600):
+        channel.say("alice", f"{i}")
+    while channel.ingest.waiting:  # noqa: ASYNC110  # the writer tells nobody
+        await asyncio.sleep(0.01)
+    channel.say("alice", "last")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await channel.db.value("SELECT count(*) FROM events") == 601
+
+
+async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel: Channel) -> None:
+    """Cancelled anywhere, what was not committed is still waiting."""
+    for hops in range(0, 30, 2):
+        channel.say("alice", f"{hops}")
+        task = asyncio.create_task(channel.ingest.flush())
+        for _ in range(hops):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+    await channel.ingest.flush()
+    assert await texts(channel.db) == [str(hops) for hops in range(0, 30, 2)]
+    assert (await account(channel)).events == 15
+
+
+async def test_a_redacted_text_is_in_no_file(channel: Channel, tmp_path: Path) -> None:
+    event = channel.say("alice", "xylophone zebra")
+    await channel.ingest.flush()
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
+    await channel.ingest.flush()
+    await channel.db.wipe_deleted()
+    assert not any(b"xylophone" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+async def test_streams_part_by_gap_also_inside_a_batch(channel: Channel) -> None:
+    channel.say("alice", "yesterday")
+    await channel.clock.advance(13 * HOUR)
+    channel.say("alice", "today")
+    await channel.ingest.flush()
+    assert [row[0] for row in await channel.db.rows("SELECT stream_id FROM events")] == [1, 2]
+    assert await channel.db.value("SELECT ended_at IS NOT NULL FROM streams WHERE id = 1") == 1

@@ -1,0 +1,36 @@
+"""A window as a model reads it."""
+
+from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.llm.offline_transcript import Burst, Happened, Said, read
+from forgetmenot.memory.counted import counted
+from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.transcript import transcript
+
+
+def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, system: str = "", **more: bool) -> Line:
+    flags = {"emote_only": False, "addressed": False, "from_bot": False} | more
+    return Line(seq, f"m{seq}", 1, who, kind, text, system, Role.VIEWER, at=seq * 60_000, **flags)
+
+
+def test_the_offline_model_reads_what_is_written() -> None:
+    window = [
+        line(1, "1", "I moved to Oslo"),
+        line(2, "2", "hello bot", addressed=True),
+        line(3, "2", "great stream", EventKind.SUB, "bob subscribed for 3 months."),
+        *(line(4 + i, str(i), "KEKW KEKW" if i % 2 else "KEKW") for i in range(1, 6)),
+        line(20, "9", "hello", from_bot=True),
+    ]
+    handles = Handles.of(["1", "2"], {"bob": "2"})
+    assert read("\n".join(transcript(window, handles))) == [
+        Said("P1", "I moved to Oslo"),
+        Said("P2", "hello bot", to_bot=True),
+        Happened("P2 subscribed for 3 months."),
+        Said("P2", "great stream"),
+        Burst("KEKW", 5, 5),
+    ]
+
+
+def test_counting_names_people_numbers_and_shared_words_only() -> None:
+    window = [line(1, "1", "pizza secretword"), line(2, "2", "pizza time"), line(3, "2", "!so pizza")]
+    summary = counted(window, Handles.of(["1", "2"]))
+    assert summary == "Chat in numbers: 3 lines by <@2> (2), <@1> (1). Words that came up: pizza."
