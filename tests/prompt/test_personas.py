@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from forgetmenot.prompt.voice import check_floor
@@ -19,5 +20,6 @@ def test_there_are_personas_to_choose_from() -> None:
 
 
 @pytest.mark.parametrize("persona", PERSONAS)
-def test_a_documented_persona_fits(persona: dict[str, str]) -> None:
-    check_floor(Settings(bot=BotSettings(**persona)), "a_rather_long_channel_name", offered(ActionSettings()))
+def test_a_documented_persona_fits(persona: dict[str, object]) -> None:
+    bot = msgspec.convert(persona, BotSettings)
+    check_floor(Settings(bot=bot), "a_rather_long_channel_name", offered(ActionSettings()))
