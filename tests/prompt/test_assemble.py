@@ -286,10 +286,10 @@ def test_a_floor_of_giants_is_shortened_not_dropped(own: int, text: str, factor:
 def test_own_lines_are_shortened_before_the_message_is(tail_of: Tail) -> None:
     giants = tuple(Line(i, f"e{i}", "1", f"{i} " + "word " * 90, NOW) for i in range(5))
     material = replace(tail_of(text="who won? " + "really " * 40), own_lines=giants)
-    limits = Settings(prompt=PromptSettings(budget_tokens=1_250))
+    limits = Settings(prompt=PromptSettings(budget_tokens=1_050))
     prompt = assemble(compose_prefix(PrefixMaterial(), limits), material, limits)
     blocks = fenced(prompt.tail)
-    assert prompt.estimated_tokens <= 1_250
+    assert prompt.estimated_tokens <= 1_050
     assert blocks["message"].endswith("really")
     assert all(len(line) < 200 for line in blocks["own_messages"].splitlines())
 
