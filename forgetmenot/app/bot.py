@@ -128,6 +128,11 @@ class Bot:
         async with self.db.write() as tx:
             await channel_state.put(tx, {**values, "started_at": str(state.started_at or "")}, now)
 
+    def become(self, me: Myself) -> None:
+        """Speak as this account from now on."""
+        self.me = me
+        self.ingest.own_id = me.user_id
+
     def identity(self) -> Identity:
         """Who the bot is, by the settings of the moment."""
         settings = self.settings()

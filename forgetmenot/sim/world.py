@@ -152,6 +152,10 @@ class World:
         until = self.bans.get(user_id, 0)
         return until if until == FOREVER else max(0, until - self.now())
 
+    def reseed(self, seed: str) -> None:
+        """Let the ids that come next follow from a seed: a script played twice says the same messages."""
+        self._dice.seed(seed)
+
     def new_id(self) -> str:
         """A fresh UUID."""
         return str(uuid.UUID(int=self._dice.getrandbits(128), version=4))

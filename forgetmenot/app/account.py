@@ -1,0 +1,78 @@
+"""The bot's account on Twitch: its log-ins, its hands, its ears, and what the channel is like.
+
+Without a log-in, or after it has lapsed, the bot goes on listening anonymously; `trouble` says what to type.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from forgetmenot.app.bot import Bot, Myself
+from forgetmenot.app.chores import Chore
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.connection import IrcConnection
+from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.tokens import Account as Whose
+from forgetmenot.twitch.tokens import Token, TokenStore
+
+
+@dataclass(frozen=True, slots=True)
+class TwitchAccount:
+    """What speaks, acts and reads. `login` validates itself by `keep_valid`."""
+
+    login: Login
+    helix: Helix
+    ears: IrcConnection
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the log-in and what to type, or an empty text."""
+        return self.login.trouble
+
+    async def myself(self) -> Myself:
+        """Who is logged in; nobody, if nobody is. Raises TwitchUnavailable."""
+        try:
+            token: Token = await self.login.token()
+            if not token.login:
+                token = await self.login.validate()
+        except TwitchLoginNeeded as error:
+            self.login.trouble = str(error)
+            return Myself()
+        return Myself(token.user_id, token.login)
+
+
+@contextlib.asynccontextmanager
+async def open_account(
+    settings: Callable[[], Settings], folder: Path, clock: Clock, *, use_keyring: bool = True
+) -> AsyncIterator[TwitchAccount]:
+    """Build it; nothing is asked of Twitch yet. `folder` is where tokens lie that the keyring does not take."""
+    store = TokenStore(folder, use_keyring=use_keyring)
+    login = Login(account=Whose.BOT, store=store, settings=settings, clock=clock)
+    streamer = Login(account=Whose.BROADCASTER, store=store, settings=settings, clock=clock)
+    has_streamer = store.load(Whose.BROADCASTER) is not None
+    helix = Helix(settings=settings, bot=login, broadcaster=streamer if has_streamer else None)
+    ears = IrcConnection(settings=settings, clock=clock, login=login.irc)
+    try:
+        yield TwitchAccount(login, helix, ears)
+    finally:
+        await helix.aclose()
+
+
+def watch_channel(bot: Bot, account: TwitchAccount) -> None:
+    """Add the chores that need an account: who we are, and how the channel is."""
+
+    async def look() -> None:
+        bot.outbox.is_moderator = "moderator" in (account.ears.own_badges or ())
+        await bot.channel_is(await account.helix.channel_state())
+
+    async def recognise() -> None:
+        if not bot.me.user_id:
+            bot.become(await account.myself())
+
+    every = bot.settings().twitch.channel_state_every_s * SECOND
+    bot.chores.all.insert(0, Chore("account", lambda: MINUTE, recognise))
+    bot.chores.all.insert(1, Chore("channel", lambda: every, look))

@@ -1,0 +1,112 @@
+"""A live bot: reads the channel for ever, does its chores, and stops cleanly within four seconds.
+
+Ctrl-C and SIGTERM end it: no more replies, what was heard is on disk, and the remainder is summarised if the model
+answers in time; else it is kept for the next start.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.chores import keep_going
+from forgetmenot.clock import SystemClock
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.errors import ForgetMeNotError, SettingsError
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.connection import Gap, IrcConnection
+
+STOP_WITHIN_S = 3.6
+
+
+async def run_live(settings: Settings, path: Path, tell: Callable[[str], None]) -> None:
+    """`forgetmenot run`. Raises what is expected to go wrong at start; later troubles are told and survived."""
+    _check_channel(settings)
+    clock = SystemClock()
+    async with open_account(lambda: settings, path.parent, clock) as account:
+        me = await account.myself()
+        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account.helix, me=me) as bot:
+            if settings.twitch.client_id:
+                watch_channel(bot, account)
+            tell(_greeting(bot, account))
+            await _live(bot, clock, account.ears, account)
+
+
+async def listen_live(settings: Settings, path: Path, tell: Callable[[str], None]) -> None:
+    """`forgetmenot listen`: anonymous, read-only."""
+    _check_channel(settings)
+    clock = SystemClock()
+    async with open_bot(path, "listen", settings=lambda: settings, clock=clock) as bot:
+        tell(f"Listening to {settings.twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
+        await _live(bot, clock, IrcConnection(settings=lambda: settings, clock=clock))
+
+
+async def _live(bot: Bot, clock: SystemClock, ears: IrcConnection, account: TwitchAccount | None = None) -> None:
+    """Work until somebody asks for the end, or the channel cannot be read at all."""
+    try:
+        with _as_one_error():
+            async with asyncio.TaskGroup() as group:
+                tasks = bot.chores.start(group)
+                if account is not None:
+                    tasks.append(group.create_task(keep_going("log-in", account.login.keep_valid)))
+                tasks.append(group.create_task(_read(bot, clock, ears), name="reading"))
+                await _asked_to_stop()
+                for task in tasks:
+                    task.cancel()
+    finally:
+        await _wind_down(bot)
+
+
+async def _read(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
+    async for item in ears.events():
+        if isinstance(item, Gap):
+            log.warning("chat was not heard", from_ms=item.from_ms, to_ms=item.to_ms, reason=item.reason)
+            continue
+        if isinstance(item, ChatEvent):
+            clock.observe(item.at)
+        await bot.hear(item)
+
+
+async def _asked_to_stop() -> None:
+    """Return on Ctrl-C or SIGTERM. On Windows Ctrl-C cancels the caller instead."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    with contextlib.ExitStack() as stack:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(name, asked.set)
+                stack.callback(loop.remove_signal_handler, name)
+        await asked.wait()
+
+
+@contextlib.contextmanager
+def _as_one_error() -> Iterator[None]:
+    """What ended the tasks, without the group around it."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+async def _wind_down(bot: Bot) -> None:
+    try:
+        async with asyncio.timeout(STOP_WITHIN_S):
+            await bot.wind_down()
+    except (TimeoutError, ForgetMeNotError) as error:
+        log.warning("stopped before everything was summarised; it is read at the next start", reason=str(error))
+
+
+def _check_channel(settings: Settings) -> None:
+    if not settings.twitch.channel:
+        raise SettingsError("No channel is named: fill in `channel` in the table [twitch] of your settings file.")
+
+
+def _greeting(bot: Bot, account: TwitchAccount) -> str:
+    mode = bot.settings().bot.mode.value
+    if account.trouble:
+        return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.trouble}"
+    return f"In {bot.settings().twitch.channel} as {bot.me.login}, mode {mode}. Ctrl-C stops it."

@@ -1,0 +1,58 @@
+"""`forgetmenot demo`: two evenings of a small channel on your own machine, without an account or a key.
+
+The JSON's keys are told in app/report.py.
+"""
+
+import argparse
+from pathlib import Path
+
+from forgetmenot.cli.common import add_db_option, add_json_option, data_folder, emit, run_async, say
+
+MODELS = ("offline", "gemini", "openai_compatible")
+
+
+def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Name the command's options."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="play a scripted stream on this machine",
+        description="Plays two evenings of a small channel on a loopback Twitch, through the whole bot: chat, memory, "
+        "prompts, decisions. Nothing leaves the machine. A demo that was interrupted goes on where it stopped.",
+    )
+    parser.add_argument("--fast", action="store_true", help="without waiting")
+    parser.add_argument("--model", choices=MODELS, default="offline", help="whose words (default: offline)")
+    add_db_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play it."""
+    return run_async(_demo(arguments))
+
+
+async def _demo(arguments: argparse.Namespace) -> None:
+    say("ForgetMeNot's demo: a Twitch on this machine, two evenings of chat, and what the bot makes of them.")
+    from forgetmenot import logs
+    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.demo.show import Show, play
+
+    logs.set_up(level="error")
+    path: Path = arguments.db or data_folder() / "demo" / "memory.sqlite3"
+    out = _nothing if arguments.json else _line
+    summary = await play(path, Show(chosen_settings(None, model=arguments.model), out, fast=arguments.fast))
+    if arguments.json:
+        emit(summary.as_json())
+        return
+    _line("")
+    for line in summary.in_words():
+        _line(line)
+    _line(f"The demo's memory stays in {path}; look into it with: forgetmenot memory list --db {path}")
+
+
+def _line(text: str) -> None:
+    print(text, flush=True)
+
+
+def _nothing(_text: str) -> None:
+    """With --json standard output holds JSON and nothing else."""

@@ -1,0 +1,30 @@
+"""`forgetmenot run`: the bot in its channel, until Ctrl-C."""
+
+import argparse
+
+from forgetmenot.cli.common import add_config_option, add_db_option, database_path, run_async, say
+
+
+def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Name the command's options."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run the bot",
+        description="Runs the bot in the channel that the settings name, until Ctrl-C. It starts in shadow mode: it "
+        "thinks, and says nothing, until the settings say otherwise.",
+    )
+    add_config_option(parser)
+    add_db_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run it."""
+    from forgetmenot import logs
+    from forgetmenot.app.live import run_live
+    from forgetmenot.cli.settings import chosen_settings
+
+    settings = chosen_settings(arguments.config)
+    path = database_path(arguments)
+    logs.set_up(level=settings.log.level, folder=path.parent / "logs")
+    return run_async(run_live(settings, path, say))

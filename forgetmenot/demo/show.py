@@ -1,0 +1,148 @@
+"""The demo: two evenings of a small channel on a loopback Twitch, through the real parts of the bot.
+
+Real are the IRC connection, twitchio's log-in and Helix calls, SQLite, the memory and the policy; the clock is moved.
+A demo that was killed goes on where it stopped; a finished one begins anew.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from forgetmenot.app.account import open_account, watch_channel
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.report import Summary, summarise
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
+from forgetmenot.demo import script
+from forgetmenot.demo.narrator import Narrator
+from forgetmenot.demo.player import Player
+from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.store import channel_state, news, report
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+BOT = "forgetmenot"
+PACE_S = 0.3
+EVENING = 20 * HOUR
+STREAMS = (
+    ("first_stream", "the clock tower", -2 * DAY),
+    ("second_stream", "the lighthouse", 0),
+)
+STARTED, FINISHED = "demo_started", "demo_finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """How to show it. `out` takes one line for a person."""
+
+    settings: Settings
+    out: Callable[[str], None]
+    fast: bool = False
+
+
+async def play(path: Path, show: Show) -> Summary:
+    """Play both evenings into the memory at `path`."""
+    started, resume_at = await _where_it_stopped(path)
+    clock = ManualClock(max(started + STREAMS[0][2], resume_at))
+    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    async with sim, _bot_on(sim, path, clock, show.settings) as bot:
+        before = await report.totals(bot.db)
+        await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
+        narrator = Narrator(bot.db, clock, show.out)
+        await narrator.begin()
+        player = Player(sim, bot, clock, narrator.tell, 0 if show.fast else PACE_S, resume_at)
+        for name, category, offset in STREAMS:
+            await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
+        await _mark(bot.db, clock.now(), {FINISHED: "1"})
+        return await summarise(bot.db, bot.run_id, before)
+
+
+async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], began: int, title: str) -> None:
+    ends = began + cues[-1].at + MINUTE
+    if ends < player.resume_at:
+        return
+    sim, bot, clock = player.sim, player.bot, player.clock
+    narrator.title(f"stream “{title}” begins")
+    await clock.move_to(began)
+    sim.go_live(title=title, game="Ladders of Ash", at=began, stream_id=str(began))
+    await bot.chores.catch_up()
+    await player.play(cues, began)
+    await clock.move_to(ends)
+    sim.go_offline()
+    narrator.title("the stream is over: the remainder is summarised, then the stream is recapped")
+    for _ in range(6):
+        await clock.advance(5 * MINUTE)
+        await bot.chores.catch_up()
+    await bot.remember_all()
+    await narrator.tell_news()
+
+
+@asynccontextmanager
+async def _bot_on(sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings) -> AsyncIterator[Bot]:
+    """A bot that is logged in on that Twitch and reads it."""
+    for login in script.MODERATORS:
+        sim.world.moderator(login)
+    for login in script.VIPS:
+        sim.world.vip(login)
+    granted = sim.grant(BOT)
+    here = _on(sim, settings)
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
+        store = TokenStore(Path(folder), use_keyring=False)
+        store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, BOT))
+        real = SystemClock()
+        async with open_account(lambda: here, Path(folder), real, use_keyring=False) as account:
+            me = await account.myself()
+            async with open_bot(path, "demo", settings=lambda: here, clock=clock, account=account.helix, me=me) as bot:
+                watch_channel(bot, account)
+                reading = asyncio.create_task(_read(bot, account.ears.events()))
+                try:
+                    await sim.joined()
+                    yield bot
+                finally:
+                    reading.cancel()
+                    await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _read(bot: Bot, heard: AsyncIterator[object]) -> None:
+    from forgetmenot.twitch.connection import Gap
+
+    async for item in heard:
+        if not isinstance(item, Gap):
+            await bot.hear(item)  # type: ignore[arg-type]
+
+
+def _on(sim: TwitchSim, settings: Settings) -> Settings:
+    replace = msgspec.structs.replace
+    twitch = replace(
+        settings.twitch,
+        channel=script.STREAMER,
+        client_id=sim.client_id,
+        bot_login=BOT,
+        irc_url=sim.irc_url,
+        helix_url=sim.helix_url,
+        id_url=sim.id_url,
+    )
+    bot = replace(settings.bot, mode=Mode.MENTIONS)
+    return replace(settings, twitch=twitch, bot=bot, actions=ActionSettings(class_b=ClassMode.ASK))
+
+
+async def _where_it_stopped(path: Path) -> tuple[int, int]:
+    """When this showing began (ms), and up to where it was played: 0 if it begins now."""
+    async with open_database(path) as db:
+        started = int(await channel_state.read(db, STARTED) or 0)
+        heard = await news.last_heard(db)
+        if started and not await channel_state.read(db, FINISHED):
+            return started, heard
+    now = SystemClock().now()
+    tonight = now - now % DAY + EVENING
+    return (tonight if tonight <= now else tonight - DAY), 0
+
+
+async def _mark(db: Database, now: int, values: dict[str, str]) -> None:
+    async with db.write() as tx:
+        await channel_state.put(tx, values, now)
