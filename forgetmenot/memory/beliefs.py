@@ -58,9 +58,9 @@ async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instea
     old = None if instead_of is None else _among(known, instead_of)
     related = await _related(known, new.fact)
     same = related.get(Relation.DUPLICATE)
-    if same is not None:
-        return await _take_as_same(tx, same, old, new, said, now)
     rival = old or related.get(Relation.CONFLICT)
+    if same is not None:
+        return await _take_as_same(tx, same, rival, new, said, now)
     if rival is not None:
         return await _supersede(tx, rival, new, said, now)
     await _refuse_retracted(tx, new)

@@ -41,17 +41,6 @@ async def around(
     return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
-async def ids_of_logins(source: Source, logins: Sequence[str]) -> dict[str, str]:
-    """The ids of the people who hold these logins now; nobody who opted out or was banned."""
-    marks = ", ".join("?" * len(logins))
-    rows = await source.rows(
-        f"SELECT login, id FROM viewers WHERE login IN ({marks})"  # noqa: S608  # only marks are built
-        " AND opted_out_at IS NULL AND banned_at IS NULL",
-        tuple(logins),
-    )
-    return {row[0]: row[1] for row in rows}
-
-
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login; hidden people too."""
     row = await source.row(
