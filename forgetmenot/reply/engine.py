@@ -19,7 +19,7 @@ from forgetmenot.actions.gather import is_quiet
 from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
-from forgetmenot.errors import ForgetMeNotError, ModelError
+from forgetmenot.errors import ForgetMeNotError, ModelError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import assemble, split
@@ -150,7 +150,12 @@ class ReplyEngine:
             return None
         if is_quiet(await channel_state.read_all(self._db), now):
             return None
-        job = await self._begin(trigger, settings)
+        try:
+            await self._flush()  # so that a newcomer is somebody by the time their row is written
+            job = await self._begin(trigger, settings)
+        except StoreError as error:
+            log.warning("no reply without a disk", error=type(error).__name__)
+            return None
         try:
             return await self._in_turn(job)
         except ForgetMeNotError as error:

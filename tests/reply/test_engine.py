@@ -278,6 +278,15 @@ async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch:
     assert reply.detail == "StoreFull: The disk is full."
 
 
+async def test_a_full_disk_before_thinking_is_silence(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("The disk is full.")
+
+    monkeypatch.setattr(bot_messages, "begin", full)
+    assert await stage.ask("@forgetmenot_bot hi") is None
+    assert stage.model.asked == []
+
+
 async def test_closing_gives_up_what_is_in_the_making(stage: Stage) -> None:
     stage.model.held = asyncio.Event()
     stage.engine.take(await stage.hear("@forgetmenot_bot hi"))
