@@ -74,12 +74,11 @@ class Compactor:
         Raises StoreError. A model's failure is in the report.
         """
         report = PassReport()
-        async with self._one_at_a_time:
-            try:
-                async with asyncio.timeout(CLOSING_S if closing else None):
-                    await self._pass(report, everything=everything or closing)
-            except TimeoutError:
-                report.trouble = "The model did not answer in time; what is left is read at the next start."
+        try:
+            async with asyncio.timeout(CLOSING_S if closing else None), self._one_at_a_time:
+                await self._pass(report, everything=everything or closing)
+        except TimeoutError:
+            report.trouble = "The model did not answer in time; what is left is read at the next start."
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
             log.info(

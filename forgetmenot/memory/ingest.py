@@ -9,9 +9,9 @@ tried again, and `trouble` says so.
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
@@ -104,7 +104,7 @@ class Ingest:
             self._push(what)
         else:
             self._counts["lines"] += 1
-            self._push(Taken(what, addressed))
+            self._push(Taken(storable(what, self._clock.now()), addressed))
 
     def note(self, outcome: str, lines: int = 1) -> None:
         """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
@@ -258,6 +258,28 @@ class Ingest:
     def forget_clears(self, before: int) -> None:
         """Called by the sweep: clears from before then wait for nothing."""
         self._clears.forget(before)
+
+
+def storable(event: ChatEvent, now: int) -> ChatEvent:
+    """The event as a database takes it: no half characters, and no time that would keep it for years."""
+    texts = (event.text, event.system_text, event.display_name, event.login, event.id, event.user_id)
+    if not all(map(str.isascii, texts)):
+        event = replace(
+            event,
+            text=_whole(event.text),
+            system_text=_whole(event.system_text),
+            display_name=_whole(event.display_name),
+            login=_whole(event.login),
+            id=_whole(event.id),
+            user_id=_whole(event.user_id),
+        )
+    if not 0 <= event.at <= now + DAY or event.bits >= 1 << 62:
+        event = replace(event, at=min(max(event.at, 0), now), bits=min(event.bits, 1 << 32))
+    return event
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:

@@ -67,7 +67,7 @@ class Channel:
 
     def say(self, who: str, text: str, *, addressed: bool = False, **more: object) -> ChatEvent:
         """Somebody says something now; ids are made of names ("alice" is 1xx)."""
-        event = line(who, text, self.clock.now(), **more)
+        event = line(who, text, **({"at": self.clock.now()} | more))  # type: ignore[arg-type]
         self.ingest.take(event, addressed)
         return event
 
