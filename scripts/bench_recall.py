@@ -204,15 +204,9 @@ async def _ask(
     for question in conversation.questions:
         text = change(question.text)
         started = perf_counter()
-        query = _nameless(recall, text, conversation.people)
+        query = recall.query(text, names=conversation.people)
         found = await recall.about_viewers([ids[viewer] for viewer in question.viewers], query, LIMIT)
         _count(scores, question, [one.note.id for one in found], started)
-
-
-def _nameless(recall: Recall, text: str, people: Iterable[str]) -> dict[str, float]:
-    """The query as replies make it: without the names of the people talked about."""
-    names = {word.casefold() for name in people for word in name.split()}
-    return {word: weight for word, weight in recall.query(text).items() if word not in names}
 
 
 async def _plain(scores: Scores, conversation: Conversation, db: Database, ids: dict[str, str]) -> None:
@@ -227,7 +221,7 @@ async def _episodes(scores: Scores, conversation: Conversation, db: Database, re
     session_of = {int(row["id"]): str(row["key"]) for row in rows}
     for question in conversation.questions:
         started = perf_counter()
-        query = _nameless(recall, question.text, conversation.people)
+        query = recall.query(question.text, names=conversation.people)
         found = await recall.episodes(query, limit=3)
         hit = any(session_of[episode.id] in question.sessions for episode in found)
         scores["all"].add([1] if hit else [], frozenset({1}), (perf_counter() - started) * 1_000)

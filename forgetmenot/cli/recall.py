@@ -77,7 +77,7 @@ async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) 
     if viewer is None:
         raise InputError(f"Nobody called {arguments.viewer} is known. Use a present login or a Twitch id.")
     started = perf_counter()
-    found = await recall.about_viewer(viewer, recall.query(arguments.text), arguments.limit)
+    found = await recall.about_viewer(viewer, recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
     shown = await as_json(db, [one.note for one in found])
     if arguments.json:
@@ -119,7 +119,7 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     given = [name.removeprefix("@").casefold() for name in asked.viewers]
     ids = await crowd.find_many(db, given)
     subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
-    found = await recall.about_viewers(subjects, recall.query(asked.text), asked.limit) if subjects else []
+    found = await recall.about_viewers(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000
     return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
 

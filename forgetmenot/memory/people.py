@@ -63,6 +63,11 @@ class People:
                 found.setdefault(person)
         return [person for person in found if person not in without][:limit]
 
+    def is_name(self, word: str) -> bool:
+        """Whether a word is the whole name of somebody: "drummer" is not, though it is a piece of "drummer_dan"."""
+        whole = _whole(word)
+        return whole in self._exact and whole not in ORDINARY
+
     def _behind_at(self, text: str) -> list[str]:
         people = (self._at.get(login.casefold(), set()) for login in _AT.findall(text))
         return [next(iter(ids)) for ids in people if len(ids) == 1]

@@ -7,7 +7,7 @@ for as long as its notes stay the same, and built in a thread, so that the loop 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE, Clock
@@ -56,14 +56,18 @@ class Recall:
         self._people = People(())
         self._people_until = 0
 
-    def query(self, message: str, *, before: str = "", category: str = "", title: str = "") -> Query:
+    def query(
+        self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
+    ) -> Query:
         """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
 
-        Category and title count little: a GTA stream brings up GTA notes where nothing else decides.
+        Left out are `names`, whoever stands behind an @, and the people around (as far as they were looked up
+        before). Category and title count little: a GTA stream brings up GTA notes where nothing else decides.
         """
         bot = self._settings().bot
-        said = " ".join(word for word in f"{before} {message}".split() if not word.startswith("@"))
-        return query_of(said, low=f"{category} {title}", without=(bot.name, *bot.aliases))
+        said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
+        people = [word for word in said if self._people.is_name(word)]
+        return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
     async def about_viewer(self, viewer_id: str, query: Query | str, limit: int | None = None) -> list[Recalled]:
         """The notes about one viewer, best first."""

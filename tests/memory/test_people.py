@@ -48,3 +48,11 @@ def test_the_speaker_is_left_out_and_the_limit_kept() -> None:
 def test_a_login_that_somebody_else_holds_now_is_theirs() -> None:
     crowd = [Name("1", "alice", "Alicia", current=False), Name("2", "alice", "Alice", current=True)]
     assert People(crowd).named_in("@alice hi") == ["2"]
+
+
+def test_only_whole_names_are_names() -> None:
+    people = People(CROWD)
+    assert [word for word in ("nightowl", "Alice92!", "willie", "game", "drums", "") if people.is_name(word)] == [
+        "nightowl",
+        "Alice92!",
+    ]

@@ -83,6 +83,12 @@ async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: "Wor
     assert recall.query("@bob ForgetMeNot what drums?", before="I wonder") == {"wonder": 1.0, "drums": 1.0}
 
 
+async def test_the_query_leaves_out_the_names_of_people(world: "World", recall: Recall) -> None:
+    assert recall.query("does Alice play drums?", names=["alice"]) == {"play": 1.0, "drums": 1.0}
+    await recall.people_in("hello")
+    assert recall.query("does alice play drums?") == {"play": 1.0, "drums": 1.0}
+
+
 async def test_when_reading_is_late_the_last_good_answer_stands(
     world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
