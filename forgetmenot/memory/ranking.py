@@ -54,7 +54,10 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
 
 
 class Postings:
-    """A subject's notes, ready to be asked. Built once per subject and revision (tens of ms), asked in under one."""
+    """A subject's notes, ready to be asked. Built once per subject and revision (tens of ms), asked in under one.
+
+    `size` is roughly how many bytes it holds: its weight in a cache.
+    """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
@@ -62,11 +65,7 @@ class Postings:
         self._vocabulary = _Vocabulary(texts.words())
         self._stems = _Index(texts, _stem_bag, STEM_FIELDS)
         self._trigrams = _Index(texts, _trigram_bag, TRIGRAM_FIELDS)
-
-    @property
-    def size(self) -> int:
-        """Roughly how many bytes it holds: its weight in a cache."""
-        return self._stems.size + self._trigrams.size + self._vocabulary.size
+        self.size = self._stems.size + self._trigrams.size + self._vocabulary.size  # once: it reads all of them
 
     def ranked(self, query: Query, *, now: int, limit: int) -> list[Recalled]:
         """The best notes in order, at most `limit`; expired ones left out."""
