@@ -11,7 +11,8 @@ CREATE TABLE viewers (
     first_seen_at INTEGER NOT NULL,
     last_seen_at  INTEGER NOT NULL,
     opted_out_at  INTEGER,                           -- set: nothing they say is stored
-    banned_at     INTEGER                            -- set: hidden, erased after seven days
+    banned_at     INTEGER,                           -- set: hidden, erased after seven days
+    erase_at      INTEGER                            -- set: their erasure was asked for and is not finished
 ) STRICT;
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
 CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
@@ -155,6 +156,7 @@ CREATE TABLE semantic_notes (
 ) STRICT;
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
+CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX notes_by_expiry  ON semantic_notes (expires_at) WHERE expires_at IS NOT NULL AND status = 'active';
 
 CREATE TABLE note_evidence (
@@ -177,6 +179,22 @@ CREATE TABLE note_changes (
     cause       TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX note_changes_by_note ON note_changes (note_id, at);
+
+-- ── what people asked to be forgotten: keyed hashes only, the key lies outside the database ────
+CREATE TABLE forgotten (
+    id      INTEGER PRIMARY KEY,
+    subject TEXT    NOT NULL,                        -- of the viewer's id
+    words   TEXT    NOT NULL,                        -- a JSON list: of each word of the fact
+    whole   INTEGER NOT NULL,                        -- it went with everything else about them
+    at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX forgotten_by_subject ON forgotten (subject);
+
+-- People who opted out and were erased: nothing they say is stored, and nobody can tell who they are.
+CREATE TABLE opted_out_unknown (
+    hash TEXT PRIMARY KEY,                           -- of the viewer's id
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- ── what the bot said and did: 30 d ─────────────────────────────────────────────────────────
 CREATE TABLE bot_messages (

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.proposals import REPORTED_AT_MOST, Refused
 from forgetmenot.memory.similarity import Relation, relate
-from forgetmenot.store import evidence, notes
+from forgetmenot.store import evidence, forgotten, notes
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
+from forgetmenot.text.forgetting import traces
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
 COMPARED_ON_THE_LOOP = 30
@@ -147,9 +148,21 @@ async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
         raise Refused("retracted")
 
 
+async def _refuse_forgotten(tx: Transaction, new: NewNote, said: Said) -> None:
+    """What its subject asked to be forgotten comes back by nobody's word but a command of their own."""
+    if new.subject_id is None:
+        return
+    own = said.speaker_id == new.subject_id
+    if own and new.source_kind is SourceKind.COMMAND:
+        await forgotten.allow_again(tx, new.subject_id, traces(new.fact))
+    elif await forgotten.is_known(tx, new.subject_id, traces(new.fact), own_since=said.at if own else None):
+        raise Refused("forgotten")
+
+
 async def _write(tx: Transaction, new: NewNote, said: Said, *, cause: str, now: int) -> int:
     if await _enough(tx, new, said):
         raise Refused("enough_this_stream")
+    await _refuse_forgotten(tx, new, said)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
     await evidence.add(tx, _stance(note_id, said, "stated"))
     return note_id

@@ -21,6 +21,7 @@ from typing import Any
 import aiosqlite
 
 from forgetmenot import errors
+from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
 APPLICATION_ID = 0x464D4E31  # "FMN1"
@@ -85,8 +86,9 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 class Transaction:
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, connection: aiosqlite.Connection, key: HashKey) -> None:
         self._connection = connection
+        self.key = key
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query (or of a statement with RETURNING)."""
@@ -119,6 +121,7 @@ class Database:
 
     def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
         self.path = path
+        self.key = HashKey(path.with_name(path.name + ".key"))
         self._writer = writer
         self._reader = reader
         self._write_lock = asyncio.Lock()
@@ -148,7 +151,7 @@ class Database:
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
-                    yield Transaction(self._writer)
+                    yield Transaction(self._writer, self.key)
                 except BaseException:
                     await to_the_end(self._writer.rollback())
                     raise

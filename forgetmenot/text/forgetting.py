@@ -14,6 +14,7 @@ from forgetmenot.text.words import STOPWORDS, stems
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
 _PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
+_CAPITAL = re.compile("[A-Z]+")
 _ENDS_WITH_LETTER = re.compile(r"\w\Z")
 ENOUGH = 0.5
 """The share of a fact's words that a clause about its subject has in common with it, to be that fact."""
@@ -38,8 +39,9 @@ class Names:
 
     @property
     def needles(self) -> tuple[str, ...]:
-        """Pieces of text, in lower case, one of which stands in every text that this person is written in."""
-        return tuple(dict.fromkeys([mention(self.viewer_id).lower(), self.viewer_id, *map(str.lower, self.names)]))
+        """Pieces of text (A to Z in lower case), one of which stands in every text that they are written in."""
+        written = (mention(self.viewer_id), self.viewer_id, *self.names)
+        return tuple(dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written))
 
     def marked(self, text: str) -> str:
         """The text with a mention wherever they are written."""
@@ -48,6 +50,10 @@ class Names:
     def hidden(self, text: str) -> str:
         """The text with "somebody" wherever they are written."""
         return self._written.sub(SOMEBODY, text)
+
+    def blanked(self, text: str) -> str:
+        """The text with as many bytes (in UTF-8) as before, and dashes wherever they are written."""
+        return self._written.sub(lambda found: "-" * len(found[0].encode("utf-8", "surrogateescape")), text)
 
 
 def _word(name: str) -> str:
@@ -118,8 +124,8 @@ def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
 
 
 def _stands_alone(clause: str) -> bool:
-    """Whether a clause has its own subject: it begins with somebody else, and speaks of nobody unnamed before."""
-    return MENTION.match(clause) is not None
+    """Whether a clause has its own subject and says something: it begins with somebody else, and goes on."""
+    return MENTION.match(clause) is not None and " " in clause.strip()
 
 
 def without_fact(text: str, subject_id: str, fact: str) -> str:

@@ -1,0 +1,182 @@
+"""Erasing a person: afterwards no byte of the data folder tells that they were ever there.
+
+Promises: hidden at once; every table is cleaned (store/erasure names each column); what others said of them loses the
+mention, summaries and recaps lose the sentences about them; then the file is rebuilt and the log files are cleaned. A
+stop half way is taken up by `erase_due`. Keyed hashes stay, so that old texts cannot teach the same facts again;
+whoever talks again is new. Copies that somebody made of the file elsewhere are out of reach.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import Clock
+from forgetmenot.errors import InputError
+from forgetmenot.logs import log
+from forgetmenot.memory import log_files
+from forgetmenot.memory.people import ORDINARY
+from forgetmenot.store import channel_state, erasure, forgotten, notes
+from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.erasure import PLACES, Place
+from forgetmenot.text.forgetting import Names, traces, without_person
+
+Progress = Callable[[float, str], None]
+"""Called with the share that is done (0 to 1) and what is being done."""
+
+WIPE_DUE = "wipe_due"
+_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login"})
+
+
+@dataclass(slots=True)
+class ErasureReport:
+    """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now."""
+
+    events: int = 0
+    notes: int = 0
+    actions: int = 0
+    rewritten: dict[str, int] = field(default_factory=dict)
+    log_lines: int = 0
+    opted_out: bool = False
+    wiped: bool = False
+    ms: int = 0
+
+
+class Eraser:
+    """Erases people from one memory, one at a time.
+
+    `before` makes lines that were just heard readable (Ingest.flush); `after` drops what is kept in memory (recall's
+    caches, the prompt's prefix). Both are left out by the command line, which is a process of its own.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        before: Sequence[Callable[[], Awaitable[object]]] = (),
+        after: Sequence[Callable[[], Awaitable[object]]] = (),
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._before = before
+        self._after = after
+        self._one_at_a_time = asyncio.Lock()
+
+    async def erase(self, viewer_id: str, progress: Progress = lambda _share, _what: None) -> ErasureReport:
+        """Erase one person. Raises InputError if nobody has that id, StoreError."""
+        async with self._one_at_a_time:
+            for call in self._before:
+                await call()
+            report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress)
+            for call in self._after:
+                await call()
+        return report
+
+    async def erase_due(self) -> list[ErasureReport]:
+        """A chore: finish what was begun, erase who was banned seven days ago, wipe what single facts left."""
+        due = await erasure.due(self._db, self._clock.now())
+        reports = [await self.erase(viewer_id) for viewer_id in due]
+        if not reports and await channel_state.read(self._db, WIPE_DUE):
+            async with self._one_at_a_time:
+                await _wipe(self._db, self._clock.now())
+        return reports
+
+
+async def erase(
+    db: Database, viewer_id: str, *, now: int, progress: Progress = lambda _share, _what: None
+) -> ErasureReport:
+    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError."""
+    began = time.monotonic()
+    report = ErasureReport()
+    progress(0.0, "hiding")
+    who = await _names(db, viewer_id)
+    async with db.write() as tx:
+        await erasure.begin(tx, viewer_id, now)
+        await _delete(tx, viewer_id, now, report)
+    await _clean(db, who, now, report, progress)
+    async with db.write() as tx:  # whatever came in meanwhile goes as well
+        await _delete(tx, viewer_id, now, report)
+        report.opted_out = await erasure.delete_person(tx, viewer_id, now)
+    progress(0.5, "rebuilding the file")
+    report.wiped = await _wipe(db, now)
+    progress(0.9, "log files")
+    report.log_lines = await asyncio.to_thread(log_files.clean, db.path.parent, who)
+    progress(1.0, "done")
+    report.ms = int((time.monotonic() - began) * 1_000)
+    log.info(
+        "a viewer was erased", events=report.events, notes=report.notes, rewritten=report.rewritten, wiped=report.wiped
+    )
+    return report
+
+
+async def _names(db: Database, viewer_id: str) -> Names:
+    if await db.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is None:
+        raise InputError("Nobody with that id is known, so there is nothing to erase.")
+    return Names(viewer_id, await erasure.names_of(db, viewer_id), ORDINARY)
+
+
+async def _delete(tx: Transaction, viewer_id: str, now: int, report: ErasureReport) -> None:
+    """Delete the rows that are theirs."""
+    facts = await erasure.facts_of(tx, viewer_id)
+    await forgotten.add(tx, viewer_id, [traces(fact) for fact in facts], at=now, whole=True)
+    report.notes += await notes.delete_of_subject(tx, viewer_id)
+    report.events += await erasure.delete_chat(tx, viewer_id)
+    report.actions += await erasure.delete_deeds(tx, viewer_id)
+
+
+async def _clean(db: Database, who: Names, now: int, report: ErasureReport, progress: Progress) -> None:
+    """Take them out of what is left, piece by piece."""
+    for step, place in enumerate(PLACES):
+        progress(0.5 * step / len(PLACES), place.table)
+        changed = await _clean_place(db, place, who, now)
+        if changed:
+            report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
+    await _clean_states(db, who, now)
+
+
+async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
+    after, changed = 0, 0
+    while after <= await erasure.last_row(db, place):
+        rows = await erasure.written_in(db, place, who.needles, after=after)
+        cleaned = await asyncio.to_thread(_cleaned, rows, place, who) if rows else []
+        if cleaned:
+            async with db.write() as tx:
+                await erasure.rewrite(tx, place, cleaned)
+                if place == PLACES[0]:
+                    await erasure.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)
+        changed += len(cleaned)
+        after += erasure.AT_ONCE
+    return changed
+
+
+def _cleaned(rows: Iterable[Row], place: Place, who: Names) -> list[tuple[object, ...]]:
+    """The rows that change: cleaned columns, then the rowid."""
+    found = []
+    for row in rows:
+        texts = tuple(row)[1:]
+        cleaned = tuple(_clean_text(text, who, cut=place.cut) if isinstance(text, str) else text for text in texts)
+        if cleaned != texts:
+            found.append((*cleaned, row[0]))
+    return found
+
+
+def _clean_text(text: str, who: Names, *, cut: bool) -> str:
+    if text == who.viewer_id:
+        return ""
+    return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
+
+
+async def _clean_states(db: Database, who: Names, now: int) -> None:
+    states = [(name, value) for name, value in await erasure.states(db) if name not in _KEPT_STATES]
+    cleaned = {name: _clean_text(value, who, cut=True) for name, value in states}
+    changed = {name: cleaned[name] for name, value in states if cleaned[name] != value}
+    async with db.write() as tx:
+        await channel_state.put(tx, changed, now)
+
+
+async def _wipe(db: Database, now: int) -> bool:
+    wiped = await db.wipe_deleted(thorough=True)
+    async with db.write() as tx:
+        await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
+    return wiped

@@ -1,0 +1,50 @@
+"""Where else a fact is written: the summaries that its subject is in, and the recaps that name them."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from forgetmenot.store.database import Transaction
+from forgetmenot.text.mentions import mention
+
+
+class Text(NamedTuple):
+    """A summary or a recap, with its table and row."""
+
+    table: str
+    column: str
+    id: int
+    text: str
+
+
+async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[Text]:
+    """The texts that may say a fact (given as stems): its evidence, and what else was written about its subject."""
+    near = " OR ".join("instr(lower({column}), ?) > 0" for _ in words) or "0"
+    parts = [word[: max(3, len(word) - 1)] for word in words]
+    rows = await tx.rows(
+        "SELECT id, summary FROM episodes WHERE id IN (SELECT episode_id FROM note_evidence WHERE note_id = ?"  # noqa: S608
+        f" UNION SELECT episode_id FROM episode_people WHERE viewer_id = ?) AND ({near.format(column='summary')})",
+        (note_id, subject_id, *parts),
+    )
+    recaps = await tx.rows(
+        f"SELECT id, recap FROM streams WHERE instr(recap, ?) AND ({near.format(column='recap')})",  # noqa: S608
+        (mention(subject_id), *parts),
+    )
+    return [*(Text("episodes", "summary", *row) for row in rows), *(Text("streams", "recap", *row) for row in recaps)]
+
+
+async def rewrite(tx: Transaction, text: Text, rest: str) -> None:
+    """Write what is left of a text."""
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE id = ?", (rest, text.id))  # noqa: S608
+
+
+async def delete(tx: Transaction, note_id: int) -> None:
+    """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
+    rows = await tx.rows("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
+    await tx.execute("UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by = ?", (note_id,))
+    await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note_id,))
+    await tx.many(
+        "DELETE FROM episodes WHERE id = ?1 AND (summary = '' OR kind = 'command')"
+        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = ?1)",
+        [(row[0],) for row in rows],
+    )

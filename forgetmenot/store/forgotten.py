@@ -1,0 +1,55 @@
+"""Facts that their subject asked to be forgotten, as keyed hashes of their words: enough to refuse them, no more.
+
+Promises that no text and no id stands here. A claim is known again when it has most of a forgotten fact's words,
+whichever way it points: "no longer plays drums" would give back "plays drums".
+"""
+
+import json
+from collections.abc import Collection, Iterable
+
+from forgetmenot.store.database import Transaction
+
+KNOWN_AGAIN = 0.6
+"""The share of a forgotten fact's words that a claim has, to be that fact."""
+
+
+async def add(
+    tx: Transaction, subject_id: str, facts: Iterable[Collection[str]], *, at: int, whole: bool = False
+) -> None:
+    """Note facts (each as its words) as forgotten. `whole`: everything about the subject is."""
+    subject = tx.key.digest("viewer", subject_id)
+    await tx.many(
+        "INSERT INTO forgotten (subject, words, whole, at) VALUES (?, ?, ?, ?)",
+        [(subject, json.dumps(_hashed(tx, subject_id, words)), whole, at) for words in facts if words],
+    )
+
+
+async def is_known(tx: Transaction, subject_id: str, words: Collection[str], *, own_since: int | None) -> bool:
+    """Whether a claim about a subject was forgotten.
+
+    `own_since`: when the subject said it themselves, if they did: after everything was erased they are new, and may.
+    """
+    if await tx.row("SELECT 1 FROM forgotten LIMIT 1") is None:
+        return False
+    rows = await tx.rows(
+        "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))",
+        (tx.key.digest("viewer", subject_id), own_since),
+    )
+    said = set(_hashed(tx, subject_id, words))
+    return any(_covers(said, json.loads(row["words"])) for row in rows)
+
+
+async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:
+    """The subject asked for it to be remembered after all."""
+    said = set(_hashed(tx, subject_id, words))
+    rows = await tx.rows("SELECT id, words FROM forgotten WHERE subject = ?", (tx.key.digest("viewer", subject_id),))
+    gone = [(row["id"],) for row in rows if _covers(said, json.loads(row["words"]))]
+    await tx.many("DELETE FROM forgotten WHERE id = ?", gone)
+
+
+def _hashed(tx: Transaction, subject_id: str, words: Collection[str]) -> list[str]:
+    return sorted(tx.key.digest("word", subject_id, word) for word in words)
+
+
+def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
+    return len([word for word in forgotten if word in said]) >= KNOWN_AGAIN * len(forgotten)
