@@ -68,6 +68,13 @@ async def test_a_provisional_viewer_becomes_the_real_one(db: Database, known_bef
     assert await db.value("SELECT count(*) FROM viewers") == 1
 
 
+async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) -> None:
+    """Recordings without ids are replayed under provisional ones."""
+    for role in (Role.VIEWER, Role.VIP):
+        await take_in(db, seen("login:alice", "alice", role=role))
+    assert [one.role for one in await viewers.search(db, "alice")] == [Role.VIP]
+
+
 async def test_the_role_is_that_of_the_last_line(db: Database) -> None:
     await take_in(db, seen("1", "alice", role=Role.MODERATOR))
     await take_in(db, seen("1", "alice", 5))
