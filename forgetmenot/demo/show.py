@@ -89,17 +89,18 @@ async def _bot_on(sim: TwitchSim, path: Path, clock: ManualClock, settings: Sett
         sim.world.moderator(login)
     for login in script.VIPS:
         sim.world.vip(login)
-    granted = sim.grant(BOT)
     here = _on(sim, settings)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
-        store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, BOT))
+        for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, script.STREAMER)):
+            granted = sim.grant(login)
+            store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
         real = SystemClock()
-        async with open_account(lambda: here, Path(folder), real, use_keyring=False) as account:
-            me = await account.myself()
-            async with open_bot(path, "demo", settings=lambda: here, clock=clock, account=account.helix, me=me) as bot:
-                watch_channel(bot, account)
-                reading = asyncio.create_task(_read(bot, account.ears.events()))
+        async with open_account(lambda: here, Path(folder), real, use_keyring=False) as twitch:
+            me = await twitch.myself()
+            async with open_bot(path, "demo", settings=lambda: here, clock=clock, account=twitch.helix, me=me) as bot:
+                watch_channel(bot, twitch)
+                reading = asyncio.create_task(_read(bot, twitch.ears.events()))
                 try:
                     await sim.joined()
                     yield bot
@@ -128,7 +129,9 @@ def _on(sim: TwitchSim, settings: Settings) -> Settings:
         id_url=sim.id_url,
     )
     bot = replace(settings.bot, mode=Mode.MENTIONS)
-    return replace(settings, twitch=twitch, bot=bot, actions=ActionSettings(class_b=ClassMode.ASK))
+    return replace(
+        settings, twitch=twitch, bot=bot, actions=ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
+    )
 
 
 async def _where_it_stopped(path: Path) -> tuple[int, int]:
