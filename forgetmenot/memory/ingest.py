@@ -24,6 +24,9 @@ from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.viewers import Seen
 
 BATCH = 500
+"""So many lines are written without waiting for more …"""
+AT_ONCE = 1_000
+"""… and at most so many in one transaction, where more have come meanwhile."""
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
 ROOM = 100_000
@@ -164,7 +167,7 @@ class Ingest:
                 await self._write_batch()
 
     async def _write_batch(self) -> None:
-        batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+        batch = [self._queue.popleft() for _ in range(min(AT_ONCE, len(self._queue)))]
         counts, self._counts = self._counts, Counter()
         try:
             async with self._db.write() as tx:

@@ -9,11 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.clock import HOUR, MINUTE, SECOND
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
+
+TOUCH_EVERY = 10 * SECOND
+"""How often a stream's last event is written down."""
 
 
 class Live(Protocol):
@@ -53,6 +56,7 @@ class _Open:
     last_event_at: int
     twitch_id: str | None
     seen_live_at: int | None = None
+    written_at: int = 0
 
 
 class StreamBook:
@@ -95,7 +99,9 @@ class StreamBook:
         if self._open is None:
             self._open = _Open(await streams.begin(tx, first_at), last_at, None)
         self._open.last_event_at = max(self._open.last_event_at, last_at)
-        await streams.touch(tx, self._open.id, last_at)
+        if last_at >= self._open.written_at + TOUCH_EVERY:
+            self._open.written_at = last_at
+            await streams.touch(tx, self._open.id, last_at)
         return self._open.id
 
     async def live(self, state: Live, now: int) -> None:
