@@ -8,6 +8,7 @@ has no user id, its login is a provisional one. A line that cannot be read is `U
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, par
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
+_LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
 
 def read_recording(path: Path, kind: str) -> Iterator[Heard]:
@@ -50,9 +52,11 @@ def _csv(lines: Iterator[str]) -> Iterator[Heard]:
 
 
 def _csv_row(position: int, row: list[str]) -> Heard:
-    if len(row) != _CSV_COLUMNS or not row[0].strip() or not row[1].strip().isdecimal():
+    if len(row) != _CSV_COLUMNS:
         return Unparsed()
     sender, date, message = (part.strip() for part in row)
+    if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
+        return Unparsed()
     return _event(sender, message, int(date), _made_id(position, sender, date, message))
 
 
@@ -67,6 +71,8 @@ def _json_line(position: int, line: str) -> Heard:
         told = json.loads(line)
         login, text, at = str(told["login"]), str(told["text"]), told["at"]
         moment = at if isinstance(at, int) else parse_iso(str(at))
+        if not login or not 0 <= moment <= _LAST_MOMENT:
+            return Unparsed()
         made = _made_id(position, login, str(moment), text)
         event = _event(login, text, moment, str(told.get("id") or made))
         badges = frozenset(str(badge) for badge in told.get("badges", ()))

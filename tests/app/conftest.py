@@ -1,0 +1,17 @@
+"""A bot over a database on disk, without an account."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.clock import ManualClock
+from forgetmenot.settings.schema import Settings
+
+
+@pytest.fixture
+async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
+    """A bot in shadow mode with the offline model."""
+    async with open_bot(tmp_path / "memory.sqlite3", "test", settings=Settings, clock=clock) as opened:
+        yield opened

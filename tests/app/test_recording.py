@@ -1,0 +1,82 @@
+"""Recorded chat: three ways of writing it, one item per line, whatever the line is."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.app.recording import FORMATS, read_recording
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.errors import InputError
+from forgetmenot.twitch.irc import Unparsed
+
+CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recording"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def events(path: Path, kind: str) -> list[ChatEvent]:
+    return [item for item in read_recording(path, kind) if isinstance(item, ChatEvent)]
+
+
+def test_csv_lines_are_said_by_provisional_viewers_at_their_own_time(tmp_path: Path) -> None:
+    first, second = events(write(tmp_path, CSV), "csv")
+    assert (first.user_id, first.text, first.at) == ("login:alice", "hello, all", 1_700_000_000_000)
+    assert second.login == "bob"
+
+
+def test_the_same_file_read_twice_is_the_same_lines_twice(tmp_path: Path) -> None:
+    path = write(tmp_path, CSV)
+    assert [one.id for one in events(path, "csv")] == [one.id for one in events(path, "csv")]
+
+
+def test_the_same_words_said_twice_are_two_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "alice,1700000000000,hi\nalice,1700000000000,hi\n")
+    assert len({one.id for one in events(path, "csv")}) == 2
+
+
+def test_a_json_line_may_bring_its_own_ids(tmp_path: Path) -> None:
+    line = (
+        '{"login": "alice", "text": "hi", "at": "2026-07-24T12:00:00", "id": "m1", "user_id": "42", "badges": ["vip"]}'
+    )
+    (event,) = events(write(tmp_path, line), "jsonl")
+    assert (event.id, event.user_id, event.at, event.badges) == ("m1", "42", 1_784_894_400_000, frozenset({"vip"}))
+
+
+def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
+    line = "@id=m1;user-id=42;room-id=7;tmi-sent-ts=1700000000000 :alice!alice@alice PRIVMSG #room :hi\nPING :x\n\n"
+    items = list(read_recording(write(tmp_path, line), "irc"))
+    assert [type(item).__name__ for item in items] == ["ChatEvent", "Other"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"), [("csv", "alice,yesterday,hi"), ("csv", "alice"), ("jsonl", "{"), ("jsonl", "[1]")]
+)
+def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, kind: str, line: str) -> None:
+    assert list(read_recording(write(tmp_path, line), kind)) == [Unparsed()]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@settings(max_examples=60)
+@given(text=st.text(max_size=300))
+def test_no_text_raises(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "recording"
+    path.write_text(text, encoding="utf-8", errors="replace", newline="")
+    list(read_recording(path, kind))
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        list(read_recording(tmp_path / "none", "csv"))
+
+
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        list(read_recording(path, "csv"))

@@ -1,0 +1,101 @@
+"""Recorded chat goes the whole road, and every line of it is accounted for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.replay import Replay, replay
+from forgetmenot.app.report import Summary
+from forgetmenot.chat.router import Heard
+from forgetmenot.cli.replay import speed_of
+from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.irc import Other, OtherRoom, Unparsed
+
+START = 1_700_000_000_000
+WORDS = ("what a jump", "that boss again", "I like this level", "the music here is great", "first try")
+
+
+def line(number: int, text: str = "", at: int | None = None) -> ChatEvent:
+    who = f"viewer{number % 7}"
+    moment = START + number * 4_000 if at is None else at
+    return ChatEvent(
+        f"m{number}",
+        EventKind.MESSAGE,
+        f"login:{who}",
+        who,
+        who,
+        text or WORDS[number % len(WORDS)] + f" {number}",
+        moment,
+    )
+
+
+def an_hour() -> Iterator[ChatEvent]:
+    return (line(number) for number in range(300))
+
+
+def balanced(summary: Summary) -> bool:
+    told = summary.as_json()
+    kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
+    lines = told["events"] + sum(told[name] for name in kept_out)  # type: ignore[operator,misc]
+    events = told["covered"] + told["uncovered"] + told["redacted"]  # type: ignore[operator]
+    return told["lines"] == lines and told["events"] == events
+
+
+async def test_everything_is_covered_when_it_is_asked_for(tmp_path: Path) -> None:
+    summary = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    assert balanced(summary)
+    assert summary.account.covered == summary.account.events == 300
+    assert summary.added.episodes >= 3
+
+
+async def test_without_it_the_summary_says_what_is_left(tmp_path: Path) -> None:
+    summary = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings()))
+    assert balanced(summary)
+    assert summary.account.uncovered > 0
+
+
+async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
+    await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    again = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    assert balanced(again)
+    assert (again.account.events, again.account.duplicates, again.added.episodes) == (0, 300, 0)
+
+
+async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
+    items = [
+        line(0),
+        line(1),
+        line(0),
+        OtherRoom(),
+        Unparsed(),
+        Other("JOIN"),
+        Redaction(START + MINUTE, event_id="m1"),
+    ]
+    summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    account = summary.account
+    assert balanced(summary)
+    assert (account.lines, account.events, account.duplicates, account.other_room) == (7, 2, 1, 1)
+    assert (account.unparsed, account.other, account.redacted, account.covered) == (1, 2, 1, 1)
+
+
+async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
+    items: list[Heard] = [line(number, at=START + (number * 37 % 50) * 30 * DAY) for number in range(50)]
+    summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    assert balanced(summary)
+    assert summary.account.pruned_unread == 0
+    assert summary.account.uncovered == 0
+
+
+@pytest.mark.parametrize(("text", "speed"), [("max", None), ("1", 1.0), ("60", 60.0)])
+def test_speeds(text: str, speed: float | None) -> None:
+    assert speed_of(text) == speed
+
+
+@pytest.mark.parametrize("text", ["fast", "0", "-1", "nan", "inf"])
+def test_a_speed_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="--speed"):
+        speed_of(text)
