@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from forgetmenot.llm.offline_grammar import about_them, plain_first_person, third
+from forgetmenot.text.grammar import about_them, plain_first_person, third
 
 MOST_WORDS = 7
 MOST_CLAUSES = 8

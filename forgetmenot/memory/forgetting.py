@@ -10,7 +10,7 @@ from forgetmenot.memory.erasure import WIPE_DUE
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.store import channel_state, fact_traces, forgotten, notes
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.text.forgetting import traces, without_fact
+from forgetmenot.text.forgetting import says, traces, without_fact
 
 
 async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
@@ -44,5 +44,8 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
         rest = without_fact(text.text, subject_id, note.fact)
         if rest != text.text:
             await fact_traces.rewrite(tx, text, rest)
+    for line in await fact_traces.spoken(tx, subject_id, words):
+        if says(line.text, words):
+            await fact_traces.silence(tx, line)
     await forgotten.add(tx, subject_id, [words], at=at)
     await fact_traces.delete(tx, note.id)

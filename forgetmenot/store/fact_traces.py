@@ -32,6 +32,31 @@ async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collectio
     return [*(Text("episodes", "summary", *row) for row in rows), *(Text("streams", "recap", *row) for row in recaps)]
 
 
+async def spoken(tx: Transaction, subject_id: str, words: Collection[str]) -> list[Text]:
+    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands."""
+    near = " OR ".join("instr(lower(text), ?) > 0" for _ in words) or "0"
+    parts = [word[: max(3, len(word) - 1)] for word in words]
+    replies = await tx.rows(
+        f"SELECT id, text FROM bot_messages WHERE viewer_id = ? AND ({near})",  # noqa: S608
+        (subject_id, *parts),
+    )
+    lines = await tx.rows(
+        f"SELECT seq, text FROM events WHERE (viewer_id = ? OR from_bot = 1) AND ({near})",  # noqa: S608
+        (subject_id, *parts),
+    )
+    return [*(Text("bot_messages", "text", *row) for row in replies), *(Text("events", "text", *row) for row in lines)]
+
+
+async def silence(tx: Transaction, text: Text) -> None:
+    """Take the words of a line away."""
+    if text.table == "events":
+        await tx.execute(
+            "UPDATE events SET text = '', redacted_at = coalesce(redacted_at, at) WHERE seq = ?", (text.id,)
+        )
+    else:
+        await tx.execute("UPDATE bot_messages SET text = '' WHERE id = ?", (text.id,))
+
+
 async def rewrite(tx: Transaction, text: Text, rest: str) -> None:
     """Write what is left of a text."""
     await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE id = ?", (rest, text.id))  # noqa: S608

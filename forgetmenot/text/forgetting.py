@@ -138,13 +138,14 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
     for sentence in _SENTENCE.split(text):
         people = ids_in(sentence)
         about = subject_id if subject_id in people else ("" if people else about)
-        rest = _without_clauses(sentence, lambda one: _says(one, said)) if about == subject_id else sentence
+        rest = _without_clauses(sentence, lambda one: says(one, said)) if about == subject_id else sentence
         if rest:
             kept.append(rest)
     return " ".join(kept)
 
 
-def _says(clause: str, said: frozenset[str]) -> bool:
+def says(clause: str, said: frozenset[str]) -> bool:
+    """Whether a text has most of a fact's words (as `traces` gives them)."""
     return len(said & _content(clause)) >= ENOUGH * len(said)
 
 

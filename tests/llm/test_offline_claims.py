@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.llm.offline_claims import MOST_WORDS, claims
-from forgetmenot.llm.offline_grammar import base, third, to_you
+from forgetmenot.text.grammar import base, third, to_you
 
 TOLD = {
     "I moved to Oslo last month": "moved to Oslo last month",

@@ -4,22 +4,11 @@ import re
 
 _THIRD = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "were": "was"}
 _BASE = {"is": "are", "has": "have", "does": "do", "goes": "go", "was": "were"}
-_UNCHANGED = {
-    "can",
-    "could",
-    "used",
-    "got",
-    "bought",
-    "won",
-    "lost",
-    "grew",
-    "quit",
-    "became",
-    "began",
-    "ran",
-    "met",
-    "made",
-}
+_UNCHANGED_TEXT = """can cannot could will would shall should may might must used got bought won lost grew quit became
+    began ran met made went came saw took gave told said thought felt kept left found wrote drove ate drank slept
+    spent sold taught caught broke chose fell flew forgot had heard knew learnt paid rode sang swam built did stood
+    understood wore threw brought fought held led sent woke"""
+_UNCHANGED = frozenset(_UNCHANGED_TEXT.split())
 _CONTRACTIONS = (
     (re.compile(r"\b[Ii]['’]?m\b(?! not)"), "I am"),
     (re.compile(r"\b[Ii]['’]?m not\b"), "I am not"),
@@ -28,6 +17,8 @@ _CONTRACTIONS = (
     (re.compile(r"\b[Ii] (?:don['’]?t|do not)\b"), "I do not"),
     (re.compile(r"\b[Ii] (?:didn['’]?t|did not)\b"), "I did not"),
     (re.compile(r"\b[Ii] (?:can['’]?t|cannot)\b"), "I cannot"),
+    (re.compile(r"\b[Ii]['’]ll\b"), "I will"),
+    (re.compile(r"\b[Ii]['’]d\b"), "I would"),
     (re.compile(r"\b([Mm]y [\w ]{1,30}?)['’]s\b(?= (?:called|named|a|an|the|from)\b)"), r"\1 is"),
     (re.compile(r"\bi\b"), "I"),
 )
