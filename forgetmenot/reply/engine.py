@@ -312,7 +312,7 @@ class ReplyEngine:
 
     def _answered(self, job: Job) -> None:
         now = self._clock.now()
-        self.follow_ups.answered(job.event.user_id, now)
+        self.follow_ups.answered(job.event.user_id, now, direct=job.trigger.direct)
         if not job.trigger.direct:
             self._spoke_up = now
 

@@ -18,21 +18,25 @@ class FollowUps:
     def __init__(self) -> None:
         self._answered: OrderedDict[str, int] = OrderedDict()
         self._speakers: OrderedDict[str, None] = OrderedDict()
+        self._fresh: set[str] = set()
 
     def heard(self, event: ChatEvent) -> None:
         """Somebody spoke."""
+        self._fresh.discard(event.user_id)
         for name in (event.login.casefold(), event.display_name.casefold()):
             self._speakers[name] = None
             self._speakers.move_to_end(name)
         while len(self._speakers) > SPEAKERS_KEPT:
             self._speakers.popitem(last=False)
 
-    def answered(self, viewer_id: str, at: int) -> None:
-        """The bot has answered somebody."""
+    def answered(self, viewer_id: str, at: int, *, direct: bool = True) -> None:
+        """The bot has answered somebody; `direct`: they had asked outright."""
+        if direct:
+            self._fresh.add(viewer_id)
         self._answered[viewer_id] = at
         self._answered.move_to_end(viewer_id)
         while len(self._answered) > CONVERSATIONS_KEPT:
-            self._answered.popitem(last=False)
+            self._fresh.discard(self._answered.popitem(last=False)[0])
 
     def answered_at(self, viewer_id: str) -> int | None:
         """When it last answered them."""
@@ -41,7 +45,8 @@ class FollowUps:
     def forget(self, viewer_id: str) -> None:
         """Somebody was erased, or has left the conversation."""
         self._answered.pop(viewer_id, None)
+        self._fresh.discard(viewer_id)
 
     def conversations(self) -> Conversations:
         """What the triggers look at."""
-        return Conversations(self._answered, self._speakers.keys())
+        return Conversations(self._answered, self._speakers.keys(), self._fresh)

@@ -20,6 +20,10 @@ _LINK = re.compile(
 )
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
+_QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
+_ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
+_GOING_ON = frozenset({*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"})
+_SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 _COMMAND = re.compile(r"\s*[!！]")
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
@@ -76,10 +80,14 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """Who the bot talks with: viewer id → when it last answered them; and the names of those who spoke lately."""
+    """Who the bot talks with: viewer id → when it last answered them; and the names of those who spoke lately.
+
+    `fresh`: ids of those whom it answered when they asked outright and who have said nothing since.
+    """
 
     answered_at: Mapping[str, int]
     speakers: Collection[str] = ()
+    fresh: Collection[str] = ()
 
 
 def trigger_of(
@@ -163,7 +171,15 @@ def _continues(event: ChatEvent, identity: Identity, talks: Conversations, setti
         return False
     if event.emote_only or not any(char.isalnum() for char in event.text):
         return False
-    return not _to_somebody_else(event, identity, talks.speakers)
+    if _to_somebody_else(event, identity, talks.speakers):
+        return False
+    return event.user_id in talks.fresh or _seems_meant(event.text)
+
+
+def _seems_meant(text: str) -> bool:
+    """Whether a later line in a talk still sounds like one to the bot: a question, or how people go on."""
+    said = words(text)
+    return bool(_QUESTION.search(text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3]))
 
 
 def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:

@@ -108,6 +108,25 @@ def test_a_conversation_goes_on_without_the_name() -> None:
     assert kind_of("...", TALKING) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "later"),
+    [
+        ("tell me more", True),
+        ("are you sure", True),
+        ("thanks!", True),
+        ("who else ?", True),
+        ("my cat is called Miso", False),
+        ("good night all", False),
+        ("lol", False),
+    ],
+)
+def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it(text: str, later: bool) -> None:
+    """Whoever was answered once is not followed around: their chatter is for the channel again."""
+    fresh = Conversations({"1": NOW - 60_000}, fresh={"1"})
+    assert kind_of(text, fresh) is TriggerKind.FOLLOW_UP
+    assert (kind_of(text, TALKING) is TriggerKind.FOLLOW_UP) is later
+
+
 def test_a_line_to_somebody_else_is_no_follow_up() -> None:
     assert kind_of("@carol same here", TALKING) is None
     assert kind_of("bob, did you see that?", TALKING) is None
@@ -166,6 +185,11 @@ def test_conversations_are_remembered_for_a_bounded_crowd() -> None:
     assert talks.answered_at("0") is None
     assert "viewer599" in talks.conversations().speakers
     assert len(talks.conversations().speakers) == 200
+    assert "599" in talks.conversations().fresh
+    talks.heard(said("hi", user_id="599"))
+    assert "599" not in talks.conversations().fresh
+    talks.answered("599", NOW + 599, direct=False)
+    assert "599" not in talks.conversations().fresh
     talks.forget("599")
     assert talks.answered_at("599") is None
 
