@@ -4,12 +4,9 @@ The JSON's keys are told in app/report.py.
 """
 
 import argparse
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from forgetmenot.cli.common import add_db_option, add_json_option, data_folder, emit, run_async, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODELS = ("offline", "gemini", "openai_compatible")
 

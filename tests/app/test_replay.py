@@ -66,7 +66,7 @@ async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
-    items = [
+    items: list[Heard] = [
         line(0),
         line(1),
         line(0),
@@ -83,7 +83,7 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
 
 
 async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
-    items: list[Heard] = [line(number, at=START + (number * 37 % 50) * 30 * DAY) for number in range(50)]
+    items = [line(number, at=START + (number * 37 % 50) * 30 * DAY) for number in range(50)]
     summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     assert balanced(summary)
     assert summary.account.pruned_unread == 0
