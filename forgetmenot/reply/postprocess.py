@@ -158,8 +158,16 @@ def _openers(text: str, manner: Manner) -> str:
     opener = _OPENER.match(text)
     if opener is None or _beginning(text) not in used or not 1 <= len(words(opener[1])) <= 4:
         return text
-    rest = text[opener.end() :]
+    rest = _without_vocative(text[opener.end() :], manner)
     return rest[:1].upper() + rest[1:] if len(rest) >= SHORTEST_WITHOUT_OPENER else text
+
+
+def _without_vocative(text: str, manner: Manner) -> str:
+    """`Alice: you play drums` → `you play drums`: what an opener leaves behind must not look like somebody's line."""
+    called = re.match(r"[^\W]+(?=[:,])", text)
+    if called and called[0].casefold() in {name.casefold() for name in manner.speaker_names}:
+        return text[called.end() + 1 :].lstrip()
+    return text
 
 
 def _beginning(text: str) -> tuple[str, ...]:

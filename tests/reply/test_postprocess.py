@@ -39,6 +39,8 @@ MANNER = Manner(
         ("@bob yes, @alice", "bob yes, alice", ("double @",)),
         ("ask @bob or @bob", "ask @bob or bob", ("double @",)),
         ("Ha, you play the drums.", "You play the drums.", ("openers",)),
+        ("Ha, Alice: you play the drums.", "You play the drums.", ("openers",)),
+        ("Ha, bob, you play the drums.", "Bob, you play the drums.", ("openers",)),
         ("Ha, no.", "Ha, no.", ()),
         ("Well, you play the drums.", "Well, you play the drums.", ()),
         ("no GAMBA today, g a m b a", "no … today, g a m b a", ("blocklist",)),
