@@ -6,6 +6,7 @@ for as long as its notes stay the same, and built in a thread, so that the loop 
 """
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -26,6 +27,7 @@ ANSWERS_KEPT = 500
 EPISODES_PER_NOTE = 3
 CROWD_FRESH = MINUTE
 SEEN_LATELY = DAY
+PAST_LOOKED_AT = 5
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
@@ -184,10 +186,14 @@ class Recall:
     async def past_episode(self, query: Query | str, *, without: Sequence[int] = ()) -> Episode | None:
         """The older episode that a message is about, if one speaks of enough of it; `without`: those shown anyway."""
         asked = query_of(query) if isinstance(query, str) else query
-        terms = {stem(word) for word, weight in asked.items() if weight >= 1}
-        for episode in await self.episodes(asked, limit=3, without=without):
-            shared = terms & {stem(word) for word in words(episode.summary)}
-            if len(shared) >= 2 and len(shared) >= MATCHING_SHARE * len(terms):
+        terms = {stem(word): word for word, weight in asked.items() if weight >= 1}
+        enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
+        if len(terms) < enough:
+            return None
+        for episode in await evidence.speaking_of(
+            self._db, list(terms.values()), at_least=enough, limit=PAST_LOOKED_AT, without=without
+        ):
+            if len(terms.keys() & {stem(word) for word in words(episode.summary)}) >= enough:
                 return episode
         return None
 

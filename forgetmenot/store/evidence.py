@@ -240,18 +240,48 @@ async def replies_with(source: Source, note_id: int, limit: int = 20) -> list[tu
     return [(row[0], row[1]) for row in rows]
 
 
+_FITTING = """
+SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH {match}
+    ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
+WHERE e.id NOT IN (SELECT value FROM json_each(:without))
+    AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
+        WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
+ORDER BY f.rank LIMIT :limit
+"""
+_RAREST = """
+(SELECT group_concat(value, ' OR ') FROM (SELECT value FROM json_each(:terms) ORDER BY
+    (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 5000)) LIMIT :rarest))
+"""
+
+
 async def search(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
     """The episodes whose summary fits a full-text query best, best first; none with hidden people in it.
 
-    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text.
+    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
+    numbers before anything else of them is read.
     """
     rows = await source.rows(
-        "SELECT e.*, NULL AS people FROM episodes_fts f JOIN episodes e ON e.id = f.rowid"
-        " WHERE episodes_fts MATCH ?1 AND e.id NOT IN (SELECT value FROM json_each(?2))"
-        " AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id"
-        "  WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))"
-        " ORDER BY bm25(episodes_fts) LIMIT ?3",
-        (match, json.dumps(list(without)), limit),
+        _FITTING.format(match=":match"), {"match": match, "without": json.dumps(list(without)), "limit": limit}
+    )
+    return [_episode(row) for row in rows]
+
+
+async def speaking_of(
+    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
+) -> list[Episode]:
+    """Episodes among which are those whose summary has so many of these words, best first; none with hidden people.
+
+    Whatever has `at_least` of n words has one of the rarest n - at_least + 1: only these are looked up, since a common
+    word stands in thousands of summaries.
+    """
+    rows = await source.rows(
+        _FITTING.format(match=_RAREST),
+        {
+            "terms": json.dumps([any_of([term]) for term in terms]),
+            "rarest": max(1, len(terms) - at_least + 1),
+            "without": json.dumps(list(without)),
+            "limit": limit,
+        },
     )
     return [_episode(row) for row in rows]
 
