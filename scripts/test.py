@@ -31,7 +31,7 @@ def main() -> int:
         "lint": lambda: run([python, "-m", "ruff", "check", "."]),
         "types": lambda: run([python, "-m", "mypy"]),
         "imports": lambda: run([str(Path(python).with_name("lint-imports"))], quiet=True),
-        "tests": lambda: run([python, "-m", "pytest", "-q", *unmarked]),
+        "tests": lambda: run([python, "-m", "pytest", "-q", "-n", "auto", *unmarked]),
     }
     if not quick:
         gates["wheel"] = lambda: wheel(python)
