@@ -240,18 +240,24 @@ async def replies_with(source: Source, note_id: int, limit: int = 20) -> list[tu
     return [(row[0], row[1]) for row in rows]
 
 
-_FITTING = """
-SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH {match}
+_NOBODY_HIDDEN = """
+NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
+    WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
+"""
+_BEST = f"""
+SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without))
-    AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
-        WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
-ORDER BY f.rank LIMIT :limit
-"""
-_RAREST = """
-(SELECT group_concat(value, ' OR ') FROM (SELECT value FROM json_each(:terms) ORDER BY
-    (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 5000)) LIMIT :rarest))
-"""
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN} ORDER BY f.rank LIMIT :limit
+"""  # noqa: S608  # a constant
+_SHARING = f"""
+WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
+        (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 5000)) LIMIT :rarest),
+    sharing AS MATERIALIZED (SELECT f.rowid AS id, count(*) AS terms FROM rare JOIN episodes_fts f
+        ON episodes_fts MATCH rare.value GROUP BY f.rowid HAVING count(*) >= 2)
+SELECT e.*, NULL AS people FROM sharing s JOIN episodes e ON e.id = s.id
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN}
+ORDER BY s.terms DESC, e.id DESC LIMIT :limit
+"""  # noqa: S608  # a constant
 
 
 async def search(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
@@ -260,30 +266,25 @@ async def search(source: Source, match: str, *, limit: int, without: Sequence[in
     `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
     numbers before anything else of them is read.
     """
-    rows = await source.rows(
-        _FITTING.format(match=":match"), {"match": match, "without": json.dumps(list(without)), "limit": limit}
-    )
+    rows = await source.rows(_BEST, {"match": match, "without": json.dumps(list(without)), "limit": limit})
     return [_episode(row) for row in rows]
 
 
 async def speaking_of(
     source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
 ) -> list[Episode]:
-    """Episodes among which are those whose summary has so many of these words, best first; none with hidden people.
+    """Candidates for having `at_least` (two or more) of these words in their summary; most of them first, then newest.
 
-    Whatever has `at_least` of n words has one of the rarest n - at_least + 1: only these are looked up, since a common
-    word stands in thousands of summaries.
+    Whatever has k of n words has two of the rarest n - k + 2: only these are looked up, since a common word stands in
+    thousands of summaries. None with hidden people in it.
     """
-    rows = await source.rows(
-        _FITTING.format(match=_RAREST),
-        {
-            "terms": json.dumps([any_of([term]) for term in terms]),
-            "rarest": max(1, len(terms) - at_least + 1),
-            "without": json.dumps(list(without)),
-            "limit": limit,
-        },
-    )
-    return [_episode(row) for row in rows]
+    values = {
+        "terms": json.dumps([any_of([term]) for term in terms]),
+        "rarest": max(2, len(terms) - at_least + 2),
+        "without": json.dumps(list(without)),
+        "limit": limit,
+    }
+    return [_episode(row) for row in await source.rows(_SHARING, values)]
 
 
 def any_of(terms: Iterable[str]) -> str:
