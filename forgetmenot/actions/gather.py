@@ -15,6 +15,7 @@ from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.memory.exclusion import KNOWN_BOTS
+from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, crowd
 from forgetmenot.store.action_logs import LoggedAction
@@ -30,7 +31,6 @@ _IMPERSONAL = (
     *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
     *("action_rests", "channel_rests", "per_stream", "queue", "serious"),
 )
-_ROLES = ((Role.BROADCASTER, "broadcaster"), (Role.MODERATOR, "moderator"), (Role.VIP, "vip"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,6 @@ class ActionContext:
     bot_message_id: int | None = None
     words: str = ""
     room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
-
-
-def role_of(badges: frozenset[str]) -> Role:
-    """What somebody is in this channel, by the badges of one message."""
-    for role, badge in _ROLES:
-        if badge in badges or (badge == "moderator" and "lead_moderator" in badges):
-            return role
-    return Role.SUBSCRIBER if badges & {"subscriber", "founder"} else Role.VIEWER
 
 
 class Gatherer:

@@ -40,8 +40,8 @@ from forgetmenot.prompt.voice import check_floor
 from forgetmenot.reply.engine import Parts, ReplyEngine
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.prefix import PrefixKeeper
-from forgetmenot.reply.triggers import Identity
+from forgetmenot.reply.prefix import PrefixKeeper, offered
+from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, tally
 from forgetmenot.store.database import Database, open_database
@@ -135,10 +135,7 @@ class Bot:
 
     def identity(self) -> Identity:
         """Who the bot is, by the settings of the moment."""
-        settings = self.settings()
-        login = self.me.login or settings.twitch.bot_login or settings.bot.name
-        bots = KNOWN_BOTS | {name.casefold() for name in settings.memory.known_bots}
-        return Identity(self.me.user_id, login.casefold(), settings.bot.name, settings.bot.aliases, bots)
+        return identity_of(self.settings(), self.me.user_id, self.me.login, KNOWN_BOTS)
 
     # ── waiting and ending ──────────────────────────────────────────────────────────────────
 
@@ -216,7 +213,8 @@ async def open_bot(
     me: Myself | None = None,
 ) -> AsyncIterator[Bot]:
     """Open the memory, wire the bot over it, clean up first thing, and run its writer and its queue meanwhile."""
-    check_floor(settings())
+    chosen = settings()
+    check_floor(chosen, chosen.twitch.channel, offered(chosen.actions))
     with held(path, command):
         async with open_database(path) as db:
             run_id = await tally.begin_run(db, command, clock.now())

@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from forgetmenot.actions.approvals import Answer, Approvals
-from forgetmenot.actions.gather import role_of
 from forgetmenot.actions.perform import switch_on
 from forgetmenot.chat import switches
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.exclusion import KNOWN_BOTS
+from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.bot_messages import BotMessage

@@ -6,9 +6,10 @@ about words: commands and replies are other rooms.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.memory.ingest import Ingest
@@ -42,7 +43,7 @@ class Router:
         self._outbox = outbox
         self._commands = commands
         self._settings = settings
-        self._answers: set[asyncio.Task[None]] = set()
+        self._working: set[asyncio.Task[None]] = set()
 
     async def hear(self, item: Heard) -> None:
         """Take one item in; what has to be said about it is said in a task of its own."""
@@ -59,8 +60,8 @@ class Router:
 
     async def idle(self) -> None:
         """Wait until every command that was typed has its answer."""
-        while self._answers:
-            await asyncio.wait(self._answers)
+        while self._working:
+            await asyncio.wait(self._working)
 
     async def _line(self, event: ChatEvent) -> None:
         if event.user_id == self._ingest.own_id:
@@ -68,41 +69,52 @@ class Router:
             self._ingest.take(event)
             return
         asks = self._engine.is_asked(event)
-        may_speak = asks or event.text.lstrip().startswith(("!", "！"))
-        if may_speak and await self._is_known(event.id):
-            self._ingest.take(event)
-            return
+        is_new = not (asks or _is_command(event)) or await self._is_new(event.id)
         self._ingest.take(event, addressed=asks)
-        if self._is_bot(event):
+        if not is_new or self._is_bot(event):
             return
-        if may_speak and await self._is_command(event):
-            return
-        self._engine.take(event)
+        if asks or _is_command(event):
+            self._start(self._command_or_reply(event))
+        else:
+            self._engine.take(event)
 
-    async def _is_known(self, event_id: str) -> bool:
+    async def _is_new(self, event_id: str) -> bool:
+        """Whether it was never heard before, also not by an earlier run: only such a line may make the bot speak."""
         await self._ingest.flush()
-        return await events.by_id(self._db, event_id) is not None
+        return await events.by_id(self._db, event_id) is None
 
     def _is_bot(self, event: ChatEvent) -> bool:
         why = Exclusion.of(self._settings().memory, (), self._ingest.own_id).why(event)
         return why == "known_bot"
 
-    async def _is_command(self, event: ChatEvent) -> bool:
-        """Whether one of the commands takes it; its answer is sent in a task of its own."""
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        """Do it beside the reading: a moderator's yes may take seconds, chat does not wait for it."""
+        task = asyncio.create_task(_told(work), name="command or reply")
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
+    async def _command_or_reply(self, event: ChatEvent) -> None:
         for command in self._commands:
             line = await command(event)
             if line is not None:
-                self._say(line, event)
-                return True
-        return False
-
-    def _say(self, line: str, event: ChatEvent) -> None:
-        task = asyncio.create_task(self._tell(line, event), name="answer to a command")
-        self._answers.add(task)
-        task.add_done_callback(self._answers.discard)
+                await self._tell(line, event)
+                return
+        self._engine.take(event)
 
     async def _tell(self, line: str, event: ChatEvent) -> None:
         if not line:
             return
         outcome = await self._outbox.tell(line, reply_to=event.id, viewer_id=event.user_id)
         log.info("command answered", outcome=outcome.kind)
+
+
+def _is_command(event: ChatEvent) -> bool:
+    return event.text.lstrip().startswith(("!", "！"))
+
+
+async def _told(work: Coroutine[None, None, None]) -> None:
+    """Let a trouble that is expected be told in the log; a bug is shown by the event loop."""
+    try:
+        await work
+    except ForgetMeNotError as error:
+        log.warning("a command failed", reason=str(error))

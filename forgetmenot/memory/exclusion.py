@@ -7,7 +7,7 @@ viewers who opted out, and the bot itself. Their lines never enter tier 1.
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from forgetmenot.domain.chat import ChatEvent, Role
+from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.settings.schema import MemorySettings
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
@@ -17,14 +17,6 @@ _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot boti
     instructbot lolrankbot stdbot overlayexpert dotabod twitchprimereminder electricallongboard anotherttvviewer"""
 KNOWN_BOTS = frozenset(_KNOWN_BOTS.split())
 BOT_BADGES = frozenset({"bot-badge", "bot"})
-_BADGES = (
-    ("broadcaster", Role.BROADCASTER),
-    ("lead_moderator", Role.MODERATOR),
-    ("moderator", Role.MODERATOR),
-    ("vip", Role.VIP),
-    ("subscriber", Role.SUBSCRIBER),
-    ("founder", Role.SUBSCRIBER),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +52,3 @@ class Exclusion:
 
 def _logins(names: Collection[str]) -> frozenset[str]:
     return frozenset(name.strip().removeprefix("@").casefold() for name in names)
-
-
-def role_of(badges: frozenset[str]) -> Role:
-    """What somebody is in the channel, by the badges of a line."""
-    return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER) if badges else Role.VIEWER

@@ -15,10 +15,11 @@ from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.exclusion import Exclusion, role_of
+from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.roles import role_of
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import events, tally, viewers
+from forgetmenot.store import events, rights, tally, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.viewers import Seen
@@ -201,7 +202,7 @@ class Ingest:
 
     async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str]) -> list[Taken]:
         """Those that nothing keeps out."""
-        rules = Exclusion.of(self._settings().memory, await viewers.opted_out(tx), self.own_id)
+        rules = Exclusion.of(self._settings().memory, await rights.opted_out(tx), self.own_id)
         welcome: list[Taken] = []
         for one in taken:
             why = None if one.from_bot else rules.why(one.event)

@@ -7,11 +7,11 @@ only; the same for a reply, for a dry run on the command line and for a test.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from forgetmenot.actions.gather import role_of
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.roles import role_of
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import ActionDone, Line, Other, Past, TailMaterial, stranger
 from forgetmenot.prompt.standing import standing_of

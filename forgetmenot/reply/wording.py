@@ -49,6 +49,7 @@ class Wording:
             key=f"reply:{job.reply_id}",
             recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
+            words=words,
         )
         carried = await self._executor.carry_out(proposal, context)
         words = carried.words_hint or words
