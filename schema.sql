@@ -152,7 +152,8 @@ CREATE TABLE semantic_notes (
     confirmed_stream  INTEGER,                       -- at most one confirmation a stream
     expires_at        INTEGER,                       -- NULL: permanent
     superseded_by     INTEGER REFERENCES semantic_notes (id),
-    pinned            INTEGER NOT NULL DEFAULT 0
+    pinned            INTEGER NOT NULL DEFAULT 0,
+    persona           TEXT    NOT NULL DEFAULT ''    -- whose note it is; '': of every persona
 ) STRICT;
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
@@ -179,6 +180,49 @@ CREATE TABLE note_changes (
     cause       TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX note_changes_by_note ON note_changes (note_id, at);
+
+-- What recall and replies leave alone: words that must all occur, or one note; about one viewer, or (NULL) at all.
+CREATE TABLE never_mention (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    viewer_id TEXT REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    words     TEXT    NOT NULL,
+    note_id   INTEGER REFERENCES semantic_notes (id) ON DELETE CASCADE,
+    by_id     TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    at        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX never_mention_by_viewer ON never_mention (viewer_id);
+CREATE INDEX never_mention_by_note ON never_mention (note_id) WHERE note_id IS NOT NULL;
+
+-- ── above the tiers: made of notes and episodes, disposable ─────────────────────────────────
+CREATE TABLE briefs (
+    id        INTEGER PRIMARY KEY,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    kind      TEXT    NOT NULL,                      -- brief, stream (their part of the one that is on)
+    persona   TEXT    NOT NULL DEFAULT '',
+    stream_id INTEGER REFERENCES streams (id) ON DELETE CASCADE,
+    text      TEXT    NOT NULL,
+    made_of   TEXT    NOT NULL,                      -- a hash of its sources
+    notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
+    episodes  TEXT    NOT NULL DEFAULT '[]',
+    made_at   INTEGER NOT NULL,
+    UNIQUE (viewer_id, kind, persona)
+) STRICT;
+-- What was made of something that changed or went is let go, and made again.
+CREATE TRIGGER briefs_note_gone AFTER DELETE ON semantic_notes BEGIN
+    DELETE FROM briefs WHERE viewer_id = old.subject_id;
+END;
+CREATE TRIGGER briefs_note_changed AFTER UPDATE OF fact ON semantic_notes BEGIN
+    DELETE FROM briefs WHERE viewer_id = old.subject_id;
+END;
+CREATE TRIGGER briefs_episode_gone AFTER DELETE ON episodes BEGIN
+    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
+END;
+CREATE TRIGGER briefs_episode_changed AFTER UPDATE OF summary ON episodes BEGIN
+    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
+END;
+CREATE TRIGGER digest_recap_gone AFTER UPDATE OF recap ON streams WHEN old.recap <> '' AND new.recap = '' BEGIN
+    DELETE FROM channel_state WHERE name IN ('digest', 'digest_of');
+END;
 
 -- ── what people asked to be forgotten: keyed hashes only, the key lies outside the database ────
 CREATE TABLE forgotten (

@@ -79,6 +79,7 @@ class Note:
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
     `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
+    `persona` is whose note it is; an empty text: of every persona.
     """
 
     id: int
@@ -97,6 +98,7 @@ class Note:
     superseded_by: int | None
     pinned: bool
     episode_ids: tuple[int, ...]
+    persona: str = ""
 
 
 @dataclass(frozen=True, slots=True)

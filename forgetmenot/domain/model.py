@@ -36,6 +36,8 @@ class Purpose(StrEnum):
     SUMMARY = "summary"
     RECAP = "recap"
     EXTRACT = "extract"
+    DIGEST = "digest"
+    BRIEF = "brief"
 
 
 @dataclass(frozen=True, slots=True)

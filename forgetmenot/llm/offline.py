@@ -41,7 +41,7 @@ def _text(request: ModelRequest) -> str:
         return extract(request.prompt)
     if request.purpose is Purpose.SUMMARY:
         return _shaped(summary(_data(request.prompt)), request.schema)
-    if request.purpose is Purpose.RECAP:
+    if request.purpose in {Purpose.RECAP, Purpose.DIGEST, Purpose.BRIEF}:
         return _shaped(recap(_data(request.prompt)), request.schema)
     return _shaped(answer(request.system, request.prompt), request.schema)
 

@@ -55,17 +55,24 @@ class Done(NamedTuple):
 
 async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instead_of: int | None = None) -> Done:
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
-    known = await notes.of_subject(tx, new.subject_id, LIVE)
+    known = _known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
     old = None if instead_of is None else _among(known, instead_of)
     related = await _related(known, new.fact)
     same = related.get(Relation.DUPLICATE)
     rival = old or related.get(Relation.CONFLICT)
+    if rival is not None and rival.persona != new.persona:
+        rival = None  # a note of one persona takes nothing from the others
     if same is not None:
         return await _take_as_same(tx, same, rival, new, said, now)
     if rival is not None:
         return await _supersede(tx, rival, new, said, now)
     await _refuse_retracted(tx, new)
     return Done("added", await _write(tx, new, said, cause="said", now=now))
+
+
+def _known_to(persona: str, held: Sequence[Note]) -> list[Note]:
+    """The notes that a new one of this persona is held against: those of all, and its own."""
+    return [note for note in held if note.persona in {"", persona}]
 
 
 async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
@@ -125,7 +132,8 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, said: Said, now: 
 
 async def _former(tx: Transaction, new: NewNote) -> Note | None:
     """The superseded note that said the same once."""
-    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
+    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
+    gone = [note for note in held if note.persona == new.persona]
     return (await _related(gone, new.fact)).get(Relation.DUPLICATE)
 
 

@@ -9,7 +9,7 @@ be reached episodes wait, in order. Chat itself is never read here, only summari
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import Role
@@ -23,6 +23,7 @@ from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.proposals import SCHEMA, Change, Person, Refused, Screen, proposals, screened
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.ports import LanguageModel
+from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import evidence, notes
 from forgetmenot.store.database import Database, Transaction
@@ -221,7 +222,8 @@ class _Taking:
             raise Refused("enough_this_episode")
         at = min(self.episode.ended_at, self.now)  # a clock that ran ahead must not make a note from the future
         said = self._said(change, at, memory.notes_per_subject_stream)
-        new = _new_note(change, at, self.episode.stream_id)
+        persona = speaking(self.settings).writes_as
+        new = replace(_new_note(change, at, self.episode.stream_id), persona=persona)
         if change.op == "confirm" and change.note_id is not None:
             return await beliefs.confirm(self.tx, change.note_id, new, said, now=self.now)
         instead_of = change.note_id if change.op == "supersede" else None

@@ -1,7 +1,8 @@
 """What is known that fits the moment: a subject's own notes, sorted by what was just said; people; past episodes.
 
 Promises an answer within the time the settings give it: the last good one for that subject, then the plain sort, then
-nothing. Nothing about a viewer who opted out or was banned. Notes are read by key; their postings are kept per subject
+nothing. Nothing about a viewer who opted out or was banned, nothing that is to be left alone, no note of a persona that
+does not speak. Notes are read by key; their postings are kept per subject
 for as long as its notes stay the same, and built in a thread, so that the loop is never held.
 """
 
@@ -9,14 +10,20 @@ import asyncio
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain.memory import Episode, Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
+from forgetmenot.memory import never
 from forgetmenot.memory.people import People
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
+from forgetmenot.memory.silence import Silence
+from forgetmenot.memory.topics import touched
+from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import crowd, evidence, notes
 from forgetmenot.store.database import Database
@@ -57,6 +64,7 @@ class Recall:
         self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
         self._people = People(())
         self._people_until = 0
+        self._silence = Silence()
 
     def query(
         self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
@@ -71,16 +79,23 @@ class Recall:
         people = [word for word in said if self._people.is_name(word)]
         return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
-    async def about_viewer(self, viewer_id: str, query: Query | str, limit: int | None = None) -> list[Recalled]:
-        """The notes about one viewer, best first."""
-        return await self.about_viewers((viewer_id,), query, limit)
+    async def about_viewer(
+        self, viewer_id: str, query: Query | str, limit: int | None = None, *, talk: frozenset[str] | None = None
+    ) -> list[Recalled]:
+        """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against."""
+        return await self.about_viewers((viewer_id,), query, limit, talk=talk)
 
     async def about_viewers(
-        self, viewer_ids: Sequence[str], query: Query | str, limit: int | None = None
+        self,
+        viewer_ids: Sequence[str],
+        query: Query | str,
+        limit: int | None = None,
+        *,
+        talk: frozenset[str] | None = None,
     ) -> list[Recalled]:
         """The notes about several viewers as one list, best first."""
         wanted = self._settings().recall.speaker_notes if limit is None else limit
-        return await self._in_time(tuple(viewer_ids), query, wanted)
+        return await self._in_time(tuple(viewer_ids), query, wanted, talk)
 
     async def about_channel(self, query: Query | str, limit: int | None = None) -> list[Recalled]:
         """The notes about the channel and its running bits, best first."""
@@ -94,15 +109,38 @@ class Recall:
                 del kept[key]
         self._people_until = 0
 
-    async def _in_time(self, subjects: tuple[str, ...], query: Query | str, limit: int) -> list[Recalled]:
+    async def silence(self) -> Silence:
+        """What is to be left alone now."""
+        self._silence = await never.silence(self._db)
+        return self._silence
+
+    def _gate(self, talk: frozenset[str] | None) -> Callable[[Note], bool]:
+        """Which notes may be shown: those of the persona that speaks, not left alone, touched by the conversation."""
+        settings, silence = self._settings(), self._silence
+        persona = speaking(settings)
+        gated = talk if settings.recall.topic_gate else None
+
+        def opens(note: Note) -> bool:
+            return (
+                persona.sees(note.persona)
+                and (not silence or silence.allows(note))
+                and (gated is None or touched(note, gated))
+            )
+
+        return opens
+
+    async def _in_time(
+        self, subjects: tuple[str, ...], query: Query | str, limit: int, talk: frozenset[str] | None = None
+    ) -> list[Recalled]:
         asked = query_of(query) if isinstance(query, str) else query
         seconds = self._settings().recall.timeout_ms / 1_000
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._ranked(subjects, asked, limit)
+                await self.silence()
+                answer = await self._ranked(subjects, asked, limit, self._gate(talk))
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
-            return await self._without_reading(subjects, limit, seconds)
+            return await self._without_reading(subjects, limit, seconds, self._gate(talk))
         self._remember(subjects, answer)
         return answer
 
@@ -112,16 +150,21 @@ class Recall:
         while len(self._answers) > ANSWERS_KEPT:
             self._answers.popitem(last=False)
 
-    async def _without_reading(self, subjects: tuple[str, ...], limit: int, seconds: float) -> list[Recalled]:
+    async def _without_reading(
+        self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
+    ) -> list[Recalled]:
         if subjects in self._answers:
-            return self._answers[subjects][:limit]
+            return [one for one in self._answers[subjects] if opens(one.note)][:limit]
         try:
             async with asyncio.timeout(seconds / 4):
-                return by_recency(await self._notes(await self._open_to(subjects)), now=self._clock.now(), limit=limit)
+                found = await self._notes(await self._open_to(subjects))
+                return by_recency(filter(opens, found), now=self._clock.now(), limit=limit)
         except (TimeoutError, StoreError):
             return []
 
-    async def _ranked(self, subjects: tuple[str, ...], query: Query, limit: int) -> list[Recalled]:
+    async def _ranked(
+        self, subjects: tuple[str, ...], query: Query, limit: int, opens: Callable[[Note], bool]
+    ) -> list[Recalled]:
         prints = [await notes.fingerprint(self._db, subject or None) for subject in subjects]
         visible = tuple(subject for subject, seen in zip(subjects, prints, strict=True) if seen[-1])
         revision = tuple(prints)
@@ -131,7 +174,8 @@ class Recall:
             self._kept[subjects] = kept
             self._make_room()
         self._kept.move_to_end(subjects)
-        return kept.postings.ranked(query, now=self._clock.now(), limit=limit)
+        found = kept.postings.ranked(query, now=self._clock.now(), limit=len(kept.postings.notes))
+        return list(islice((one for one in found if opens(one.note)), max(limit, 0)))
 
     async def _postings(self, subjects: tuple[str, ...]) -> Postings:
         known = await self._notes(subjects)
@@ -194,15 +238,24 @@ class Recall:
             self._db, list(terms.values()), at_least=enough, limit=PAST_LOOKED_AT, without=without
         ):
             if len(terms.keys() & {stem(word) for word in words(episode.summary)}) >= enough:
-                return episode
+                return await self._told(episode)
         return None
+
+    async def _told(self, episode: Episode | None) -> Episode | None:
+        """An episode as it may be shown; None where nothing is left of it."""
+        if episode is None or not (silence := await self.silence()):
+            return episode
+        summary = silence.without(episode.summary)
+        return replace(episode, summary=summary) if summary else None
 
     async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:
         """The prefix's episodes: the newest of this stream, and one of the last stream with its recap."""
         stream = await evidence.open_stream(self._db)
-        this = await evidence.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
+        newest = await evidence.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
+        this = [told for one in newest if (told := await self._told(one)) is not None]
         before = await evidence.stream_before(self._db, stream)
         if before is None:
             return PrefixEpisodes(this, None, "")
         last = await evidence.newest(self._db, stream_id=before[0], limit=1)
-        return PrefixEpisodes(this, last[0] if last else None, before[1])
+        recap = (await self.silence()).without(before[1])
+        return PrefixEpisodes(this, await self._told(last[0]) if last else None, recap)

@@ -46,6 +46,22 @@ def within(sentences: Sequence[str], most_words: int) -> str:
     return " ".join(taken)
 
 
+def within_characters(sentences: Sequence[str], most: int) -> str:
+    """The first sentences that have so many characters together; of a first one that is too long, its beginning."""
+    text = ""
+    for sentence in sentences:
+        longer = f"{text} {sentence}".strip()
+        if len(longer) > most:
+            return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+        text = longer
+    return text
+
+
+def sentences_of(text: str) -> list[str]:
+    """A text's sentences."""
+    return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
 def unquoted(summary: str, messages: Iterable[str]) -> str:
     """The summary without quotations: from the eighth word of one on, it is cut."""
     quoted = {run for message in messages for run in _runs(_words(message))}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.budget import estimate
+from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
 
 TAIL_FLOOR_TOKENS = 450  # date, speaker, a few own lines and the message, at their shortest
@@ -57,11 +58,11 @@ _STANDINGS = {
 
 def instructions(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> str:
     """Persona, rules and grammar. `actions`: one line for each action that may be proposed; none: no grammar either."""
-    bot = settings.bot
+    bot, voice = settings.bot, speaking(settings)
     where = f" of the Twitch channel {channel}" if channel else " of a Twitch channel"
-    principles = _PRINCIPLES.format(chars=settings.reply.max_chars, language=bot.language)
+    principles = _PRINCIPLES.format(chars=settings.reply.max_chars, language=voice.language)
     grammar = _ACTIONS.format(actions="; ".join(actions)) if actions else ""
-    return f"You are {bot.name}, the chat bot{where}.\n{bot.persona}\n{principles}{grammar}"
+    return f"You are {bot.name}, the chat bot{where}.\n{voice.text}\n{principles}{grammar}"
 
 
 def posture(role: Role, standing: Standing) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PersonaSettings, Settings
 
+PERSONAS = "personas"
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
@@ -58,10 +59,24 @@ def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
             raise SettingsError(f"{source}: there is no {kind} `{name}`.{_nearest(name, tables)}")
         if not isinstance(content, dict):
             raise SettingsError(f"{source}: `{name}` must be a table, written as [{name}].")
-        keys = [f.name for f in msgspec.structs.fields(tables[name])]
-        for key in content:
-            if key not in keys:
-                raise SettingsError(f"{source}: table [{name}] has no key `{key}`.{_nearest(key, keys)}")
+        if name == PERSONAS:
+            _refuse_odd_personas(content, source)
+        else:
+            _refuse_unknown_keys(name, content, tables[name], source)
+
+
+def _refuse_odd_personas(personas: Mapping[str, Any], source: str) -> None:
+    for name, content in personas.items():
+        if not isinstance(content, dict):
+            raise SettingsError(f"{source}: a persona is a table, written as [{PERSONAS}.NAME]; `{name}` is none.")
+        _refuse_unknown_keys(f"{PERSONAS}.{name}", content, PersonaSettings, source)
+
+
+def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source: str) -> None:  # noqa: ANN401  # a type
+    keys = [f.name for f in msgspec.structs.fields(of)]
+    for key in content:
+        if key not in keys:
+            raise SettingsError(f"{source}: table [{table}] has no key `{key}`.{_nearest(key, keys)}")
 
 
 def _nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
@@ -84,3 +99,22 @@ def _refuse_contradictions(settings: Settings, source: str) -> None:
             f"{source}: table [memory]: `window_min_events` ({memory.window_min_events}) is larger than "
             f"`window_max_events` ({memory.window_max_events}). Lower the first or raise the second."
         )
+    if settings.dock.host != "127.0.0.1":
+        raise SettingsError(
+            f"{source}: table [dock], key `host`: the dock listens on 127.0.0.1 and nowhere else, since it shows chat "
+            "and takes orders. Remove the key."
+        )
+    _refuse_unknown_personas(settings, source)
+
+
+def _refuse_unknown_personas(settings: Settings, source: str) -> None:
+    named = [("[bot], key `speaks_as`", settings.bot.speaks_as)] if settings.bot.speaks_as else []
+    named += [
+        (f"[{PERSONAS}.{name}], key `inherits`", other)
+        for name, one in settings.personas.items()
+        for other in one.inherits
+    ]
+    for where, name in named:
+        if name not in settings.personas:
+            known = ", ".join(sorted(settings.personas)) or "none"
+            raise SettingsError(f"{source}: table {where}: there is no persona `{name}`. Known are: {known}.")

@@ -4,6 +4,7 @@ Durations end in their unit (`_s`, `_min`, `_h`, `_d`). Each setting stands, wit
 explanation, in config.example.toml; a test compares the two.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -75,6 +76,17 @@ class BotSettings(Table, frozen=True, kw_only=True):
         "You tease gently, never punch down, and keep it short."
     )
     language: str = "the language of the message"
+    speaks_as: str = ""
+    notice: Annotated[str, Meta(max_length=400)] = "I remember what happens here; !privacy"
+
+
+class PersonaSettings(Table, frozen=True, kw_only=True):
+    """Another voice, `[personas.NAME]`: `speaks_as` in [bot] switches to it."""
+
+    persona: Annotated[str, Meta(max_length=4000)] = ""
+    language: str = ""
+    own_notes: bool = False
+    inherits: tuple[str, ...] = ()
 
 
 class MemorySettings(Table, frozen=True, kw_only=True):
@@ -106,6 +118,7 @@ class RecallSettings(Table, frozen=True, kw_only=True):
     others: Annotated[int, Meta(ge=0, le=5)] = 2
     notes_per_other: Count = 3
     channel_notes: Count = 5
+    topic_gate: bool = False
     timeout_ms: Positive = 1000
 
 
@@ -196,6 +209,13 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
     privacy_url: str = ""
 
 
+class DockSettings(Table, frozen=True, kw_only=True):
+    """The local page. It is served to this machine alone: `host` takes nothing but 127.0.0.1."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8737
+
+
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
@@ -216,4 +236,6 @@ class Settings(Table, frozen=True, kw_only=True):
     model: ModelSettings = field(default_factory=ModelSettings)
     people: PeopleSettings = field(default_factory=PeopleSettings)
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
+    dock: DockSettings = field(default_factory=DockSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    personas: Mapping[str, PersonaSettings] = field(default_factory=dict)

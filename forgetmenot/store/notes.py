@@ -20,8 +20,8 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -42,6 +42,7 @@ class NewNote:
     stream_id: int | None = None
     pinned: bool = False
     id: int | None = None
+    persona: str = ""
 
 
 class Change(NamedTuple):
@@ -73,6 +74,7 @@ def from_row(row: Row) -> Note:
         superseded_by=row["superseded_by"],
         pinned=bool(row["pinned"]),
         episode_ids=tuple(sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i)),
+        persona=row["persona"],
     )
 
 
@@ -147,6 +149,7 @@ def _values(new: NewNote, now: int) -> tuple[object, ...]:
         new.stream_id,
         new.expires_at,
         int(new.pinned),
+        new.persona,
     )
 
 

@@ -82,5 +82,19 @@ async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
     await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream_id,))
 
 
+async def recapped(source: Source, days: int) -> list[Stream]:
+    """The streams that ended within so many days of the newest one that is over, oldest first.
+
+    Nothing while a stream that is over waits for its recap.
+    """
+    rows = await source.rows(
+        "SELECT * FROM streams WHERE recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
+        " AND NOT EXISTS (SELECT 1 FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL)"
+        " ORDER BY ended_at, id",
+        (days,),
+    )
+    return [_stream(row) for row in rows]
+
+
 def _stream(row: Row) -> Stream:
     return Stream(row["id"], row["started_at"], row["ended_at"], row["title"], row["category"], row["recap"])

@@ -7,7 +7,7 @@ import pytest
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import example_toml, load_settings, parse_settings
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PersonaSettings, Settings
 
 
 def test_the_example_is_the_defaults() -> None:
@@ -17,15 +17,29 @@ def test_the_example_is_the_defaults() -> None:
 def test_every_setting_stands_in_the_example() -> None:
     example = example_toml()
     for table in msgspec.structs.fields(Settings):
+        if table.name == "personas":
+            continue
         assert f"[{table.name}]" in example
         block = example.split(f"[{table.name}]")[1].split("\n[")[0]
         for key in msgspec.structs.fields(table.type):
             assert f"\n{key.name} =" in block, f"[{table.name}] {key.name} is not in config.example.toml"
 
 
+def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
+    commented = example_toml().split("# [personas.pirate]\n")[1].split("\n\n")[0]
+    lines = [line.removeprefix("# ") for line in commented.splitlines() if line.startswith("# ")]
+    settings = parse_settings("\n".join(["[personas.pirate]", *lines]), "example")
+    assert [line.split(" =")[0] for line in lines] == [key.name for key in msgspec.structs.fields(PersonaSettings)]
+    assert settings.personas["pirate"] == PersonaSettings(persona="You are a pirate captain.")
+
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
+        ('[personas.pirate]\nvoice = "arr"', "[personas.pirate] has no key `voice`"),
+        ('[personas]\npirate = "arr"', "a persona is a table, written as [personas.NAME]"),
+        ('[bot]\nspeaks_as = "pirate"', "there is no persona `pirate`. Known are: none."),
+        ('[personas.pirate]\ninherits = ["cook"]', "there is no persona `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
         ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
         ("[memory]\nraw_events_h = 48", "[memory], key `raw_events_h`: Expected `float` <= 24.0"),

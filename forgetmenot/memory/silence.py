@@ -1,0 +1,67 @@
+"""What is never brought up: topics and facts that recall and replies leave alone. Pure.
+
+Promises that a text which has all words of an entry, in any form and order, is silenced; for an entry about one viewer
+only where it is about them. It does not forget anything: the notes stay, and show up again when the entry goes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forgetmenot.domain.memory import Note
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.words import STOPWORDS, stem, words
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to leave alone. `viewer_id` None: whoever it is about; `note_id`: that note, whatever it says."""
+
+    id: int
+    viewer_id: str | None
+    words: str
+    note_id: int | None = None
+
+
+class Silence:
+    """Entries, ready to be asked."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries = tuple(entries)
+        self._stems = tuple((entry.viewer_id, meaning(entry.words)) for entry in self.entries if entry.words)
+        self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    def allows(self, note: Note) -> bool:
+        """Whether a note may be brought up."""
+        if note.id in self._notes:
+            return False
+        about = (note.subject_id, *ids_in(note.fact))
+        return not self.has(" ".join((note.fact, *note.topics, *note.asked_with)), about)
+
+    def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
+        """Whether a text about these people speaks of what is left alone."""
+        people = {who for who in about if who is not None}
+        said = meaning(text)
+        return any(stems <= said and (who is None or who in people) for who, stems in self._stems if stems)
+
+    def without(self, text: str) -> str:
+        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
+        if not self._stems:
+            return text
+        kept: list[str] = []
+        about: Sequence[str] = ()
+        for sentence in _SENTENCE.split(text):
+            about = ids_in(sentence) or about
+            if not self.has(sentence, about):
+                kept.append(sentence)
+        return " ".join(kept)
+
+
+def meaning(text: str) -> frozenset[str]:
+    """The stems that carry a text's meaning."""
+    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
