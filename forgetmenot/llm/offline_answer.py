@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from forgetmenot.llm.offline_claims import claims
 from forgetmenot.llm.offline_extract import fact_of
-from forgetmenot.text.grammar import to_you
 from forgetmenot.llm.offline_prompt import Fact, Place, Seen, read
 from forgetmenot.llm.offline_summary import SMALL_CHANGE
 from forgetmenot.llm.offline_words import kindred
+from forgetmenot.text.grammar import to_you
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_FACT = 160

@@ -39,6 +39,8 @@ PLACES = (
     Place("bot_messages", ("text",), cut=True),
     Place("bot_messages", ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id")),
     Place("action_logs", ("params_json", "reason", "detail", "decided_by", "key")),
+    Place("briefs", ("text",), cut=True),
+    Place("never_mention", ("words",)),
     Place("model_calls", ("model", "error")),
 )
 
@@ -82,6 +84,15 @@ EXEMPT = {
     "action_logs.verdict": "a word of ours",
     "action_logs.rule": "a word of ours",
     "action_logs.status": "a word of ours",
+    "semantic_notes.persona": "a setting's name",
+    "briefs.viewer_id": "goes with the row in viewers",
+    "briefs.kind": "a word of ours",
+    "briefs.persona": "a setting's name",
+    "briefs.made_of": "a hash of sources that are gone",
+    "briefs.notes": "ids of rows",
+    "briefs.episodes": "ids of rows",
+    "never_mention.viewer_id": "goes with the row in viewers",
+    "never_mention.by_id": "unset with the row in viewers",
     "model_calls.purpose": "a word of ours",
 }
 

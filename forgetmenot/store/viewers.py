@@ -185,11 +185,6 @@ async def set_banned(tx: Transaction, viewer_id: str, at: int | None) -> None:
     await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
 
 
-async def opted_out(source: Source) -> frozenset[str]:
-    """The ids of everybody of whom nothing may be stored; provisional ones are `login:alice`."""
-    return frozenset(row[0] for row in await source.rows("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL"))
-
-
 async def get(source: Source, viewer_id: str) -> Viewer | None:
     """One person by id."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))

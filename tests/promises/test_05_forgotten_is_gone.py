@@ -103,7 +103,7 @@ class Channel:
             await tx.execute("INSERT INTO cooldowns (name, key, until) VALUES ('class B viewer', ?, 9)", (ALICE,))
             await tx.execute("INSERT INTO pending_redactions (event_id, at) VALUES ('user:' || ?, 9)", (ALICE,))
             await tx.execute("UPDATE note_changes SET cause = 'asked for by ' || ?", (ALICE,))
-            await channel_state.put(tx, {"digest": f"<@{ALICE}> met <@{BOB}>. A quiet week."}, now)
+            await channel_state.put(tx, {"title": "Racing with AliceQuux! A quiet week."}, now)
         logs.log.info("a viewer with a name", viewer=ALICE, who="alicequux")
 
     def _wish(self, key: str, who: str, params: dict[str, str]) -> NewAction:
@@ -155,7 +155,7 @@ async def test_what_others_left_stays(channel: Channel) -> None:
     assert [note.fact for note in await notes.of_subject(db, BOB)] == ["is a friend of somebody"]
     assert await db.value("SELECT summary FROM episodes WHERE id = ?", (channel.episode,)) == f"<@{BOB}> fixed a bike."
     assert await db.value("SELECT recap FROM streams") == f"<@{BOB}> raced."
-    assert await channel_state.read(db, "digest") == "A quiet week."
+    assert await channel_state.read(db, "title") == "A quiet week."
     assert await db.value("SELECT text FROM events WHERE viewer_id = ?", (BOB,)) == (
         "somebody nice, somebody was a better name"
     )

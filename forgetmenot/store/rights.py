@@ -1,0 +1,59 @@
+"""Who asked that nothing of them be stored: by id, or, once they were erased, by a keyed hash that names nobody."""
+
+from collections.abc import Collection, Iterator
+
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.keyed import HashKey
+
+Source = Database | Transaction
+
+
+class OptedOut(Collection[str]):
+    """Everybody of whom nothing may be stored. Iterating gives the ids that are known; `in` knows the others too."""
+
+    def __init__(self, ids: Collection[str], hashes: Collection[str], key: HashKey) -> None:
+        self._ids = frozenset(ids)
+        self._hashes = frozenset(hashes)
+        self._key = key
+
+    def __contains__(self, viewer_id: object) -> bool:
+        if viewer_id in self._ids:
+            return True
+        return bool(self._hashes) and self._key.digest("viewer", str(viewer_id)) in self._hashes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids) + len(self._hashes)
+
+
+async def opted_out(source: Source) -> OptedOut:
+    """Everybody of whom nothing may be stored; provisional ids are `login:alice`."""
+    ids = await source.rows("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
+    hashes = await source.rows("SELECT hash FROM opted_out_unknown")
+    return OptedOut([row[0] for row in ids], [row[0] for row in hashes], source.key)
+
+
+async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
+    """From now on nothing of somebody is stored, and their lines of the last hours lose their text."""
+    await tx.execute(
+        "INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at) VALUES (?1, ?2, ?2, ?2)"
+        " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
+        (viewer_id, now),
+    )
+    await tx.execute(
+        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE viewer_id = ? AND redacted_at IS NULL",
+        (now, viewer_id),
+    )
+
+
+async def opt_in(tx: Transaction, viewer_id: str) -> bool:
+    """Take that back; False if they had not opted out."""
+    known = await tx.execute(
+        "UPDATE viewers SET opted_out_at = NULL WHERE id = ? AND opted_out_at IS NOT NULL", (viewer_id,)
+    )
+    if await tx.row("SELECT 1 FROM opted_out_unknown LIMIT 1") is None:
+        return known > 0
+    digest = tx.key.digest("viewer", viewer_id)
+    return known + await tx.execute("DELETE FROM opted_out_unknown WHERE hash = ?", (digest,)) > 0
