@@ -85,7 +85,7 @@ async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], b
 @asynccontextmanager
 async def _bot_on(sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings) -> AsyncIterator[Bot]:
     """A bot that is logged in on that Twitch and reads it."""
-    for login in script.MODERATORS:
+    for login in (*script.MODERATORS, BOT):
         sim.world.moderator(login)
     for login in script.VIPS:
         sim.world.vip(login)

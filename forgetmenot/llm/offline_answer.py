@@ -159,6 +159,7 @@ def _told(seen: Seen, fact: Fact) -> str:
         return _sentence(f"{_opener(seen)}{fact.about} {said}.")
     if fact.place is Place.CHANNEL:
         return _sentence(f"that's a channel classic: {said.removeprefix('running bit: ')}.")
+    said = said.replace("The ", "the ", 1) if said.startswith("The ") else said
     return _sentence(f"{_opener(seen)}{said}{f' ({fact.when})' if fact.when else ''}.")
 
 
@@ -181,8 +182,6 @@ _ACTIONS = (
 )
 _SHOUTOUT = re.compile(r"\b(?:shout ?out|so)\s+(?:to\s+)?@?(?P<who>[A-Za-z0-9_]{3,25})", re.IGNORECASE)
 _REMEMBER = re.compile(r"\bremember (?:that )?(?=(?:I|my|i['’]?m|i['’]?ve)\b)(?P<what>.+)", re.IGNORECASE)
-
-
 _FORGET = re.compile(r"\bforget (?:that |about )?(?=(?:I|my|i['’]?m|i['’]?ve)\b)(?P<what>.+)", re.IGNORECASE)
 
 

@@ -173,7 +173,8 @@ def _continues(event: ChatEvent, identity: Identity, talks: Conversations, setti
         return False
     if _to_somebody_else(event, identity, talks.speakers):
         return False
-    return event.user_id in talks.fresh or _seems_meant(event.text)
+    more_than_a_shout = len(words(event.text)) > 1  # "LUL" is for the channel
+    return (event.user_id in talks.fresh and more_than_a_shout) or _seems_meant(event.text)
 
 
 def _seems_meant(text: str) -> bool:

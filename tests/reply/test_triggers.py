@@ -117,7 +117,6 @@ def test_a_conversation_goes_on_without_the_name() -> None:
         ("who else ?", True),
         ("my cat is called Miso", False),
         ("good night all", False),
-        ("lol", False),
     ],
 )
 def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it(text: str, later: bool) -> None:
@@ -125,6 +124,10 @@ def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it(text: 
     fresh = Conversations({"1": NOW - 60_000}, fresh={"1"})
     assert kind_of(text, fresh) is TriggerKind.FOLLOW_UP
     assert (kind_of(text, TALKING) is TriggerKind.FOLLOW_UP) is later
+
+
+def test_a_shout_is_for_the_channel_even_right_after_an_answer() -> None:
+    assert kind_of("LUL", Conversations({"1": NOW - 60_000}, fresh={"1"})) is None
 
 
 def test_a_line_to_somebody_else_is_no_follow_up() -> None:
