@@ -12,17 +12,17 @@ It promises an order for any text. It does not know what may be shown: the calle
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.memory.term_table import TermTable
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
 
 DAY_MS = 86_400_000
 ALL_WHEN_AT_MOST = 10
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
-BYTES_PER_TERM = 220  # two arrays, a pair and a place in a dictionary
 K1 = 2.0  # how slowly a repeated word stops counting
 B = 0.3  # how much a long text counts less; facts are all about as short
 STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
@@ -170,51 +170,71 @@ class _Surroundings:
 
 
 class _Index:
-    """Postings with the weight that each term gives each note, worked out beforehand."""
+    """The weight that each term gives each note, worked out beforehand.
+
+    Notes of the same episodes share what surrounds them: it stands once for their group, and for each note what its
+    own words add to that.
+    """
 
     def __init__(self, texts: _Texts, bag_of: Callable[[Iterable[str]], Bag], field_weights: Sequence[float]) -> None:
         facts = [bag_of(told) for told in texts.facts]
         asked = [bag_of(told) for told in texts.asked]
-        averages = _average(facts), _average(asked)
         around = _Surroundings(texts, facts, bag_of).weighted(field_weights[2:])
-        self._postings: dict[str, tuple[array[int], array[float]]] = {}
+        rarity = _Rarity([{*fact, *asked_with} for fact, asked_with in zip(facts, asked, strict=True)])
+        number = {group: index for index, group in enumerate(around)}
+        self._group_of = array("I", [number[group] for group in texts.groups])
+        self._around, self._own = TermTable(), TermTable()
+        for group, weighted in around.items():
+            self._around.add(number[group], ((term, rarity.of(term) * _slowly(w)) for term, w in weighted.items()))
+        averages = _average(facts), _average(asked)
         for index, group in enumerate(texts.groups):
-            weighted = dict(around[group])
-            _add(weighted, facts[index], field_weights[0], averages[0])
-            _add(weighted, asked[index], field_weights[1], averages[1])
-            self._post(index, weighted)
-        said = [{*fact, *asked_with} for fact, asked_with in zip(facts, asked, strict=True)]
-        self._weigh_rarity(len(said), Counter(term for terms in said for term in terms))
-
-    def _post(self, index: int, weighted: Mapping[str, float]) -> None:
-        postings = self._postings
-        for term, weight in weighted.items():
-            found = postings.get(term)
-            if found is None:
-                found = postings[term] = (array("I"), array("f"))
-            found[0].append(index)
-            found[1].append(weight)
-
-    def _weigh_rarity(self, documents: int, own: Counter[str]) -> None:
-        for term, (_, weights) in self._postings.items():
-            rarity = math.log(1 + (documents - own[term] + 0.5) / (own[term] + 0.5))
-            weights[:] = array("f", [rarity * weight / (K1 + weight) for weight in weights])
-
-    @property
-    def size(self) -> int:
-        return sum(BYTES_PER_TERM + 8 * len(indexes) for indexes, _ in self._postings.values())
+            own: dict[str, float] = {}
+            _add(own, facts[index], field_weights[0], averages[0])
+            _add(own, asked[index], field_weights[1], averages[1])
+            self._own.add(index, rarity.added(own, around[group]))
+        self.size = self._around.size + self._own.size
 
     def has(self, term: str) -> bool:
-        return term in self._postings
+        return term in self._own or term in self._around
 
     def scores(self, query: Query) -> dict[int, float]:
         """Each note that a term touches, with its score."""
-        scores: dict[int, float] = defaultdict(float)
-        for term, asked in query.items():
-            if term in self._postings:
-                for index, weight in zip(*self._postings[term], strict=True):
-                    scores[index] += asked * weight
+        shared = _scores(self._around, query)
+        scores = _scores(self._own, query)
+        for index, group in enumerate(self._group_of) if shared else ():
+            if group in shared:
+                scores[index] = scores.get(index, 0.0) + shared[group]
         return scores
+
+
+class _Rarity:
+    """How much a term counts for being rare: over what the notes say themselves."""
+
+    def __init__(self, said: Sequence[set[str]]) -> None:
+        self._notes = len(said)
+        self._with = Counter(term for terms in said for term in terms)
+
+    def of(self, term: str) -> float:
+        """The more, the fewer notes have it."""
+        return math.log(1 + (self._notes - self._with[term] + 0.5) / (self._with[term] + 0.5))
+
+    def added(self, own: Mapping[str, float], around: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+        """What a note's own terms add to what stands around it."""
+        for term, weight in own.items():
+            shared = around.get(term, 0.0)
+            yield term, self.of(term) * (_slowly(shared + weight) - _slowly(shared))
+
+
+def _slowly(weight: float) -> float:
+    return weight / (K1 + weight)
+
+
+def _scores(table: TermTable, query: Query) -> dict[int, float]:
+    scores: dict[int, float] = defaultdict(float)
+    for term, asked in query.items():
+        for row, weight in table.of(term):
+            scores[row] += asked * weight
+    return scores
 
 
 def _sum(bags: Iterable[Bag]) -> Bag:
@@ -243,24 +263,17 @@ class _Vocabulary:
     def __init__(self, known: Iterable[str]) -> None:
         self._words = sorted(known)
         self._sizes = array("I")
-        self._with: dict[str, array[int]] = {}
+        self._with = TermTable()
         for index, word in enumerate(self._words):
             grams = trigrams(word)
             self._sizes.append(len(grams))
-            for gram in grams:
-                self._with.setdefault(gram, array("I")).append(index)
-
-    @property
-    def size(self) -> int:
-        return sum(BYTES_PER_TERM + 4 * len(indexes) for indexes in self._with.values())
+            self._with.add(index, ((gram, 1.0) for gram in grams))
+        self.size = self._with.size
 
     def nearest(self, word: str) -> str | None:
         """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
         grams = trigrams(word)
-        shared = Counter(index for gram in grams if gram in self._with for index in self._with[gram])
-        best, found = NEAR_ENOUGH, None
-        for index, common in shared.items():
-            similarity = common / (len(grams) + self._sizes[index] - common)
-            if similarity >= best and (found is None or similarity > best):
-                best, found = similarity, self._words[index]
-        return found
+        shared = Counter(index for gram in grams for index, _ in self._with.of(gram))
+        near = {i: common / (len(grams) + self._sizes[i] - common) for i, common in shared.items()}
+        best = min(near, key=lambda i: (-near[i], i), default=None)
+        return self._words[best] if best is not None and near[best] >= NEAR_ENOUGH else None
