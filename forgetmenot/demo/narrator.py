@@ -45,8 +45,12 @@ class Narrator:
         self._seen = Marks()
 
     async def begin(self) -> None:
-        """Show only what comes from now on."""
+        """Explain how to read it; show only what comes from now on."""
         self._seen = await news.marks(self._db)
+        self._out("")
+        self._out("How to read it:  hh:mm  who: what is said in chat")
+        self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
+        self._out(f"{BIT_REPLY}what the bot says or does, and what its prompt was made of (ids of notes)")
 
     async def tell(self, cue: Cue) -> None:
         """Show a cue, and what it led to."""
@@ -79,7 +83,8 @@ class Narrator:
         memory = [f"{one['name']} {one['rows']}" for one in sections if one["rows"] and one["name"] in _MEMORY]
         if sections:
             told = "; ".join(memory) or "no memory fits"
-            self._out(f"{BIT_REPLY}prompt of {usage.get('estimated', '?')} tokens, from memory: {told}")
+            same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
+            self._out(f"{BIT_REPLY}prompt of {usage.get('estimated', '?')} tokens, {same}; from memory: {told}")
         if reply.text:
             self._out(f"{BIT_REPLY}ForgetMeNot ({reply.status}): {reply.text}")
         else:
