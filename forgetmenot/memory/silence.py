@@ -49,6 +49,11 @@ class Silence:
         said = meaning(text)
         return any(stems <= said and (who is None or who in people) for who, stems in self._stems if stems)
 
+    def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
+        """The words that are left alone of the channel and of these people."""
+        wanted = {None, *people}
+        return tuple(entry.words for entry in self.entries if entry.words and entry.viewer_id in wanted)
+
     def without(self, text: str) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
         if not self._stems:
@@ -60,6 +65,11 @@ class Silence:
             if not self.has(sentence, about):
                 kept.append(sentence)
         return " ".join(kept)
+
+
+def leaving_alone(text: str, left_alone: Iterable[str]) -> str:
+    """A reply without the sentences that speak of what is left alone."""
+    return Silence(Entry(0, None, words_) for words_ in left_alone).without(text)
 
 
 def meaning(text: str) -> frozenset[str]:

@@ -83,7 +83,8 @@ class TailMaterial:
     """What belongs to one message.
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
-    speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read.
+    speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
+    must not bring up.
     """
 
     now: int
@@ -104,6 +105,7 @@ class TailMaterial:
     actions_done: tuple[ActionDone, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    left_alone: tuple[str, ...] = ()
     depth: Depth = NORMAL
 
 

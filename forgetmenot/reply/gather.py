@@ -12,12 +12,14 @@ from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import ActionDone, Line, Other, Past, TailMaterial, stranger
 from forgetmenot.prompt.standing import standing_of
 from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, channel_state, crowd, working_set
+from forgetmenot.store import bot_messages, briefs, channel_state, crowd, working_set
 from forgetmenot.store.bot_messages import Said
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
@@ -156,23 +158,34 @@ class Gatherer:
     async def _memory(
         self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, shown: Sequence[int]
     ) -> TailMaterial:
-        speaker = material.speaker
-        known = () if speaker.opted_out else await self._recall.about_viewer(speaker.id, query, moment.depth.lore)
-        return replace(
+        speaker, talk = material.speaker, _talk(material)
+        others = await self._others(material, moment, query, bot_id, talk)
+        silence = await self._recall.silence()
+        material = replace(
             material,
-            lore=tuple(known),
-            others=await self._others(material, moment, query, bot_id),
+            others=others,
             past_episodes=await self._past(moment, query, shown),
+            left_alone=silence.about([speaker.id, *(other.viewer.id for other in others)]),
         )
+        if speaker.opted_out:
+            return material
+        known = await self._recall.about_viewer(speaker.id, query, moment.depth.lore, talk=talk)
+        brief = await briefs.usable(self._db, speaker.id, speaking(moment.settings).name)
+        return replace(material, lore=tuple(known), brief=silence.without(brief))
 
-    async def _others(self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str) -> tuple[Other, ...]:
+    async def _others(
+        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str]
+    ) -> tuple[Other, ...]:
         text = " ".join([*(line.text for line in material.before), moment.trigger.question])
         without = {material.speaker.id, bot_id}
         named = await self._recall.people_in(text, without=without, limit=moment.depth.others)
         people = await working_set.viewers(self._db, named)
         return tuple(
             [
-                Other(people[who], tuple(await self._recall.about_viewer(who, query, moment.depth.lore_per_other)))
+                Other(
+                    people[who],
+                    tuple(await self._recall.about_viewer(who, query, moment.depth.lore_per_other, talk=talk)),
+                )
                 for who in named
                 if who in people and not people[who].opted_out
             ]
@@ -197,6 +210,12 @@ class Gatherer:
         return replace(material, names=names, hidden=hidden)
 
 
+def _talk(material: TailMaterial) -> frozenset[str]:
+    """What the conversation in the prompt is about, for the topic gate."""
+    lines = (*material.chat, *material.own_lines, *material.before, material.message)
+    return conversation(*(line.text for line in lines))
+
+
 def _before(trigger: Trigger, earlier: list[Line]) -> tuple[Line, ...]:
     """A bare mention continues what its speaker said just before."""
     return tuple(earlier[-1:]) if trigger.kind is TriggerKind.BARE else ()
@@ -210,6 +229,7 @@ def _people_of(material: TailMaterial) -> set[str]:
     texts = [recalled.note.fact for recalled in material.lore]
     texts += [recalled.note.fact for other in material.others for recalled in other.lore]
     texts += [past.text for past in material.past_episodes]
+    texts.append(material.brief)
     texts += [done.text for done in material.actions_done]
     ids = {line.viewer_id for line in (*material.chat, *material.own_lines, material.message) if line.viewer_id}
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}

@@ -51,6 +51,7 @@ class PrefixKeeper:
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self._db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
+        digest = (await self._recall.silence()).without(digest)
         query = self._recall.query("", category=category, title=title)
         notes = tuple(found.note for found in await self._recall.about_channel(query))
         episodes = await self._episodes()

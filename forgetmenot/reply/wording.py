@@ -11,6 +11,7 @@ from forgetmenot.actions.executor import ActionContext, Executor
 from forgetmenot.actions.grammar import parse
 from forgetmenot.domain.action import OutcomeKind, Proposal
 from forgetmenot.domain.model import ModelAnswer, Prompt
+from forgetmenot.memory.silence import leaving_alone
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply.boasts import boasts
 from forgetmenot.reply.job import Job
@@ -19,6 +20,7 @@ from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_senten
 from forgetmenot.reply.triggers import Identity
 
 LINES_AROUND = 10
+ANOTHER_SUBJECT = "I leave that one alone. What else is new?"
 
 
 class Wording:
@@ -40,6 +42,8 @@ class Wording:
             words = await self._carried_out(job, parsed.proposal, material, words)
         elif boasts(words) and not material.actions_done:
             words, fired = lines.NEUTRAL, (*fired, "boast")
+        if (allowed := leaving_alone(words, material.left_alone)) != words:
+            words, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
         polished = polish(words, manner_of(job, material, self._identity()))
         return Polished(polished.text, (*fired, *polished.filters))
 
