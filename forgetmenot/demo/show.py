@@ -20,6 +20,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narrator import Narrator
 from forgetmenot.demo.player import Player
+from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import channel_state, news, report
@@ -135,12 +136,21 @@ def _on(sim: TwitchSim, settings: Settings) -> Settings:
 
 
 async def _where_it_stopped(path: Path) -> tuple[int, int]:
-    """When this showing began (ms), and up to where it was played: 0 if it begins now."""
+    """When this showing began (ms), and up to where it was played: 0 if it begins now.
+
+    A finished demo is taken away first. Raises InputError for a memory that is not a demo's.
+    """
     async with open_database(path) as db:
-        started = int(await channel_state.read(db, STARTED) or 0)
+        started = await channel_state.read(db, STARTED)
+        finished = await channel_state.read(db, FINISHED)
         heard = await news.last_heard(db)
-        if started and not await channel_state.read(db, FINISHED):
-            return started, heard
+    if not started and heard:
+        raise InputError(f"{path} holds the memory of a real channel. Name another file for the demo with --db.")
+    if started and not finished:
+        return int(started), heard
+    if finished:
+        for end in ("", "-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
     return (tonight if tonight <= now else tonight - DAY), 0
