@@ -1,0 +1,183 @@
+"""`forgetmenot viewer show|export|erase|optout|optin LOGIN`: the rights of one person, by the streamer's hand."""
+
+import argparse
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say
+
+if TYPE_CHECKING:
+    from forgetmenot.store.database import Database
+
+SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
+"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "held": {"events", "notes", "episodes",
+"replies", "actions", "streams"}}. Times are ISO 8601, UTC."""
+EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams, lines,
+notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
+file to write it to."""
+ERASE_KEYS = """JSON: {"erased": true, "opted_out", "events", "notes", "actions", "rewritten": {table: rows},
+"log_lines", "wiped", "ms"}. wiped is false while another program reads the file; the bot then finishes it by itself."""
+OPT_KEYS = 'JSON: {"id", "opted_out"}.'
+
+Action = Callable[["Database", str, argparse.Namespace], Awaitable[int | None]]
+
+
+def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+    """Name the command and its options."""
+    parser = subparsers.add_parser("viewer", help="show, hand over or erase what is held about one person")
+    actions = parser.add_subparsers(dest="viewer_command", metavar="ACTION", required=True)
+    _action(actions, "show", "what is held about a person", SHOW_KEYS, _show)
+    export = _action(actions, "export", "everything held about a person, as one JSON file", EXPORT_KEYS, _export)
+    export.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
+    erase = _action(actions, "erase", "erase a person: no byte is left of them", ERASE_KEYS, _erase)
+    erase.add_argument("--yes", action="store_true", help="do not ask")
+    _action(actions, "optout", "store nothing of a person from now on", OPT_KEYS, _opt_out)
+    _action(actions, "optin", "take that back", OPT_KEYS, _opt_in)
+
+
+def _action(actions: Any, name: str, words: str, keys: str, do: Action) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=words, description=words, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("login", metavar="LOGIN", help="their present login, or their Twitch id")
+    add_db_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=lambda arguments: run_async(_run(do, arguments)))
+    return parser
+
+
+async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
+    async with _opened(arguments) as (db, viewer_id):
+        return await do(db, viewer_id, arguments)
+
+
+@asynccontextmanager
+async def _opened(arguments: argparse.Namespace) -> "AsyncIterator[tuple[Database, str]]":
+    from forgetmenot.errors import InputError
+    from forgetmenot.store import crowd
+    from forgetmenot.store.database import open_database
+
+    async with open_database(existing_database(arguments)) as db:
+        viewer_id = await crowd.find(db, arguments.login)
+        if viewer_id is None:
+            raise InputError(f"Nobody called {arguments.login} is known. Use a present login or a Twitch id.")
+        yield db, viewer_id
+
+
+async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.beliefs import LIVE
+    from forgetmenot.memory.why import names_for
+    from forgetmenot.store import dossier, erasure, notes
+    from forgetmenot.text.mentions import show
+
+    row = await dossier.person(db, viewer_id)
+    live = await notes.of_subject(db, viewer_id, LIVE)
+    names = await names_for(db, live)
+    facts = [{"id": one.id, "fact": show(one.fact, names), "source_kind": one.source_kind.value} for one in live]
+    held = (await erasure.held(db, viewer_id))._asdict()
+    person = _dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
+    del person["opted_out_at"], person["banned_at"]
+    if arguments.json:
+        emit({**person, "names": await erasure.names_of(db, viewer_id), "notes": facts, "held": held})
+        return
+    out = ", opted out" if person["opted_out"] else ""
+    print(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
+    print(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
+    print("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
+    for fact in facts:
+        print(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
+
+
+def _dated(row: dict[str, object]) -> dict[str, object]:
+    """A row with its times readable."""
+    from forgetmenot.clock import iso
+
+    times = {"at", "until"}
+    return {
+        key: iso(value) if isinstance(value, int) and (key.endswith("_at") or key in times) else value
+        for key, value in row.items()
+    }
+
+
+async def _export(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
+    import msgspec
+
+    from forgetmenot.errors import InputError
+    from forgetmenot.store import dossier
+
+    parts = await dossier.everything(db, viewer_id)
+    dated = {name: [_dated(row) for row in rows] for name, rows in parts.items()}
+    whole = {"person": _dated(await dossier.person(db, viewer_id)), **dated}
+    text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+    if arguments.out is None:
+        sys.stdout.write(text + "\n")
+        return
+    try:
+        arguments.out.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
+    say(f"Written to {arguments.out}.")
+
+
+async def _erase(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.memory.erasure import Eraser
+
+    if not arguments.yes and not await _confirmed(arguments.login):
+        say("Nothing was erased.")
+        return 1
+    report = await Eraser(db=db, clock=SystemClock()).erase(viewer_id, _progress)
+    if arguments.json:
+        emit({"erased": True, **asdict(report)})
+        return 0
+    rows = sum(report.rewritten.values())
+    say(f"Erased: {report.notes} notes, {report.events} lines; {rows} texts rewritten, in {report.ms / 1_000:.1f} s.")
+    if not report.wiped:
+        say("Another program holds the file open; the bot finishes the last step by itself within minutes.")
+    return 0
+
+
+async def _confirmed(login: str) -> bool:
+    import asyncio
+
+    from forgetmenot.errors import InputError
+
+    if not sys.stdin.isatty():
+        raise InputError(f"This erases {login} for good. Add --yes to do it without being asked.")
+    say(f"This erases everything about {login} and cannot be undone. Type the login again to go on:")
+    typed: str = await asyncio.to_thread(sys.stdin.readline)
+    return typed.strip().casefold() == login.casefold()
+
+
+def _progress(share: float, step: str) -> None:
+    say(f"{share:4.0%} {step}")
+
+
+async def _opt_out(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.store import rights
+
+    async with db.write() as tx:
+        await rights.opt_out(tx, viewer_id, SystemClock().now())
+    await db.wipe_deleted()
+    _told(viewer_id, arguments, opted_out=True)
+
+
+async def _opt_in(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
+    from forgetmenot.store import rights
+
+    async with db.write() as tx:
+        await rights.opt_in(tx, viewer_id)
+    _told(viewer_id, arguments, opted_out=False)
+
+
+def _told(viewer_id: str, arguments: argparse.Namespace, *, opted_out: bool) -> None:
+    if arguments.json:
+        emit({"id": viewer_id, "opted_out": opted_out})
+    else:
+        say(f"Nothing {arguments.login} says is stored from now on." if opted_out else "They are remembered again.")
