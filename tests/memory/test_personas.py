@@ -1,0 +1,123 @@
+"""Personas: whose notes are shown, who writes for whom; switching loses nothing. And the gate by topics."""
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.topics import conversation
+from forgetmenot.prompt.voice import instructions
+from forgetmenot.settings.personas import persona_of, speaking
+from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings
+from forgetmenot.store import notes
+from forgetmenot.store.notes import NewNote
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.notes_world import World
+
+PERSONAS = {
+    "pirate": PersonaSettings(persona="You are a pirate.", language="pirate", own_notes=True),
+    "parrot": PersonaSettings(inherits=("pirate",)),
+    "cook": PersonaSettings(own_notes=True, inherits=("parrot",)),
+}
+
+
+def speaks(name: str) -> Settings:
+    return Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
+
+
+@pytest.fixture
+def recall(world: "World") -> Recall:
+    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+
+
+async def write(world: "World", fact: str, *topics: str, persona: str = "") -> None:
+    now = world.clock.now()
+    async with world.db.write() as tx:
+        new = NewNote(Scope.VIEWER, "1", fact, 0.8, SourceKind.SELF_CLAIM, now, topics=topics, persona=persona)
+        await notes.insert(tx, new, cause="said", now=now)
+
+
+async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
+    return {one.note.fact for one in await recall.about_viewer("1", "", talk=talk)}
+
+
+async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:
+    await write(world, "likes tea")
+    await write(world, "buried a treasure", persona="pirate")
+    await write(world, "owes the cook a pan", persona="cook")
+    seen = {}
+    for name in ("", "pirate", "parrot", "cook", ""):
+        world.settings = speaks(name)
+        seen[name] = await shown(recall)
+    assert seen == {
+        "": {"likes tea"},
+        "pirate": {"likes tea", "buried a treasure"},
+        "parrot": {"likes tea", "buried a treasure"},
+        "cook": {"likes tea", "buried a treasure", "owes the cook a pan"},
+    }
+    assert len(await notes.of_subject(world.db, "1")) == 3
+
+
+def test_switching_changes_the_voice_and_keeps_the_rules() -> None:
+    plain, pirate, parrot = (instructions(speaks(name)) for name in ("", "pirate", "parrot"))
+    assert "You are a pirate." in pirate
+    assert "in pirate." in pirate
+    assert parrot == plain
+    assert plain.split("How you talk")[1].split("\n- Plain")[1] == pirate.split("How you talk")[1].split("\n- Plain")[1]
+
+
+def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:
+    circle = Settings(
+        personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))},
+    )
+    assert persona_of(circle, "a").knows == {"", "a", "b"}
+    assert speaking(speaks("nobody")).name == ""
+
+
+async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
+    world: "World", change: "Callable[..., dict[str, object]]"
+) -> None:
+    world.settings = speaks("pirate")
+    await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, _ = world.extractor(json.dumps({"changes": [change()]}))
+    await extractor.run_pass()
+    assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate"]
+    world.settings = speaks("parrot")
+    await world.episode("<@1> likes tea.", {"1": (5, 0)})
+    extractor, _ = world.extractor(json.dumps({"changes": [change(fact="likes green tea")]}))
+    await extractor.run_pass()
+    assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
+
+
+async def test_a_note_of_one_persona_takes_nothing_from_the_others(
+    world: "World", learn: "Callable[..., Awaitable[object]]", change: "Callable[..., dict[str, object]]"
+) -> None:
+    await learn(change(fact="lives in Oslo"))
+    world.settings = speaks("pirate")
+    await learn(change(fact="lives in Tortuga"))
+    await learn(change(fact="lives in Nassau"))
+    live = [(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")]
+    assert live == [("lives in Oslo", ""), ("lives in Nassau", "pirate")]
+
+
+# ── the gate by topics ──────────────────────────────────────────────────────────────────────
+
+
+async def test_a_note_with_topics_waits_for_a_conversation_that_touches_one(world: "World", recall: Recall) -> None:
+    world.settings = msgspec.structs.replace(world.settings, recall=RecallSettings(topic_gate=True))
+    await write(world, "plays drums", "music", "bands")
+    await write(world, "likes tea")
+    assert await shown(recall, conversation("how was the game?")) == {"likes tea"}
+    assert await shown(recall, conversation("what a band!", "indeed")) == {"likes tea", "plays drums"}
+    assert await shown(recall) == {"likes tea", "plays drums"}
+
+
+async def test_the_gate_is_open_unless_it_is_asked_for(world: "World", recall: Recall) -> None:
+    await write(world, "plays drums", "music")
+    assert await shown(recall, conversation("how was the game?")) == {"plays drums"}
