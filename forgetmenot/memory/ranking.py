@@ -12,7 +12,7 @@ It promises an order for any text. It does not know what may be shown: the calle
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forgetmenot.domain.memory import Note, Recalled
@@ -185,7 +185,7 @@ class _Index:
         self._group_of = array("I", [number[group] for group in texts.groups])
         self._around, self._own = TermTable(), TermTable()
         for group, weighted in around.items():
-            self._around.add(number[group], ((term, rarity.of(term) * _slowly(w)) for term, w in weighted.items()))
+            self._around.add(number[group], {term: rarity[term] * w / (K1 + w) for term, w in weighted.items()})
         averages = _average(facts), _average(asked)
         for index, group in enumerate(texts.groups):
             own: dict[str, float] = {}
@@ -207,26 +207,26 @@ class _Index:
         return scores
 
 
-class _Rarity:
-    """How much a term counts for being rare: over what the notes say themselves."""
+class _Rarity(dict[str, float]):
+    """How much a term counts for being rare over what the notes say themselves; worked out when it is asked for."""
 
     def __init__(self, said: Sequence[set[str]]) -> None:
+        super().__init__()
         self._notes = len(said)
         self._with = Counter(term for terms in said for term in terms)
 
-    def of(self, term: str) -> float:
-        """The more, the fewer notes have it."""
-        return math.log(1 + (self._notes - self._with[term] + 0.5) / (self._with[term] + 0.5))
+    def __missing__(self, term: str) -> float:
+        having = self._with[term]
+        rarity = self[term] = math.log(1 + (self._notes - having + 0.5) / (having + 0.5))
+        return rarity
 
-    def added(self, own: Mapping[str, float], around: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    def added(self, own: Mapping[str, float], around: Mapping[str, float]) -> dict[str, float]:
         """What a note's own terms add to what stands around it."""
-        for term, weight in own.items():
-            shared = around.get(term, 0.0)
-            yield term, self.of(term) * (_slowly(shared + weight) - _slowly(shared))
-
-
-def _slowly(weight: float) -> float:
-    return weight / (K1 + weight)
+        both = {term: around.get(term, 0.0) + weight for term, weight in own.items()}
+        return {
+            term: self[term] * (weight / (K1 + weight) - (weight - own[term]) / (K1 + weight - own[term]))
+            for term, weight in both.items()
+        }
 
 
 def _scores(table: TermTable, query: Query) -> dict[int, float]:
@@ -267,7 +267,7 @@ class _Vocabulary:
         for index, word in enumerate(self._words):
             grams = trigrams(word)
             self._sizes.append(len(grams))
-            self._with.add(index, ((gram, 1.0) for gram in grams))
+            self._with.add(index, dict.fromkeys(grams, 1.0))
         self.size = self._with.size
 
     def nearest(self, word: str) -> str | None:

@@ -5,7 +5,8 @@ garbage collector again and again, and that holds the event loop for a tenth of 
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from itertools import count, repeat
 
 BYTES_PER_TERM = 120  # a short text and a place in a dictionary
 BYTES_PER_ENTRY = 12
@@ -23,14 +24,13 @@ class TermTable:
     def __contains__(self, term: str) -> bool:
         return term in self._last
 
-    def add(self, row: int, weights: Iterable[tuple[str, float]]) -> None:
-        """Take in what each of these terms weighs in a row."""
-        last, before = self._last, self._before
-        for term, weight in weights:
-            before.append(last.get(term, -1))
-            last[term] = len(self._rows)
-            self._rows.append(row)
-            self._weights.append(weight)
+    def add(self, row: int, weights: Mapping[str, float]) -> None:
+        """Take in what each of these terms weighs in a row; whole columns at a time, for a cold recall is mostly this."""
+        first = len(self._rows)
+        self._before.extend(map(self._last.get, weights, repeat(-1)))
+        self._last.update(zip(weights, count(first), strict=False))
+        self._rows.extend(repeat(row, len(weights)))
+        self._weights.extend(weights.values())
 
     def of(self, term: str) -> Iterator[tuple[int, float]]:
         """The rows of a term with its weight in each, the last added first."""

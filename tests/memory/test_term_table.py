@@ -12,7 +12,7 @@ ROWS = st.lists(st.dictionaries(st.text(max_size=3), st.sampled_from([0.25, 0.5,
 def test_what_was_added_is_found_by_its_term(rows: list[dict[str, float]]) -> None:
     table = TermTable()
     for row, weights in enumerate(rows):
-        table.add(row, weights.items())
+        table.add(row, weights)
     terms = {term for weights in rows for term in weights}
     for term in terms:
         assert sorted(table.of(term)) == [(i, weights[term]) for i, weights in enumerate(rows) if term in weights]
