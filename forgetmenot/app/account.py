@@ -11,7 +11,7 @@ from pathlib import Path
 from forgetmenot.app.bot import Bot, Myself
 from forgetmenot.app.chores import Chore
 from forgetmenot.clock import MINUTE, SECOND, Clock
-from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.errors import TwitchError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection
@@ -34,15 +34,24 @@ class TwitchAccount:
         return self.login.trouble
 
     async def myself(self) -> Myself:
-        """Who is logged in; nobody, if nobody is. Raises TwitchUnavailable."""
+        """Who is logged in; nobody, if nobody is or Twitch cannot say just now (`trouble` tells)."""
         try:
-            token: Token = await self.login.token()
-            if not token.login:
-                token = await self.login.validate()
-        except TwitchLoginNeeded as error:
+            return await self.recognised()
+        except TwitchError as error:
             self.login.trouble = str(error)
             return Myself()
+
+    async def recognised(self) -> Myself:
+        """Who is logged in. Raises TwitchLoginNeeded, TwitchUnavailable."""
+        token: Token = await self.login.token()
+        if not token.login:
+            token = await self.login.validate()
         return Myself(token.user_id, token.login)
+
+
+def login_folder(database: Path) -> Path:
+    """Where the log-ins of a memory's bot lie, unless the system's keyring has them."""
+    return database.parent / "login"
 
 
 @contextlib.asynccontextmanager
@@ -71,7 +80,7 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
 
     async def recognise() -> None:
         if not bot.me.user_id:
-            bot.become(await account.myself())
+            bot.become(await account.recognised())
 
     every = bot.settings().twitch.channel_state_every_s * SECOND
     bot.chores.all.insert(0, Chore("account", lambda: MINUTE, recognise))

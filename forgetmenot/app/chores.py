@@ -31,15 +31,24 @@ class Chore:
         except ForgetMeNotError as error:
             self._failed(str(error))
         except Exception as error:  # noqa: BLE001  # the supervisor: a bug in one chore must not end the show
-            self._failed(f"{type(error).__name__} in {self.name}")
-            log.exception("a chore failed unexpectedly", chore=self.name)
+            sentence = f"{type(error).__name__} in {self.name}"
+            if sentence != self.trouble:
+                log.exception("a chore failed unexpectedly", chore=self.name)
+            self._failed(sentence)
         else:
-            self.trouble, self.failures = "", 0
+            self._succeeded()
         self.due_at = now + self._pause()
 
     def _failed(self, sentence: str) -> None:
+        """Tell it, but not again and again while it stays as it is."""
+        if sentence != self.trouble:
+            log.warning("a chore failed", chore=self.name, reason=sentence)
         self.trouble, self.failures = sentence, self.failures + 1
-        log.warning("a chore failed", chore=self.name, reason=sentence, in_a_row=self.failures)
+
+    def _succeeded(self) -> None:
+        if self.failures:
+            log.info("a chore works again", chore=self.name, failures=self.failures)
+        self.trouble, self.failures = "", 0
 
     def _pause(self) -> int:
         """Its period; after failures sooner at first, then ever later, up to 15 minutes."""
@@ -74,10 +83,15 @@ class Chores:
 async def keep_going(name: str, work: Callable[[], Awaitable[object]], pause_s: float = 1.0) -> None:
     """Run something that never ends by itself, again after a pause if it fails."""
     while True:
-        try:
-            await work()
-        except ForgetMeNotError as error:
-            log.warning("a part of the bot failed and is started again", part=name, reason=str(error))
-        except Exception:  # noqa: BLE001  # the supervisor
-            log.exception("a part of the bot failed unexpectedly and is started again", part=name)
+        await survived(name, work())
         await asyncio.sleep(pause_s)
+
+
+async def survived(name: str, work: Awaitable[object]) -> None:
+    """Await a piece of work; what goes wrong in it is told, not raised."""
+    try:
+        await work
+    except ForgetMeNotError as error:
+        log.warning("a part of the bot failed", part=name, reason=str(error))
+    except Exception:  # noqa: BLE001  # the supervisor
+        log.exception("a part of the bot failed unexpectedly", part=name)

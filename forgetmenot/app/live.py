@@ -1,18 +1,18 @@
 """A live bot: reads the channel for ever, does its chores, and stops cleanly within four seconds.
 
 Ctrl-C and SIGTERM end it: no more replies, what was heard is on disk, and the remainder is summarised if the model
-answers in time; else it is kept for the next start.
+answers in time; else it is kept for the next start. What goes wrong with one line of chat ends that line only.
 """
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
+from forgetmenot.app.account import TwitchAccount, login_folder, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.chores import keep_going
+from forgetmenot.app.chores import keep_going, survived
+from forgetmenot.app.ending import Ending, on_signals
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError
@@ -27,25 +27,30 @@ async def run_live(settings: Settings, path: Path, tell: Callable[[str], None]) 
     """`forgetmenot run`. Raises what is expected to go wrong at start; later troubles are told and survived."""
     _check_channel(settings)
     clock = SystemClock()
-    async with open_account(lambda: settings, path.parent, clock) as account:
-        me = await account.myself()
-        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account.helix, me=me) as bot:
-            if settings.twitch.client_id:
-                watch_channel(bot, account)
-            tell(_greeting(bot, account))
-            await _live(bot, clock, account.ears, account)
+    with on_signals() as ending:
+        async with open_account(lambda: settings, login_folder(path), clock) as account:
+            me = await account.myself()
+            hands = account.helix
+            async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=hands, me=me) as bot:
+                if settings.twitch.client_id:
+                    watch_channel(bot, account)
+                tell(_greeting(bot, account))
+                await _live(bot, clock, ending, account.ears, account)
 
 
 async def listen_live(settings: Settings, path: Path, tell: Callable[[str], None]) -> None:
     """`forgetmenot listen`: anonymous, read-only."""
     _check_channel(settings)
     clock = SystemClock()
-    async with open_bot(path, "listen", settings=lambda: settings, clock=clock) as bot:
-        tell(f"Listening to {settings.twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
-        await _live(bot, clock, IrcConnection(settings=lambda: settings, clock=clock))
+    with on_signals() as ending:
+        async with open_bot(path, "listen", settings=lambda: settings, clock=clock) as bot:
+            tell(f"Listening to {settings.twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
+            await _live(bot, clock, ending, IrcConnection(settings=lambda: settings, clock=clock))
 
 
-async def _live(bot: Bot, clock: SystemClock, ears: IrcConnection, account: TwitchAccount | None = None) -> None:
+async def _live(
+    bot: Bot, clock: SystemClock, ending: Ending, ears: IrcConnection, account: TwitchAccount | None = None
+) -> None:
     """Work until somebody asks for the end, or the channel cannot be read at all."""
     try:
         with _as_one_error():
@@ -54,7 +59,7 @@ async def _live(bot: Bot, clock: SystemClock, ears: IrcConnection, account: Twit
                 if account is not None:
                     tasks.append(group.create_task(keep_going("log-in", account.login.keep_valid)))
                 tasks.append(group.create_task(_read(bot, clock, ears), name="reading"))
-                await _asked_to_stop()
+                await ending.asked()
                 for task in tasks:
                     task.cancel()
     finally:
@@ -68,19 +73,7 @@ async def _read(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
             continue
         if isinstance(item, ChatEvent):
             clock.observe(item.at)
-        await bot.hear(item)
-
-
-async def _asked_to_stop() -> None:
-    """Return on Ctrl-C or SIGTERM. On Windows Ctrl-C cancels the caller instead."""
-    asked = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with contextlib.ExitStack() as stack:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError):
-                loop.add_signal_handler(name, asked.set)
-                stack.callback(loop.remove_signal_handler, name)
-        await asked.wait()
+        await survived("a line of chat", bot.hear(item))
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_config_option, data_folder, run_async, say
+from forgetmenot.cli.common import add_config_option, add_db_option, database_path, run_async, say
 
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
@@ -25,6 +25,7 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     _add_account(login)
     login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
     add_config_option(login)
+    add_db_option(login)
     login.set_defaults(run=_login)
     logout = subparsers.add_parser(
         "logout",
@@ -33,6 +34,7 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     )
     _add_account(logout)
     add_config_option(logout)
+    add_db_option(logout)
     logout.set_defaults(run=_logout)
 
 
@@ -46,11 +48,12 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def token_store() -> "TokenStore":
-    """Where this user's log-ins are."""
+def token_store(arguments: argparse.Namespace) -> "TokenStore":
+    """Where the log-ins of this memory's bot are: where `run` looks for them."""
+    from forgetmenot.app.account import login_folder
     from forgetmenot.twitch.tokens import TokenStore
 
-    return TokenStore(data_folder() / "login")
+    return TokenStore(login_folder(database_path(arguments)))
 
 
 def _settings(arguments: argparse.Namespace) -> "Settings":
@@ -64,7 +67,7 @@ def _login(arguments: argparse.Namespace) -> int:
     from forgetmenot.twitch.tokens import Account
 
     settings, account = _settings(arguments), Account(arguments.account)
-    return run_async(sign_in(settings, account, token_store(), open_browser=not arguments.no_browser))
+    return run_async(sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser))
 
 
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> int:
@@ -161,7 +164,7 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
 def _logout(arguments: argparse.Namespace) -> int:
     from forgetmenot.twitch.tokens import Account
 
-    return run_async(sign_out(_settings(arguments), Account(arguments.account), token_store()))
+    return run_async(sign_out(_settings(arguments), Account(arguments.account), token_store(arguments)))
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> int:

@@ -211,15 +211,19 @@ class Login:
 
     async def keep_valid(self) -> None:
         """Validate now and every hour, for ever; after a failure every minute. `trouble` tells how it stands."""
+        told = ""
         while True:
-            pause = HOUR
+            pause, trouble = HOUR, ""
             try:
                 await self.validate()
             except TwitchLoginNeeded as error:
                 pause, self.trouble = MINUTE, str(error)
             except TwitchError as error:
-                pause = MINUTE
-                log.warning("the log-in could not be checked", account=self.account.value, reason=str(error))
+                pause, trouble = MINUTE, str(error)
+            trouble = trouble or self.trouble
+            if trouble and trouble != told:
+                log.warning("the log-in could not be checked", account=self.account.value, reason=trouble)
+            told = trouble
             await self._clock.sleep(pause)
 
     async def log_out(self) -> bool:

@@ -120,6 +120,7 @@ class IrcConnection:
         self._channel = settings().twitch.channel.lower().lstrip("#")
         self._refused_token = ""
         self._login_trouble = ""
+        self._told = ""
         self._attempts = 0
         self._ever_joined = False
         self._heard_at: int | None = None
@@ -172,8 +173,9 @@ class IrcConnection:
         try:
             account = await self._login()
         except TwitchLoginNeeded as error:
+            if self._login_trouble != str(error):
+                log.warning("listening anonymously", reason=str(error))
             self._login_trouble = str(error)
-            log.warning("listening anonymously", reason=self._login_trouble)
             return None
         if account and account.token == self._refused_token:
             return None
@@ -211,7 +213,7 @@ class IrcConnection:
         if self._joined_at is not None:
             return []
         now = self._clock.now()
-        self.room_id, self._joined_at, self._ever_joined = room_id, now, True
+        self.room_id, self._joined_at, self._ever_joined, self._told = room_id, now, True, ""
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
         last, self._heard_at = self._heard_at, now
@@ -244,7 +246,9 @@ class IrcConnection:
         self._attempts += 1
         pause = round(longest * (0.5 + self._dice.random() / 2))
         self._set(Phase.WAITING, reason)
-        log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)
+        if reason != self._told:  # once per trouble: an evening without a network is one line
+            log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)
+        self._told = reason
         await self._clock.sleep(pause)
 
     def _set(self, phase: Phase, error: str, login: str = "") -> None:

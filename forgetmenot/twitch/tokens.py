@@ -100,10 +100,10 @@ class TokenStore:
 
         try:
             keyring.set_password(SERVICE, account.value, text)
+            return keyring.get_password(SERVICE, account.value) == text  # one that is switched off takes, and loses
         except KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
             return False
-        return True
 
     def _into_file(self, account: Account, text: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)

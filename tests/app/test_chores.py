@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from forgetmenot.app.chores import Chore, Chores
+from forgetmenot.app.chores import Chore, Chores, keep_going
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.errors import ModelUnavailable
 
@@ -82,3 +82,24 @@ async def test_live_each_chore_runs_in_its_own_task(clock: ManualClock) -> None:
         for task in tasks:
             task.cancel()
     assert quick.rung >= 3
+
+
+async def test_a_trouble_that_stays_is_told_once(clock: ManualClock, capsys: pytest.CaptureFixture[str]) -> None:
+    bell = Bell(*[ModelUnavailable("The model is away.")] * 20)
+    chores = Chores(clock, [chore(bell)])
+    for _ in range(25):
+        await chores.catch_up()
+        await clock.move_to(chores.all[0].due_at)
+    assert capsys.readouterr().err.count("The model is away.") == 1
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    bell = Bell(error)
+    part = asyncio.create_task(keep_going("bell", bell.ring, pause_s=0.001))
+    while bell.rung < 3:
+        await asyncio.sleep(0.001)
+    part.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await part
+    assert "part=bell" in capsys.readouterr().err

@@ -101,6 +101,20 @@ def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_keyring_that_is_switched_off_loses_nothing(tmp_path: Path) -> None:
+    """`keyring --disable` leaves a keyring that takes everything and keeps nothing."""
+    from keyring.backends.null import Keyring
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
+    try:
+        store = TokenStore(tmp_path)
+        store.save(Account.BOT, ONE)
+        assert store.load(Account.BOT) == ONE
+    finally:
+        keyring.set_keyring(before)
+
+
 def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
     """As on a headless Linux, where keyring raises NoKeyringError."""
     before = keyring.get_keyring()

@@ -1,0 +1,257 @@
+"""`forgetmenot run` and `listen` as their user starts them, on a loopback Twitch that behaves well, and badly."""
+
+import asyncio
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, closing
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.sim.twitch import TwitchSim
+from tests.program import BOT, Running, log_in, running, write_settings
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[TwitchSim]:
+    async with TwitchSim() as twitch:
+        yield twitch
+
+
+def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "m.sqlite3")) as db:
+        return list(db.execute(sql))
+
+
+def said(folder: Path) -> list[object]:
+    return [row[0] for row in rows(folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq")]
+
+
+def start(
+    folder: Path, sim: TwitchSim, *, logged_in: bool = True, **tables: str
+) -> AbstractAsyncContextManager[Running]:
+    config = write_settings(folder, sim, **tables)
+    if logged_in:
+        log_in(folder, sim)
+    return running(folder, "run", "--config", config, "--db", folder / "m.sqlite3")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_answers_once_and_ends_in_time_with_everything_kept(
+    tmp_path: Path, sim: TwitchSim, number: signal.Signals
+) -> None:
+    async with start(tmp_path, sim) as bot:
+        await sim.joined(seconds=20)
+        await sim.say("alice", "what a level")
+        mention = await sim.say("bob", f"@{BOT} hello")
+        await sim.until(lambda: sim.sent, 10)
+        for line in range(40):
+            await sim.say("carol", f"line {line}")
+        await heard(sim)
+        assert await bot.stop(number) == 0
+    assert said(tmp_path) == ["what a level", f"@{BOT} hello", *(f"line {line}" for line in range(40))]
+    assert len(sim.sent) == 1
+    assert sim.sent[0].reply_to is not None
+    assert sim.sent[0].reply_to.id == mention
+    assert rows(tmp_path, "SELECT status, event_id FROM bot_messages") == [("sent", mention)]
+    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [(0,)]
+    assert "Traceback" not in bot.told
+
+
+async def test_a_second_instance_is_refused_and_told_who_holds_the_memory(tmp_path: Path, sim: TwitchSim) -> None:
+    async with start(tmp_path, sim) as first:
+        await sim.joined(seconds=20)
+        async with start(tmp_path, sim, logged_in=False) as second:
+            assert await second.ended() == 3
+        assert f"in use by forgetmenot run (process {first.process.pid})" in second.told
+        assert second.told.count("\n") == 1
+        assert await first.stop() == 0
+
+
+async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: Path, sim: TwitchSim) -> None:
+    """Drops, RECONNECT, garbage, a 503, a 429, and a token that expires: what was delivered is stored once."""
+    async with start(tmp_path, sim) as bot:
+        delivered, asked = [], []
+        for number, trouble in enumerate(("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")):
+            await sim.joined(seconds=20)
+            delivered.append(f"@{BOT} hello for the {number}. time")
+            before = posts(sim)
+            asked.append(await sim.say(f"viewer{number}", delivered[-1]))
+            await sim.until(lambda: posts(sim) > before, 10)  # noqa: B023  # awaited at once
+            await be(trouble, sim, asked[-1])
+        await sim.joined(seconds=20)
+        await sim.until(lambda: len(sim.sent) >= 7, 10)
+        await heard(sim)
+        assert await bot.stop() == 0
+    assert said(tmp_path) == delivered
+    answered = [one.reply_to.id for one in sim.sent if one.reply_to is not None]
+    assert len(set(answered)) == len(answered) == len(sim.sent)
+    assert set(answered) <= set(asked)
+    assert len(answered) == 7  # all but the one that met the 503: it may have gone out, so it is not said again
+    assert sim.chat.breaches == 0
+    assert "Traceback" not in bot.told
+
+
+async def be(trouble: str, sim: TwitchSim, last: str) -> None:
+    match trouble:
+        case "drop":
+            await sim.drop()
+        case "reconnect":
+            await sim.reconnect()
+        case "garbage":
+            await sim.garbage()
+        case "expired":
+            sim.expire(BOT)
+        case "busy":
+            sim.faults.add("helix", path="chat/messages", status=429, headers={"Retry-After": "1"})
+        case "broken":
+            sim.faults.add("helix", path="chat/messages", status=503)
+        case "repeat":
+            await sim.repeat(last)
+    if trouble in {"drop", "reconnect"}:
+        await sim.until(lambda: not sim.irc.connections, 5)
+
+
+def posts(sim: TwitchSim) -> int:
+    """How often the bot tried to say something."""
+    return sum(1 for one in sim.requests if one.path == "chat/messages")
+
+
+async def heard(sim: TwitchSim) -> None:
+    """Wait until the bot has read all that was said."""
+    connection = sim.irc.connections[0]
+    before = connection.pongs
+    await sim.ping()
+    await sim.until(lambda: connection.pongs > before, 5)
+
+
+async def test_without_a_login_it_listens_and_says_what_to_type(tmp_path: Path, sim: TwitchSim) -> None:
+    async with start(tmp_path, sim, logged_in=False) as bot:
+        await sim.joined(seconds=20)
+        await sim.say("alice", f"@{BOT} hello")
+        await heard(sim)
+        assert await bot.stop() == 0
+    assert "forgetmenot login" in bot.told
+    assert sim.irc.connections == []
+    assert sim.sent == []
+    assert said(tmp_path) == [f"@{BOT} hello"]
+
+
+async def test_a_lapsed_login_is_told_and_does_not_stop_the_listening(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim)
+    token = log_in(tmp_path, sim)
+    sim.expire(BOT)
+    sim.faults.add("oauth", path="oauth2/token", status=400, body={"message": "Invalid refresh token"}, times=None)
+    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+        await sim.joined(seconds=20)
+        await bot.says("forgetmenot login")
+        await sim.say("alice", "what a level")
+        await heard(sim)
+        assert await bot.stop() == 0
+    assert said(tmp_path) == ["what a level"]
+    assert token.access not in bot.told
+    assert token.refresh not in bot.told
+
+
+async def ends_with_one_sentence(bot: Running, words: str) -> None:
+    assert await bot.ended(30) == 4
+    sentences = [line for line in bot.told.splitlines() if line.startswith("forgetmenot: ")]
+    assert len(sentences) == 1
+    assert words in sentences[0]
+    assert "Traceback" not in bot.told
+
+
+async def test_a_channel_that_does_not_exist_is_one_sentence(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim, channel="nowhere")
+    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+        await ends_with_one_sentence(bot, "There is no channel `nowhere` on Twitch")
+
+
+async def test_being_banned_there_is_one_sentence(tmp_path: Path, sim: TwitchSim) -> None:
+    await sim.ban(BOT)
+    async with start(tmp_path, sim) as bot:
+        await ends_with_one_sentence(bot, "banned in the channel `demo`")
+
+
+async def test_listening_needs_no_account_and_sends_nothing(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim, client_id="")
+    words = ("listen", "demo", "--config", config, "--db", tmp_path / "m.sqlite3")
+    async with running(tmp_path, *words) as bot:
+        await sim.joined(seconds=20)
+        await sim.say("alice", f"@{BOT} hello")
+        await heard(sim)
+        assert await bot.stop(signal.SIGINT) == 0
+    assert said(tmp_path) == [f"@{BOT} hello"]
+    assert sim.requests == []
+
+
+async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim)
+    log_in(tmp_path, sim, named=False)
+    sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
+    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+        await sim.until(lambda: not sim.faults.waiting or sim.faults.waiting[0].used, 20)
+        assert await bot.stop() == 0
+    assert "Traceback" not in bot.told
+
+
+async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
+    async with start(tmp_path, sim) as bot:
+        await sim.until((tmp_path / "m.sqlite3").exists, 20)
+        assert await bot.stop(signal.SIGINT) == 0
+    assert "Traceback" not in bot.told
+    async with start(tmp_path, sim) as again:
+        await sim.joined(seconds=20)
+        assert await again.stop() == 0
+
+
+async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim)
+    log_in(tmp_path, sim, named=False)
+    await sim.refuse()
+    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+        await bot.says("chat is disconnected")
+        await asyncio.sleep(4)
+        await sim.accept()
+        await sim.joined(seconds=20)
+        await sim.say("alice", f"@{BOT} hello")
+        await sim.until(lambda: sim.sent, 20)
+        assert await bot.stop() == 0
+    assert bot.told.count("chat is disconnected") == 1
+    assert bot.told.count("could not be checked") <= 1
+    assert "Traceback" not in bot.told
+
+
+async def test_a_model_that_never_answers_does_not_hold_up_the_end(tmp_path: Path, sim: TwitchSim) -> None:
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(stall, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    model = f'provider = "openai_compatible"\nbase_url = "http://127.0.0.1:{port}/v1"'
+    async with server, start(tmp_path, sim, model=model) as bot:
+        await sim.joined(seconds=20)
+        for line in range(30):
+            await sim.say("alice", f"line {line}")
+        await sim.say("bob", f"@{BOT} hello")
+        await heard(sim)
+        assert await bot.stop() == 0
+    assert len(said(tmp_path)) == 31
+    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL AND from_bot = 0") == [(31,)]
+    assert "Traceback" not in bot.told
+
+
+async def test_a_refused_model_is_told_and_everything_is_remembered(tmp_path: Path, sim: TwitchSim) -> None:
+    model = 'provider = "openai_compatible"\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0'
+    async with start(tmp_path, sim, model=model) as bot:
+        await sim.joined(seconds=20)
+        await sim.say("bob", f"@{BOT} hello")
+        await bot.says("no answer from the model")
+        assert await bot.stop() == 0
+    assert said(tmp_path) == [f"@{BOT} hello"]
+    assert "Traceback" not in bot.told

@@ -1,0 +1,117 @@
+"""The program as its user starts it: a process of its own, with settings that point at a loopback Twitch."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from forgetmenot.app.account import login_folder
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+BOT = "keeper"
+ENVIRONMENT = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "PYTHONWARNINGS": "ignore"}
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """No keyring, no key, no home: `folder` is all it may write to."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return {**kept, **ENVIRONMENT, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **more}
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "forgetmenot", *map(str, words)]
+
+
+def run(
+    folder: Path, *words: object, timeout: float = 60, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    return subprocess.run(
+        command(*words),
+        check=False,
+        env=environment(folder, **(env or {})),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def write_settings(
+    folder: Path, sim: TwitchSim, *, channel: str = "demo", client_id: str | None = None, **more: str
+) -> Path:
+    """A settings file for that Twitch. `more`: whole tables as TOML, by name."""
+    path = folder / "config.toml"
+    named = sim.client_id if client_id is None else client_id
+    tables = {"bot": f'mode = "mentions"\nname = "{BOT}"', **more}
+    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\n'
+    twitch += f'irc_url = "{sim.irc_url}"\nhelix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n'
+    twitch += tables.pop("twitch", "")
+    text = f"[twitch]\n{twitch}\n" + "".join(f"[{name}]\n{body}\n" for name, body in tables.items())
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def log_in(folder: Path, sim: TwitchSim, login: str = BOT, *, named: bool = True) -> Token:
+    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose."""
+    granted = sim.grant(login)
+    token = Token(granted.access, granted.refresh)
+    if named:
+        token = Token(granted.access, granted.refresh, granted.user_id, login, tuple(granted.scopes))
+    TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False).save(Account.BOT, token)
+    return token
+
+
+class Running:
+    """A program that runs. `told` is its standard error so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.told = ""
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        assert self.process.stderr is not None
+        while line := await self.process.stderr.readline():
+            self.told += line.decode()
+
+    async def ended(self, seconds: float = 20) -> int:
+        """Wait for its end; the exit code."""
+        async with asyncio.timeout(seconds):
+            code = await self.process.wait()
+            await self._reading
+        return code
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end, and wait at most the four seconds that it promises; the exit code."""
+        self.process.send_signal(number)
+        return await self.ended(4)
+
+    async def says(self, words: str, seconds: float = 20) -> None:
+        """Wait until it has said something. Raises TimeoutError."""
+        async with asyncio.timeout(seconds):
+            while words not in self.told:  # noqa: ASYNC110  # a pipe has no event for it
+                await asyncio.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def running(folder: Path, *words: object, env: dict[str, str] | None = None) -> AsyncIterator[Running]:
+    """Start a command; it is killed at the end if it still runs."""
+    process = await asyncio.create_subprocess_exec(
+        *command(*words),
+        env=environment(folder, **(env or {})),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    program = Running(process)
+    try:
+        yield program
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await program.ended()
