@@ -1,4 +1,7 @@
-"""`forgetmenot memory list|show|why|import|export`: what is remembered, where it comes from, in and out."""
+"""`forgetmenot memory list|show|why|import|export`: what is remembered, where it comes from, in and out.
+
+What changes notes (undo, retract, pin, never) is cli/memory_changes.
+"""
 
 import argparse
 import sys
@@ -16,6 +19,7 @@ from forgetmenot.cli.common import (
     run_async,
     say,
 )
+from forgetmenot.cli.memory_changes import add_changes
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Note
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
 confidence (0 to 1), status (active, stale, expired, superseded, evicted, retracted), source_kind (command, import,
 self_claim, observed, reported), importance, topics, asked_with, created_at, last_confirmed_at, expires_at (null:
-permanent), superseded_by, pinned, episode_ids. Times are ISO 8601, UTC."""
+permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times are ISO 8601, UTC."""
 
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
@@ -46,7 +50,7 @@ as <@id>."""
 
 def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
     """Name the command and its options."""
-    parser = subparsers.add_parser("memory", help="list, explain, import and export what is remembered")
+    parser = subparsers.add_parser("memory", help="list, explain, correct, import and export what is remembered")
     actions = parser.add_subparsers(dest="memory_command", metavar="ACTION", required=True)
     _add_list(actions)
     for name, help_text, keys, run in (
@@ -58,6 +62,7 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
         one.set_defaults(run=lambda arguments, run=run: run_async(run(arguments)))
     _add_import(actions)
     _add_export(actions)
+    add_changes(actions)
 
 
 def _action(actions: Any, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
@@ -175,6 +180,7 @@ def _note(note: "Note", names: dict[str, str], logins: dict[str, str]) -> dict[s
         "expires_at": None if note.expires_at is None else iso(note.expires_at),
         "superseded_by": note.superseded_by,
         "pinned": note.pinned,
+        "persona": note.persona,
         "episode_ids": list(note.episode_ids),
     }
 

@@ -87,6 +87,17 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
         return note
 
 
+async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
+    """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises Refused."""
+    async with db.write() as tx:
+        note = await notes.get(tx, note_id)
+        if note is None:
+            raise Refused("not_found")
+        await notes.set_pinned(tx, note_id, pinned=pinned)
+        cause = "pinned" if pinned else "unpinned"
+        await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
+
+
 async def undo(db: Database, note_id: int, *, at: int) -> Note:
     """Take back the last supersede or retraction of a note; the note that is active again. Raises Refused."""
     async with db.write() as tx:
