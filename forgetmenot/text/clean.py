@@ -13,6 +13,7 @@ _BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u180e")  # letters and
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _MOST_MARKS = 2  # accents on one letter; the writing systems that need more are not met in chat
+_PICTURES = frozenset({"So", "Sk"})
 _DROPPED = frozenset({"Cf", "Cc", "Co", "Cs"})
 
 
@@ -35,6 +36,8 @@ def _visible(text: str) -> str:
             continue
         if _is_hidden(char):
             continue
+        if kept and kept[-1] == _JOINER and unicodedata.category(char) not in _PICTURES:
+            kept.pop()  # a joiner that joins nothing
         marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
         if marks <= _MOST_MARKS:
             kept.append(char)
@@ -48,7 +51,7 @@ def _belongs_to_emoji(char: str, kept: list[str]) -> bool:
     if char not in {_JOINER, _EMOJI_STYLE} or not kept:
         return False
     before = kept[-1]
-    return unicodedata.category(before) in {"So", "Sk"} or (char == _JOINER and before == _EMOJI_STYLE)
+    return unicodedata.category(before) in _PICTURES or (char == _JOINER and before == _EMOJI_STYLE)
 
 
 def _is_hidden(char: str) -> bool:

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.text.clean import clean
@@ -32,6 +32,7 @@ def test_what_is_seen_stays_and_what_is_not_goes(raw: str, expected: str) -> Non
 
 
 @settings(max_examples=200)
+@example("´\u200d\r\x1b")
 @given(st.text(max_size=80) | st.text(alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20))
 def test_cleaning_twice_changes_nothing(text: str) -> None:
     once = clean(text)
