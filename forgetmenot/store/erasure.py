@@ -15,7 +15,7 @@ from forgetmenot.store import tally
 from forgetmenot.store.database import Database, Row, Transaction
 
 Source = Database | Transaction
-AT_ONCE = 10_000
+AT_ONCE = 4_000
 BANNED_FOR = 7 * DAY
 
 

@@ -4,10 +4,12 @@ Promises that no text and no id stands here. A claim is known again when it has 
 whichever way it points: "no longer plays drums" would give back "plays drums".
 """
 
+import asyncio
 import json
 from collections.abc import Collection, Iterable
 
 from forgetmenot.store.database import Transaction
+from forgetmenot.store.keyed import HashKey
 
 KNOWN_AGAIN = 0.6
 """The share of a forgotten fact's words that a claim has, to be that fact."""
@@ -18,9 +20,10 @@ async def add(
 ) -> None:
     """Note facts (each as its words) as forgotten. `whole`: everything about the subject is."""
     subject = tx.key.digest("viewer", subject_id)
+    hashed = await asyncio.to_thread(lambda: [_hashed(tx.key, subject_id, words) for words in facts if words])
     await tx.many(
         "INSERT INTO forgotten (subject, words, whole, at) VALUES (?, ?, ?, ?)",
-        [(subject, json.dumps(_hashed(tx, subject_id, words)), whole, at) for words in facts if words],
+        [(subject, json.dumps(words), whole, at) for words in hashed],
     )
 
 
@@ -35,20 +38,20 @@ async def is_known(tx: Transaction, subject_id: str, words: Collection[str], *, 
         "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))",
         (tx.key.digest("viewer", subject_id), own_since),
     )
-    said = set(_hashed(tx, subject_id, words))
+    said = set(_hashed(tx.key, subject_id, words))
     return any(_covers(said, json.loads(row["words"])) for row in rows)
 
 
 async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:
     """The subject asked for it to be remembered after all."""
-    said = set(_hashed(tx, subject_id, words))
+    said = set(_hashed(tx.key, subject_id, words))
     rows = await tx.rows("SELECT id, words FROM forgotten WHERE subject = ?", (tx.key.digest("viewer", subject_id),))
     gone = [(row["id"],) for row in rows if _covers(said, json.loads(row["words"]))]
     await tx.many("DELETE FROM forgotten WHERE id = ?", gone)
 
 
-def _hashed(tx: Transaction, subject_id: str, words: Collection[str]) -> list[str]:
-    return sorted(tx.key.digest("word", subject_id, word) for word in words)
+def _hashed(key: HashKey, subject_id: str, words: Collection[str]) -> list[str]:
+    return sorted(key.digest("word", subject_id, word) for word in words)
 
 
 def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
