@@ -1,0 +1,113 @@
+"""A text without one person, or without one fact: it cuts rather too much than too little, and invents nothing."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.text.forgetting import Names, traces, without_fact, without_person
+from forgetmenot.text.mentions import ids_in
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<@1> plays drums. <@2> won.", "<@2> won."),
+        ("<@1> plays drums. They also sing. <@2> won.", "<@2> won."),
+        ("<@2> won. They were happy. <@1> lost.", "<@2> won. They were happy."),
+        ("<@1> and <@2> raced on Spa.", "<@2> raced on Spa."),
+        ("<@2>, <@1> and <@3> talked about tea.", "<@2> and <@3> talked about tea."),
+        ("<@3>, <@2>, <@1> and <@4> met.", "<@3>, <@2> and <@4> met."),
+        ("<@1> plays drums, and <@2> adopted a cat.", "<@2> adopted a cat."),
+        ("<@2> raced while <@1> slept.", "<@2> raced."),
+        ("<@2> left; <@1> stayed.", "<@2> left."),
+        ("<@2> asked <@1> about drums.", ""),
+        ("<@2> and <@1>'s cat met.", ""),
+        ("<@1> plays drums and adopted a cat.", ""),
+        ("Chat cheered. <@1>'s cat came in. Its tail was wet.", "Chat cheered. Its tail was wet."),
+        ("Nothing about anybody.", "Nothing about anybody."),
+        ("", ""),
+    ],
+)
+def test_sentences_and_clauses_about_a_person_go(text: str, rest: str) -> None:
+    assert without_person(text, "1") == rest
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "<@1>",
+            "<@2>",
+            "<@3>",
+            "and",
+            ",",
+            "while",
+            "they",
+            "plays",
+            "drums",
+            ".",
+            ";",
+            "'s",
+            "but",
+            "cat",
+            "Chat",
+            "!",
+        ]
+    ),
+    max_size=25,
+)
+
+
+@given(PIECES)
+@settings(max_examples=200)
+def test_whatever_the_text_is_they_are_not_in_what_is_left(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    rest = without_person(text, "1")
+    assert "1" not in ids_in(rest)
+    assert set(ids_in(rest)) <= set(ids_in(text))
+    assert len(rest) <= len(text)
+    if "<@1>" not in text:
+        assert rest == text
+    assert without_person(rest, "1") == rest
+
+
+def test_names_are_found_as_words_in_any_case() -> None:
+    who = Names("123456", ["alice_x", "Alïce"], ())
+    assert who.hidden("hey ALICE_X, @alice_x's and alïce; malice_x, alice_xy, <@123456>, id 123456") == (
+        "hey somebody, somebody's and somebody; malice_x, alice_xy, somebody, id somebody"
+    )
+    assert who.marked("@Alice_X won") == "<@123456> won"
+
+
+def test_an_everyday_word_is_a_name_only_behind_an_at() -> None:
+    who = Names("42", ["king"], {"king"})
+    assert who.hidden("@king is king, and 42 is a number") == "somebody is king, and 42 is a number"
+
+
+def test_no_name_is_no_trace() -> None:
+    assert Names("7", ["", "a.b*"], ()).hidden("aXb, a.b* and (") == "aXb, somebody and ("
+
+
+@given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=8), max_size=3))
+@settings(max_examples=150)
+def test_a_log_line_keeps_its_length(text: str, names: list[str]) -> None:
+    who = Names("123456", names, ())
+    line = f"{text}{''.join(names)} 123456"
+    assert len(who.blanked(line).encode("utf-8", "surrogateescape")) == len(line.encode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<@1> plays drums. <@2> plays drums.", "<@2> plays drums."),
+        ("<@1> said hi. They play the drums in a band.", "<@1> said hi."),
+        ("<@1> lives in Oslo.", "<@1> lives in Oslo."),
+        ("<@2> plays drums.", "<@2> plays drums."),
+    ],
+)
+def test_only_what_says_the_fact_about_its_subject_goes(text: str, rest: str) -> None:
+    assert without_fact(text, "1", "plays drums") == rest
+
+
+def test_a_fact_of_nothing_but_small_words_is_never_cut() -> None:
+    assert traces("is it") == frozenset()
+    assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it."
