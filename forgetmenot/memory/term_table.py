@@ -25,7 +25,7 @@ class TermTable:
         return term in self._last
 
     def add(self, row: int, weights: Mapping[str, float]) -> None:
-        """Take in what each of these terms weighs in a row; whole columns at a time, for a cold recall is mostly this."""
+        """Take in what each of these terms weighs in a row; whole columns at a time: cold recall is mostly this."""
         first = len(self._rows)
         self._before.extend(map(self._last.get, weights, repeat(-1)))
         self._last.update(zip(weights, count(first), strict=False))

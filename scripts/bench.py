@@ -1,0 +1,50 @@
+"""Speed and size, as ratios measured in one run: `python scripts/bench.py [--json] [--quick]`.
+
+Everything is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of figures with
+their bounds; the exit code is 1 when a bound is missed. JSON: `{"figures": [{"name", "value", "unit", "bound",
+"at_least", "ok"}], "ok"}`.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from speed import ingest, process, replies, years
+from speed.figures import Figure, table
+
+Measure = Callable[[Path], list[Figure]]
+
+
+def measures(*, quick: bool) -> dict[str, Measure]:
+    """The groups of figures by name."""
+    return {
+        "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
+        "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
+        "years": lambda folder: years.measure(folder, 12 if quick else 312),
+        "process": process.measure,
+    }
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="measure on less data")
+    parser.add_argument("--only", metavar="GROUP", help="one group of figures alone")
+    wanted = parser.parse_args()
+    figures: list[Figure] = []
+    for name, measure in measures(quick=wanted.quick).items():
+        if wanted.only in {None, name}:
+            print(f"measuring {name} …", file=sys.stderr)
+            with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
+                figures += measure(Path(folder))
+    ok = all(figure.ok for figure in figures)
+    print(json.dumps({"figures": [f.told() for f in figures], "ok": ok}) if wanted.json else table(figures))
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What a measurement says: a figure with its bound, and the table of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured value. `bound`: the most it may be, or (`at_least`) the least; None is told, not judged."""
+
+    name: str
+    value: float
+    unit: str
+    bound: float | None = None
+    at_least: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it keeps its bound."""
+        if self.bound is None:
+            return True
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    def told(self) -> dict[str, object]:
+        """As JSON shows it."""
+        return {**asdict(self), "ok": self.ok}
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that this share of them does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """All of them for people."""
+    rows = [("figure", "value", "bound", "")]
+    rows += [
+        (f.name, f"{f.value:,.3g} {f.unit}" if f.value < 1_000 else f"{f.value:,.0f} {f.unit}", _bound(f), _mark(f))
+        for f in figures
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        f"{name:{widths[0]}}  {value:>{widths[1]}}  {bound:>{widths[2]}}  {mark}".rstrip()
+        for name, value, bound, mark in rows
+    )
+
+
+def _bound(figure: Figure) -> str:
+    if figure.bound is None:
+        return ""
+    return f"{'≥' if figure.at_least else '≤'} {figure.bound:,g} {figure.unit}".rstrip()
+
+
+def _mark(figure: Figure) -> str:
+    if figure.bound is None:
+        return ""
+    return "ok" if figure.ok else "MISSED"

@@ -1,0 +1,77 @@
+"""How fast chat goes in, beside SQLite alone: the same rows, one table, the same pragmas, one statement."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.memory.ingest import Ingest
+from forgetmenot.memory.streams import StreamBook
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import events, tally
+from forgetmenot.store.database import open_database, schema_sql
+from speed.figures import Figure
+from speed.invented import NOW, Invented
+
+ROUNDS = 3
+PEOPLE = 1_000
+PRAGMAS = "journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY", "foreign_keys = ON", "secure_delete = ON"
+
+
+def measure(folder: Path, lines: int) -> list[Figure]:
+    """Events a second, and the share of what SQLite alone does; the best of some rounds of each, in turn."""
+    chat = list(Invented().day(lines, PEOPLE))
+    ours: list[float] = []
+    bare: list[float] = []
+    for number in range(ROUNDS):
+        ours.append(asyncio.run(_through_ingest(folder / f"ingest-{number}.sqlite3", chat)))
+        bare.append(_bare(folder / f"ingest-{number}.sqlite3", folder / f"bare-{number}.sqlite3"))
+    return [
+        Figure("ingest", lines / min(ours), "events/s", 10_000, at_least=True),
+        Figure("bare executemany", lines / min(bare), "rows/s"),
+        Figure("ingest / bare executemany", min(bare) / min(ours), "", 0.5, at_least=True),
+    ]
+
+
+async def _through_ingest(path: Path, chat: list[ChatEvent]) -> float:
+    settings = Settings()
+    async with open_database(path) as db:
+        clock, book = ManualClock(NOW), StreamBook(db, lambda: settings)
+        run_id = await tally.begin_run(db, "bench", clock.now())
+        ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
+        await ingest.open()
+        started = perf_counter()
+        for event in chat:
+            ingest.take(event)
+        await ingest.flush()
+        took = perf_counter() - started
+        stored = await db.value("SELECT count(*) FROM events")
+    if stored != len(chat):
+        raise SystemExit(f"{stored} of {len(chat)} events were stored")
+    return took
+
+
+def _bare(filled: Path, path: Path) -> float:
+    """The rows that `filled` holds, into a database with the same other tables and an empty `events`."""
+    with closing(sqlite3.connect(filled)) as source, closing(sqlite3.connect(path, isolation_level=None)) as target:
+        for pragma in PRAGMAS:
+            target.execute(f"PRAGMA {pragma}")
+        target.executescript(schema_sql())
+        for table in ("viewers", "runs", "streams"):
+            _copy(source, target, table, "*")
+        return _copy(source, target, "events", ", ".join(events.NewEvent._fields))
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, columns: str) -> float:
+    """The rows of a table, by one statement in one transaction; the seconds it took."""
+    rows = source.execute(f"SELECT {columns} FROM {table}").fetchall()  # noqa: S608  # names of ours
+    names = "" if columns == "*" else f"({columns})"
+    insert = f"INSERT INTO {table} {names} VALUES ({', '.join('?' * len(rows[0]))})"  # noqa: S608  # likewise
+    started = perf_counter()
+    target.execute("BEGIN IMMEDIATE")
+    target.executemany(insert, rows)
+    target.execute("COMMIT")
+    return perf_counter() - started
