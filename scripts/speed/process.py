@@ -41,7 +41,9 @@ async def _idle(folder: Path) -> float | None:
         token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
         TokenStore(login_folder(folder / "m.sqlite3"), use_keyring=False).save(Account.BOT, token)
         words = ("run", "--config", str(_settings(folder, sim)), "--db", str(folder / "m.sqlite3"))
-XX
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM, *words, env=_environment(folder), stderr=asyncio.subprocess.DEVNULL
+        )
         try:
             await sim.joined(seconds=30)
             for number in range(LINES):
