@@ -34,7 +34,8 @@ LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
     """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",
 "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
-"replies": [{"id", "at"}]}. stance is stated, confirmed or contradicted; speaker a name or null.
+"replies": [{"id", "at"}], "streams": [ids in which it came up]}. stance is stated, confirmed or contradicted; speaker a
+name or null.
 """
     + NOTE_KEYS
 )
@@ -247,6 +248,7 @@ def _chain(told: Any) -> dict[str, object]:  # noqa: ANN401  # an Explanation; i
         "replaced": [note.id for note in told.replaced],
         "replaced_by": told.note.superseded_by,
         "replies": [{"id": reply, "at": iso(at)} for reply, at in told.replies],
+        "streams": list(told.streams),
     }
 
 

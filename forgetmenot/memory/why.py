@@ -33,6 +33,7 @@ class Explanation:
     replaced: list[Note]
     replaced_by: Note | None
     replies: list[tuple[int, int]]
+    streams: tuple[int, ...]
     names: dict[str, str]
 
 
@@ -52,6 +53,7 @@ async def explain(db: Database, note_id: int) -> Explanation | None:
         replaced=replaced,
         replaced_by=successor,
         replies=await evidence.replies_with(db, note_id),
+        streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
         names=await names_for(db, everybody, chain),
     )
 
@@ -70,6 +72,10 @@ def in_words(told: Explanation) -> str:
     note = told.note
     lines = [f"#{note.id} {_about(note, told.names)}: {show(note.fact, told.names)}"]
     lines.append(f"  {note.status.value}, confidence {note.confidence:.2f}; {_WHOSE[note.source_kind]}")
+    if note.persona:
+        lines.append(f"  known to the persona {note.persona} alone, and to those that inherit from it")
+    if note.scope is Scope.RUNNING_BIT and told.streams:
+        lines.append(f"  came up in {len(told.streams)} stream{'s' if len(told.streams) > 1 else ''}")
     lines += [_evidence_line(word, told.names) for word in told.evidence]
     lines += [f"  replaced #{old.id}: {show(old.fact, told.names)}" for old in told.replaced]
     if told.replaced_by is not None:

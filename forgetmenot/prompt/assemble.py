@@ -42,7 +42,8 @@ def compose_prefix(material: PrefixMaterial, settings: Settings, factor: float =
 
 def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
     names = material.names
-    notes = [rows.channel_note_row(note, names) for note in material.channel_notes[: settings.recall.channel_notes]]
+    shown, often = material.channel_notes[: settings.recall.channel_notes], material.bit_streams
+    notes = [rows.channel_note_row(note, names, often.get(note.id, 0)) for note in shown]
     about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in _channel(material) if value.strip()]
     digest = rows.one_line(show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS)
     past = tuple(rows.past_row(past, names) for past in material.episodes)
@@ -203,7 +204,7 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
 
 def _brief(material: TailMaterial, cap: int, factor: float) -> Block:
     text = clip(rows.one_line(material.brief, material.names, 1_500), bytes_for(cap // 2, factor))
-    return Block("brief", (Row(text),) if text else ())
+    return Block("brief", (Row(text, made_of=material.brief_notes),) if text else ())
 
 
 def _others(material: TailMaterial, cap: int, factor: float) -> Block:

@@ -63,6 +63,7 @@ class PrefixMaterial:
     digest: str = ""
     episodes: tuple[Past, ...] = ()  # oldest first: the last stream's recap and last episode, then this stream's newest
     names: Mapping[str, str] = field(default_factory=dict)
+    bit_streams: Mapping[int, int] = field(default_factory=dict)  # running bit's id → streams it came up in
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class TailMaterial:
     streams: int = 0
     before: tuple[Line, ...] = ()
     brief: str = ""
+    brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
     others: tuple[Other, ...] = ()
     past_episodes: tuple[Past, ...] = ()

@@ -38,10 +38,11 @@ _WHOSE_WORD = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a block, and the database row that it comes from (None: none of its own)."""
+    """One line of a block, and the database row that it comes from (None: none of its own), or the rows."""
 
     text: str
     id: int | None = None
+    made_of: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Block:
     def section(self, factor: float) -> Section:
         """The block as text, with its size and where it comes from."""
         text = self.text()
-        rows = tuple(row.id for row in self.rows if row.id is not None)
+        rows = tuple(i for row in self.rows for i in (row.id, *row.made_of) if i is not None)
         return Section(self.name, text, estimate(text, factor), rows, self.already_dropped)
 
 
@@ -113,9 +114,10 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
 
 
-def channel_note_row(note: Note, names: Names) -> Row:
-    """A fact about the channel; no age, since the prefix knows no clock."""
-    kind = "running bit: " if note.scope is Scope.RUNNING_BIT else ""
+def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
+    """A fact about the channel, or a running bit with how many streams it came up in; no age: there is no clock."""
+    often = f", in {streams} streams" if streams > 1 else ""
+    kind = f"running bit{often}: " if note.scope is Scope.RUNNING_BIT else ""
     return Row(f"[id:{note.id}] {kind}{one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 

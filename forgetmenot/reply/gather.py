@@ -170,8 +170,8 @@ class Gatherer:
         if speaker.opted_out:
             return material
         known = await self._recall.about_viewer(speaker.id, query, moment.depth.lore, talk=talk)
-        brief = await briefs.usable(self._db, speaker.id, speaking(moment.settings).name)
-        return replace(material, lore=tuple(known), brief=silence.without(brief))
+        brief, made_of = await briefs.usable(self._db, speaker.id, speaking(moment.settings).name)
+        return replace(material, lore=tuple(known), brief=silence.without(brief), brief_notes=made_of)
 
     async def _others(
         self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str]

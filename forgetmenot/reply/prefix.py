@@ -4,17 +4,18 @@
 so nothing else may change it. In memory only: a restart composes it again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.actions.entry import Action, ActionClass, Kind
 from forgetmenot.clock import Clock
+from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.logs import log
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.store import calibration, channel_state, crowd, working_set
+from forgetmenot.store import calibration, channel_state, crowd, evidence, working_set
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
 
@@ -63,6 +64,7 @@ class PrefixKeeper:
             channel_notes=notes,
             digest=digest,
             episodes=episodes,
+            bit_streams=await self._bit_streams(notes),
             names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
         )
 
@@ -72,6 +74,10 @@ class PrefixKeeper:
         past = [Past(0, before.ended_at, found.recap, is_recap=True)] if before and found.recap else []
         shown = [*([before] if before else []), *found.this_stream]
         return (*past, *(Past(episode.id, episode.ended_at, episode.summary) for episode in shown))
+
+    async def _bit_streams(self, notes: Sequence[Note]) -> dict[int, int]:
+        bits = [note.id for note in notes if note.scope is Scope.RUNNING_BIT]
+        return {bit: len(came_up) for bit, came_up in (await evidence.streams_of(self._db, bits)).items()}
 
     async def _names(self, texts: list[str]) -> dict[str, str]:
         ids = {who for text in texts for who in ids_in(text)}

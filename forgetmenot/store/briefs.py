@@ -73,10 +73,10 @@ async def get(source: Source, viewer_id: str, kind: str = BRIEF, persona: str = 
     )
 
 
-async def usable(source: Source, viewer_id: str, persona: str = "") -> str:
-    """A viewer's brief, if all that it was made of still stands; else an empty text."""
+async def usable(source: Source, viewer_id: str, persona: str = "") -> tuple[str, tuple[int, ...]]:
+    """A viewer's brief with the notes it is made of, if all its sources still stand; else an empty text."""
     row = await source.row(
-        "SELECT b.text FROM briefs b JOIN viewers v ON v.id = b.viewer_id"
+        "SELECT b.text, b.notes FROM briefs b JOIN viewers v ON v.id = b.viewer_id"
         " WHERE b.viewer_id = ? AND b.kind = 'brief' AND b.persona = ?"
         " AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
@@ -85,7 +85,7 @@ async def usable(source: Source, viewer_id: str, persona: str = "") -> str:
         "  WHERE e.id IS NULL OR e.dirty_at IS NOT NULL OR e.summary = '')",
         (viewer_id, persona),
     )
-    return str(row[0]) if row else ""
+    return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
 
 
 async def forget_all(tx: Transaction) -> int:

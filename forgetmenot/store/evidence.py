@@ -74,6 +74,20 @@ async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
     return [(row[0], row[1]) for row in rows]
 
 
+async def streams_of(source: Source, note_ids: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """The streams in which each of these notes was stated or confirmed, oldest first."""
+    rows = await source.rows(
+        "SELECT DISTINCT v.note_id, e.stream_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
+        " WHERE v.stance <> 'contradicted' AND e.stream_id IS NOT NULL"
+        " AND v.note_id IN (SELECT value FROM json_each(?)) ORDER BY v.note_id, e.stream_id",
+        (json.dumps(sorted(note_ids)),),
+    )
+    found: dict[int, tuple[int, ...]] = {}
+    for note_id, stream in rows:
+        found[note_id] = (*found.get(note_id, ()), stream)
+    return found
+
+
 async def chain(source: Source, note_id: int) -> list[Word]:
     """A note's evidence, oldest first."""
     rows = await source.rows(
@@ -234,7 +248,8 @@ async def replies_with(source: Source, note_id: int, limit: int = 20) -> list[tu
     rows = await source.rows(
         "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
         " json_each(s.value, '$.rows') r WHERE json_valid(m.prompt_json) AND r.value = ?"
-        " AND s.value ->> 'name' IN ('lore', 'others', 'channel_notes') ORDER BY m.at DESC LIMIT ?",
+        " AND s.value ->> 'name' IN ('lore', 'others', 'brief', 'channel_notes', 'channel_notes_more')"
+        " ORDER BY m.at DESC LIMIT ?",
         (note_id, limit),
     )
     return [(row[0], row[1]) for row in rows]

@@ -56,7 +56,7 @@ async def known(world: "World", *facts: str, kind: SourceKind = SourceKind.SELF_
 
 
 async def brief(world: "World") -> str:
-    return await briefs.usable(world.db, "1")
+    return (await briefs.usable(world.db, "1"))[0]
 
 
 def answer(text: str) -> str:
