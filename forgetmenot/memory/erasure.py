@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import InputError
 from forgetmenot.logs import log
 from forgetmenot.memory import log_files
@@ -25,6 +25,8 @@ Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
 
 WIPE_DUE = "wipe_due"
+UNDER_WAY = 2 * MINUTE
+"""No model call and no reply that knew of a person takes longer."""
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login"})
 
 
@@ -62,25 +64,40 @@ class Eraser:
         self._before = before
         self._after = after
         self._one_at_a_time = asyncio.Lock()
+        self._lately: list[tuple[int, Names]] = []
 
     async def erase(self, viewer_id: str, progress: Progress = lambda _share, _what: None) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
             for call in self._before:
                 await call()
+            who = await _names(self._db, viewer_id)
             report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress)
+            self._lately.append((self._clock.now(), who))
             for call in self._after:
                 await call()
         return report
 
     async def erase_due(self) -> list[ErasureReport]:
-        """A chore: finish what was begun, erase who was banned seven days ago, wipe what single facts left."""
+        """A chore, every minute or so: finish what was begun, erase who was banned seven days ago, look twice."""
         due = await erasure.due(self._db, self._clock.now())
         reports = [await self.erase(viewer_id) for viewer_id in due]
-        if not reports and await channel_state.read(self._db, WIPE_DUE):
-            async with self._one_at_a_time:
+        async with self._one_at_a_time:
+            stray = await self._look_again()
+            if not reports and (stray or await channel_state.read(self._db, WIPE_DUE)):
                 await _wipe(self._db, self._clock.now())
         return reports
+
+    async def _look_again(self) -> bool:
+        """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
+        now = self._clock.now()
+        ripe = [who for at, who in self._lately if now - at >= UNDER_WAY]
+        self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
+        report = ErasureReport()
+        for who in ripe:
+            if not await erasure.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
+                await _clean(self._db, who, now, report, lambda _share, _what: None)
+        return bool(report.rewritten)
 
 
 async def erase(
@@ -111,7 +128,7 @@ async def erase(
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
-    if await db.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is None:
+    if not await erasure.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     return Names(viewer_id, await erasure.names_of(db, viewer_id), ORDINARY)
 

@@ -108,6 +108,11 @@ class Held(NamedTuple):
     streams: int
 
 
+async def is_known(source: Source, viewer_id: str) -> bool:
+    """Whether there is somebody with that id."""
+    return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
+
+
 async def names_of(source: Source, viewer_id: str) -> list[str]:
     """Every name that somebody goes or went by, but for those that are somebody else's by now."""
     rows = await source.rows(

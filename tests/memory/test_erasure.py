@@ -1,0 +1,137 @@
+"""Erasing while the memory is at work: what is under way when somebody is erased leaves nothing of them either."""
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.domain.chat import Role
+from forgetmenot.errors import InputError
+from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, Eraser
+from forgetmenot.store import channel_state, notes, viewers
+from forgetmenot.store.database import open_database
+from tests.memory.conftest import Channel, answer
+
+if TYPE_CHECKING:
+    from tests.notes_world import World
+
+ALICE = "id-viewer0"
+
+
+async def mentions(channel: Channel) -> int:
+    rows = await channel.db.rows(
+        "SELECT summary AS text FROM episodes UNION ALL SELECT fact FROM semantic_notes"
+        " UNION ALL SELECT text FROM events"
+    )
+    return sum(ALICE in row["text"] or "viewer0" in row["text"] for row in rows)
+
+
+async def test_a_window_that_is_being_summarised_is_read_again_without_them(channel: Channel) -> None:
+    await channel.chat(40)
+    channel.model.reply = lambda _: answer("P1 spoke. P2 spoke as well.")
+
+    async def erase() -> None:
+        await Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,)).erase(ALICE)
+
+    channel.model.meanwhile = erase
+    await channel.compactor.run_pass(everything=True)
+    assert len(channel.model.asked) >= 2
+    assert await mentions(channel) == 0
+    assert await channel.db.value("SELECT count(*) FROM episode_people WHERE viewer_id = ?", (ALICE,)) == 0
+
+
+async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look(world: "World") -> None:
+    await world.episode("<@1> sings with <@2>.", {"1": (3, 0), "2": (3, 0)})
+    eraser = Eraser(db=world.db, clock=world.clock)
+    await eraser.erase("2")
+    async with world.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
+            " last_confirmed_at) VALUES ('viewer', '1', 'sings with <@2>', 0.9, 'self_claim', 0, 0)"
+        )
+    await eraser.erase_due()
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with <@2>"]
+    await world.clock.advance(UNDER_WAY)
+    await eraser.erase_due()
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with somebody"]
+
+
+async def test_who_talks_again_is_not_cleaned_away(channel: Channel) -> None:
+    await channel.chat(5)
+    eraser = Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,))
+    await eraser.erase(ALICE)
+    await channel.clock.advance(MINUTE)
+    channel.say("viewer1", "hello viewer0")
+    channel.say("viewer0", "hello again")
+    await channel.ingest.flush()
+    await channel.clock.advance(UNDER_WAY)
+    await eraser.erase_due()
+    assert await channel.db.value("SELECT count(*) FROM events WHERE text = 'hello viewer0'") == 1
+
+
+async def test_it_tells_its_progress_and_what_it_did(channel: Channel) -> None:
+    await channel.chat(10)
+    steps: list[float] = []
+    called: list[str] = []
+
+    async def drop_caches() -> None:
+        called.append("after")
+
+    eraser = Eraser(db=channel.db, clock=channel.clock, after=(drop_caches,))
+    report = await eraser.erase(ALICE, lambda share, _what: steps.append(share))
+    assert report.events == 2
+    assert steps == sorted(steps)
+    assert (steps[0], steps[-1], called) == (0.0, 1.0, ["after"])
+    with pytest.raises(InputError, match="Nobody"):
+        await eraser.erase(ALICE)
+
+
+async def test_while_another_program_reads_the_last_step_waits_for_the_next_chore(channel: Channel) -> None:
+    await channel.chat(5)
+    eraser = Eraser(db=channel.db, clock=channel.clock)
+    async with open_database(channel.db.path) as other:
+        await other._reader.execute_fetchall("BEGIN")
+        await other.rows("SELECT count(*) FROM events")
+        assert not (await eraser.erase(ALICE)).wiped
+        await other._reader.rollback()
+    assert await channel_state.read(channel.db, WIPE_DUE) == "1"
+    await eraser.erase_due()
+    assert await channel_state.read(channel.db, WIPE_DUE) == ""
+
+
+async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
+    """A login that was given up and is somebody else's now is not cut out of texts about its new holder."""
+    await channel.chat(5)
+    async with channel.db.write() as tx:
+        await viewers.take_in(tx, [viewers.Seen("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
+    channel.say("viewer1", "viewer0 is new here")
+    await channel.ingest.flush()
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert await channel.db.value("SELECT count(*) FROM events WHERE text = 'viewer0 is new here'") == 1
+    new = await viewers.get(channel.db, "new")
+    assert new is not None
+    assert new.login == "viewer0"
+
+
+async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
+    await channel.chat(5)
+    eraser = Eraser(db=channel.db, clock=channel.clock)
+    async with channel.db.write() as tx:
+        await viewers.set_banned(tx, ALICE, channel.clock.now())
+        await viewers.set_banned(tx, ALICE, None)
+    await channel.clock.advance(8 * DAY)
+    assert await eraser.erase_due() == []
+
+
+async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "World") -> None:
+    await world.episode("<@1> plays drums.", {"1": (3, 0)})
+    change = {
+        "op": "add", "about": "P1", "fact": "plays drums", "confidence": 0.9, "lifetime": "permanent",
+        "importance": "high", "said_by": "P1",
+    }  # fmt: skip
+    extractor, model = world.extractor(json.dumps({"changes": [change]}))
+    await Eraser(db=world.db, clock=world.clock).erase("1")
+    await extractor.run_pass()
+    assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0
+    assert not any("drums" in request.prompt for request in model.requests)
