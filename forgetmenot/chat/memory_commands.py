@@ -7,7 +7,6 @@ deleted for good; what a moderator takes back can be brought back with `!wrong #
 from collections.abc import Awaitable, Callable
 
 from forgetmenot.chat.whom import (
-    CHANNEL_WORDS,
     NotTheirs,
     Unknown,
     Whom,
@@ -24,6 +23,7 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.memory import remember
 from forgetmenot.memory.forgetting import forget_fact
+from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
@@ -68,29 +68,31 @@ class MemoryCommands:
         return await do() if await viewers.get(self._db, event.user_id) else "I keep nothing about this account."
 
     async def _remember(self, told: str, event: ChatEvent) -> str:
-        fact = own_fact(told)
-        if fact is not None and not await self._names_another(told, event):
-            return await self._keep(Whom(event.user_id, event.display_name, own=True), fact, event)
+        own = Whom(event.user_id, event.display_name, own=True)
         name, rest = first_word(told.removeprefix("about "))
+        if name.casefold() in {event.login.casefold(), event.display_name.casefold()}:
+            return await self._keep(own, others_fact(rest), event)
+        fact = own_fact(told)
+        if fact is not None and not await self._is_about_another(told, name, rest):
+            return await self._keep(own, fact, event)
         if not moderates(event):
             return ABOUT_YOURSELF if fact is None else NOT_YOURS
-        if name.casefold() == "the":
-            name, rest = first_word(rest)
+        return await self._remember_for(*(first_word(rest) if name.casefold() == "the" else (name, rest)), told, event)
+
+    async def _remember_for(self, name: str, rest: str, told: str, event: ChatEvent) -> str:
+        """What a moderator tells of somebody by name; of nobody who is known: of the channel."""
         try:
-            about = await whom(self._db, event, name)
+            about = await whom(self._db, event, name or "?")
         except Unknown:
             return await self._keep(Whom(None, "the channel", own=False), told, event)
         fact = others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else told
         return await self._keep(about, fact, event)
 
-    async def _names_another(self, told: str, event: ChatEvent) -> bool:
-        """Whether a text begins with somebody else's name, who is then its subject: "@bob's cat is mine"."""
-        name, rest = first_word(told)
+    async def _is_about_another(self, told: str, name: str, rest: str) -> bool:
+        """Whether a text begins with a name, which is then its subject: "@bob's cat is mine", "bob hates me"."""
         if told.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":")):
-            return name.casefold() not in {event.login.casefold(), event.display_name.casefold()}
-        if name.casefold() in CHANNEL_WORDS or name.casefold() in {"i", "my", "our", "we"}:
-            return False
-        return bool(await viewers.called(self._db, [name.casefold()])) and moderates(event)
+            return True
+        return name.casefold() not in ORDINARY and bool(await viewers.called(self._db, [name.casefold()]))
 
     async def _keep(self, about: Whom, fact: str, event: ChatEvent) -> str:
         named = await with_mentions(self._db, fact)
@@ -155,11 +157,13 @@ class MemoryCommands:
 
     async def _find(self, about: Whom, what: str, event: ChatEvent) -> list[Note]:
         found = await remember.find(self._db, about.id, what, now=self._clock.now())
+        if found or not moderates(event):
+            return found
         number = what.strip().removeprefix("#")
-        if not found and moderates(event) and number.isdigit():
+        if number.isdecimal():
             note = await notes.get(self._db, int(number[:15]))
             return [note] if note is not None else []
-        return found
+        return await remember.find(self._db, None, what, now=self._clock.now()) if about.own else []
 
     async def _let_go(self, note: Note, event: ChatEvent) -> str:
         shown = await self._shown(note)

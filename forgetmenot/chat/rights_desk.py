@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from forgetmenot.chat.whom import Whom, with_names
-from forgetmenot.clock import Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Importance, Note, SourceKind
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
@@ -19,6 +19,7 @@ from forgetmenot.store import erasure, notes, rights, viewers
 from forgetmenot.store.database import Database
 
 _WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
+AGAIN_AFTER = 10 * MINUTE
 _ROOM = 60
 """Characters kept free behind the facts, for the count of those that did not fit."""
 
@@ -31,6 +32,7 @@ class RightsDesk:
         self._eraser = eraser
         self._settings = settings
         self._clock = clock
+        self._begun: dict[str, int] = {}
         self._erasures: set[asyncio.Task[None]] = set()
 
     async def idle(self) -> None:
@@ -64,9 +66,17 @@ class RightsDesk:
             )
         async with self._db.write() as tx:
             await erasure.begin(tx, who.id, self._clock.now())
+        if not self._may_start(who.id):
+            return "Noted: whatever came since is erased within minutes."
         self._start(who.id)
         ending = "you are new to me" if who.own else "they are new to me"
         return f"Erasing everything about {whose} now; it takes a few seconds. After that {ending}."
+
+    def _may_start(self, viewer_id: str) -> bool:
+        """Whether it is done at once. Not twice in a short time: it rebuilds the file. Then the chore does it."""
+        now = self._clock.now()
+        self._begun = {who: at for who, at in self._begun.items() if now - at < AGAIN_AFTER}
+        return self._begun.setdefault(viewer_id, now) == now
 
     def _start(self, viewer_id: str) -> None:
         task = asyncio.create_task(self._erase(viewer_id), name="erasure")

@@ -69,23 +69,37 @@ class Eraser:
     async def erase(self, viewer_id: str, progress: Progress = lambda _share, _what: None) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
-            for call in self._before:
-                await call()
-            who = await _names(self._db, viewer_id)
-            report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress)
-            self._lately.append((self._clock.now(), who))
-            for call in self._after:
-                await call()
+            report = await self._erase(viewer_id, progress, wipe=True)
+            await self._call(self._after)
         return report
 
+    async def _erase(self, viewer_id: str, progress: Progress, *, wipe: bool) -> ErasureReport:
+        await self._call(self._before)
+        who = await _names(self._db, viewer_id)
+        report = await erase(self._db, viewer_id, now=self._clock.now(), progress=progress, wipe=wipe)
+        self._lately.append((self._clock.now(), who))
+        return report
+
+    @staticmethod
+    async def _call(those: Sequence[Callable[[], Awaitable[object]]]) -> None:
+        for call in those:
+            await call()
+
     async def erase_due(self) -> list[ErasureReport]:
-        """A chore, every minute or so: finish what was begun, erase who was banned seven days ago, look twice."""
-        due = await erasure.due(self._db, self._clock.now())
-        reports = [await self.erase(viewer_id) for viewer_id in due]
+        """A chore, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
+
+        However many people are due, the file is rebuilt once.
+        """
         async with self._one_at_a_time:
+            due = await erasure.due(self._db, self._clock.now())
+            reports = [await self._erase(viewer_id, lambda _share, _what: None, wipe=False) for viewer_id in due]
             stray = await self._look_again()
-            if not reports and (stray or await channel_state.read(self._db, WIPE_DUE)):
-                await _wipe(self._db, self._clock.now())
+            if reports or stray or await channel_state.read(self._db, WIPE_DUE):
+                wiped = await _wipe(self._db, self._clock.now())
+                for report in reports:
+                    report.wiped = wiped
+            if reports:
+                await self._call(self._after)
         return reports
 
     async def _look_again(self) -> bool:
@@ -101,9 +115,12 @@ class Eraser:
 
 
 async def erase(
-    db: Database, viewer_id: str, *, now: int, progress: Progress = lambda _share, _what: None
+    db: Database, viewer_id: str, *, now: int, progress: Progress = lambda _share, _what: None, wipe: bool = True
 ) -> ErasureReport:
-    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError."""
+    """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError.
+
+    `wipe` False: somebody else rebuilds the file when more is done.
+    """
     began = time.monotonic()
     report = ErasureReport()
     progress(0.0, "hiding")
@@ -116,7 +133,7 @@ async def erase(
         await _delete(tx, viewer_id, now, report)
         report.opted_out = await erasure.delete_person(tx, viewer_id, now)
     progress(0.5, "rebuilding the file")
-    report.wiped = await _wipe(db, now)
+    report.wiped = await _wipe(db, now) if wipe else False
     progress(0.9, "log files")
     report.log_lines = await asyncio.to_thread(log_files.clean, db.path.parent, who)
     progress(1.0, "done")

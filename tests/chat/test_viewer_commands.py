@@ -30,6 +30,7 @@ class Desk:
     clock: ManualClock
     ingest: Ingest
     commands: ViewerCommands
+    eraser: Eraser
     count: int = 0
 
     async def say(self, who: str, text: str) -> str | None:
@@ -57,7 +58,7 @@ async def desk(db: Database, clock: ManualClock) -> Desk:
     commands = ViewerCommands(
         db=db, eraser=eraser, settings=lambda: SETTINGS, clock=clock, identity=lambda: BOT, flush=ingest.flush
     )
-    made = Desk(db, clock, ingest, commands)
+    made = Desk(db, clock, ingest, commands, eraser)
     for who in IDS:
         await made.say(who, "hello")
     return made
@@ -87,7 +88,12 @@ async def test_people_in_a_fact_are_ids(desk: Desk) -> None:
 
 
 async def test_a_viewer_tells_nothing_of_others_or_of_the_channel(desk: Desk) -> None:
-    for line in ("!remember @bob plays drums", "!remember bob is a liar", "!remember channel: it is mine"):
+    for line in (
+        "!remember @bob plays drums",
+        "!remember bob is a liar",
+        "!remember bob hates me",
+        "!remember channel: it is mine",
+    ):
         assert "yourself" in (await desk.say("alice", line) or "")
     assert await desk.facts("bob") == await desk.facts(None) == await desk.facts("alice") == []
 
@@ -221,6 +227,28 @@ async def test_forgetme_says_what_it_means_and_erases_only_when_confirmed(desk: 
     await desk.commands.idle()
     assert await viewers.get(desk.db, IDS["alice"]) is None
     assert await desk.facts("alice") == []
+
+
+async def test_an_erasure_is_not_asked_for_again_and_again(desk: Desk) -> None:
+    await desk.say("alice", "!forgetme confirm")
+    await desk.commands.idle()
+    assert await desk.say("alice", "!forgetme confirm") == "Noted: whatever came since is erased within minutes."
+    await desk.commands.idle()
+    assert await viewers.get(desk.db, IDS["alice"]) is not None
+    assert len(await desk.eraser.erase_due()) == 1
+    assert await viewers.get(desk.db, IDS["alice"]) is None
+
+
+async def test_ones_own_name_is_oneself(desk: Desk) -> None:
+    assert await desk.say("alice", "!remember alice plays drums") == "Remembered about you: #1 plays drums"
+    assert await desk.say("alice", "!memory alice") == "What I know about you: #1 plays drums"
+
+
+async def test_a_moderator_forgets_what_is_known_of_the_channel(desk: Desk) -> None:
+    await desk.say("carol", "!remember channel: streams on Fridays")
+    assert await desk.say("carol", "!forget fridays") == (
+        "Taken back: #1 streams on Fridays (!wrong #1 undo brings it back)"
+    )
 
 
 async def test_a_moderator_can_have_somebody_erased(desk: Desk) -> None:
