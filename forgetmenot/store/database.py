@@ -21,6 +21,7 @@ from typing import Any
 import aiosqlite
 
 from forgetmenot import errors
+from forgetmenot.store import place
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
@@ -203,6 +204,7 @@ class Database:
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
     _make_folder(path)
+    place.protect(path)
     with translating(path):
         async with contextlib.AsyncExitStack() as stack:
             writer = await stack.enter_async_context(

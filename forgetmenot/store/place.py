@@ -1,0 +1,52 @@
+"""Where the memory lies: its files are their owner's alone, and it is told when somebody else copies the folder.
+
+Promises 0600 for the database (SQLite gives its write-ahead log the same); on Windows the user's own folder keeps
+others out. A file system that knows no permissions is no error.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+_SERVICES = {
+    "onedrive": "OneDrive",
+    "dropbox": "Dropbox",
+    "icloud": "iCloud",
+    "com~apple~clouddocs": "iCloud",
+    "mobile documents": "iCloud",
+    "google drive": "Google Drive",
+    "googledrive": "Google Drive",
+    "my drive": "Google Drive",
+    "nextcloud": "Nextcloud",
+    "pcloud": "pCloud",
+    "megasync": "MEGA",
+}
+
+
+def protect(path: Path) -> None:
+    """Make the database's file its owner's alone, before anything is written to it; one that is not there is made."""
+    with contextlib.suppress(OSError):  # what cannot be opened is told by whoever opens it
+        if not path.exists():
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        elif os.name != "nt" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+
+
+def synced_by(path: Path) -> str | None:
+    """The service that copies a folder elsewhere, as far as its path tells; None if none is seen."""
+    for part in path.absolute().parts:
+        for sign, service in _SERVICES.items():
+            if part.casefold().startswith(sign):
+                return service
+    return None
+
+
+def warning_about(path: Path) -> str | None:
+    """One sentence for the streamer if the memory lies in a synced folder: copies there are out of reach."""
+    service = synced_by(path)
+    if service is None:
+        return None
+    return (
+        f"{path} is in a folder that {service} copies elsewhere: what is erased here stays in those copies, and the"
+        " file can be damaged. Move it with --db."
+    )
