@@ -6,7 +6,8 @@ ForgetMeNotError               exit code 1
 ├── StoreError                 exit code 3: the database cannot be used
 │   ├── StoreLocked            another process holds it
 │   ├── StoreForeign           it is not ours, or from a newer version
-│   └── StoreFull              the disk is full
+│   ├── StoreFull              the disk is full
+│   └── StoreRefused           this row breaks a rule of the schema: others may still be stored
 ├── TwitchError                exit code 4
 │   ├── TwitchUnavailable      no network, a 5xx, a time-out: worth trying again
 │   ├── TwitchLoginNeeded      no log-in, or it has lapsed: a person has to type something
@@ -54,6 +55,10 @@ class StoreForeign(StoreError):
 
 class StoreFull(StoreError):
     """The disk is full."""
+
+
+class StoreRefused(StoreError):
+    """A row breaks a rule of the schema; trying again does not help, other rows may still be stored."""
 
 
 class TwitchError(ForgetMeNotError):

@@ -76,11 +76,21 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
             _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False), shared)
         )
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+        _add_file(root, folder, shared)
+
+
+def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.Processor]) -> None:
+    """A log that cannot be written is said once and ends nothing."""
+    logging.raiseExceptions = False  # else a full disk prints a traceback for each line
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = logging.handlers.RotatingFileHandler(
             folder / "forgetmenot.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
         )
-        root.addHandler(_handler(file, structlog.processors.JSONRenderer(), shared))
+    except OSError as error:
+        log.warning("there is no log file", folder=str(folder), reason=error.strerror)
+        return
+    root.addHandler(_handler(file, structlog.processors.JSONRenderer(), shared))
 
 
 def _handler(

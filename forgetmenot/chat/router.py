@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
-from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.memory.ingest import Ingest
@@ -65,8 +65,8 @@ class Router:
 
     async def _line(self, event: ChatEvent) -> None:
         if event.user_id == self._ingest.own_id:
-            await self._outbox.seen_in_chat(event.text)
             self._ingest.take(event)
+            await self._outbox.seen_in_chat(event.text)
             return
         asks = self._engine.is_asked(event)
         is_new = not (asks or _is_command(event)) or await self._is_new(event.id)
@@ -80,8 +80,11 @@ class Router:
 
     async def _is_new(self, event_id: str) -> bool:
         """Whether it was never heard before, also not by an earlier run: only such a line may make the bot speak."""
-        await self._ingest.flush()
-        return await events.by_id(self._db, event_id) is None
+        try:
+            await self._ingest.flush()
+            return await events.by_id(self._db, event_id) is None
+        except StoreError:  # told by whoever writes; without a disk nothing is said
+            return False
 
     def _is_bot(self, event: ChatEvent) -> bool:
         why = Exclusion.of(self._settings().memory, (), self._ingest.own_id).why(event)

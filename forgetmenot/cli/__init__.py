@@ -5,13 +5,15 @@ arguments to an exit code. Expected errors are one sentence on standard error; e
 """
 
 import argparse
+import contextlib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
 from forgetmenot import __version__
 
-COMMANDS = ("demo", "run", "listen", "replay", "login", "prompt", "why", "recall", "memory", "policy", "actions", "sim")
+COMMANDS = ("demo", "run", "listen", "dock", "replay", "login", "prompt", "why", "recall", "memory", "policy", "actions", "sim")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,18 +24,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from forgetmenot.errors import ForgetMeNotError
 
-    parsed = build_parser().parse_args(words)
     try:
+        parsed = build_parser().parse_args(words)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
-        print(f"forgetmenot: {error}", file=sys.stderr)
-        return error.exit_code
+        return _failed(str(error), error.exit_code)
     except KeyboardInterrupt:
-        print("forgetmenot: stopped.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
+        return _failed("stopped.", 130)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _failed(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
+
+
+def _failed(sentence: str, code: int) -> int:
+    with contextlib.suppress(OSError):
+        print(f"forgetmenot: {sentence}", file=sys.stderr)
+    return code
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -44,8 +44,9 @@ async def _serve(arguments: argparse.Namespace) -> int:
         async with TwitchSim(channel=arguments.channel, port=arguments.port) as sim:
             _show(sim, arguments)
             await _take_lines(sim)
-    except OSError as error:
-        raise InputError(f"Port {arguments.port} cannot be used: {error.strerror}. Leave --port out.") from error
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "ports end at 65535"
+        raise InputError(f"Port {arguments.port} cannot be used: {why}. Leave --port out.") from error
     return 0
 
 

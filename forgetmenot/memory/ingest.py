@@ -3,7 +3,7 @@
 Promises: `take` returns at once and keeps at most `ROOM` lines in memory; one writer stores them in batches, each line
 once by Twitch's id; a line that was cleared, before it arrived or after, keeps no text; whoever is excluded leaves
 nothing; every line taken is counted in the transaction that stores it. When the disk says no, the batch stays and is
-tried again, and `trouble` says so.
+tried again, and `trouble` says so. A line that the database will never take is left out, counted, and holds up nobody.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.errors import StoreError
+from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.memory.roles import role_of
@@ -31,6 +31,8 @@ AT_ONCE = 1_000
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
 ROOM = 100_000
+UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
+"""What says that one line is at fault, and not the disk."""
 NOT_STORED = frozenset({"other_room", "unparsed", "other"})
 _USER, _ALL = "user:", "all"
 
@@ -105,7 +107,7 @@ class Ingest:
         """Take a line or a clear in. `addressed`: it speaks to the bot."""
         if isinstance(what, Redaction):
             self._counts.update(("lines", "other"))
-            self._push(what)
+            self._push(replace(what, at=min(max(what.at, 0), self._clock.now() + DAY)))
         else:
             self._counts["lines"] += 1
             self._push(Taken(storable(what, self._clock.now()), addressed))
@@ -170,18 +172,32 @@ class Ingest:
     async def _write_batch(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(AT_ONCE, len(self._queue)))]
         counts, self._counts = self._counts, Counter()
+        left = [(batch, counts)]
         try:
-            async with self._db.write() as tx:
-                await self._store(tx, batch, counts)
+            while left:
+                try:
+                    await self._write(*left[-1])
+                except UNSTORABLE as error:
+                    left += _halves(*left.pop(), error)
+                else:
+                    left.pop()
         except BaseException as error:
-            self._queue.extendleft(reversed(batch))
-            self._counts.update(counts)
+            for lines, counted in left:
+                self._queue.extendleft(reversed(lines))
+                self._counts.update(counted)
             self._wake.set()
-            self._book.forget()
             if isinstance(error, StoreError):
                 self._say(error)
             raise
         self.trouble = ""
+
+    async def _write(self, batch: Sequence[Taken | Redaction], counts: Counter[str]) -> None:
+        try:
+            async with self._db.write() as tx:
+                await self._store(tx, batch, counts)
+        except BaseException:
+            self._book.forget()
+            raise
 
     def _say(self, error: StoreError) -> None:
         if not self.trouble:
@@ -262,6 +278,21 @@ class Ingest:
     def forget_clears(self, before: int) -> None:
         """Called by the sweep: clears from before then wait for nothing."""
         self._clears.forget(before)
+
+
+def _halves(
+    batch: Sequence[Taken | Redaction], counts: Counter[str], error: Exception
+) -> list[tuple[list[Taken | Redaction], Counter[str]]]:
+    """Find the line that the database does not take: the halves, the older one last; or that line, counted out."""
+    if len(batch) > 1:
+        middle = len(batch) // 2
+        return [(list(batch[middle:]), Counter()), (list(batch[:middle]), counts)]
+    if not batch:
+        raise error
+    log.error("a line cannot be stored and is left out", error=type(error).__name__, kind=type(batch[0]).__name__)
+    if isinstance(batch[0], Redaction):  # counted when it was taken
+        return [([], counts)]
+    return [([], counts + Counter(("excluded", "excluded_unstorable")))]
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:

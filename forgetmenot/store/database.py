@@ -23,6 +23,7 @@ import aiosqlite
 from forgetmenot import errors
 from forgetmenot.store import place
 from forgetmenot.store.keyed import HashKey
+from forgetmenot.store.lock import cannot_open
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
 APPLICATION_ID = 0x464D4E31  # "FMN1"
@@ -59,6 +60,10 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
         return errors.StoreLocked(
             f"{path} is held by another program. Close that program, or choose another file with --db."
         )
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
+        return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
+    if "disk I/O" in words:
+        return errors.StoreError(f"{path} cannot be read or written ({words}). Check the disk and its free space.")
     if "full" in words:
         return errors.StoreFull(
             f"The disk that holds {path} is full. Free some space; nothing that was stored is lost."
@@ -230,7 +235,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise errors.StoreError(f"{path} cannot be opened: {error.strerror}. Choose another file with --db.") from error
+        raise cannot_open(path, error) from error
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:

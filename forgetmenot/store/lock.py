@@ -5,31 +5,40 @@ bot (SQLite sees to that); a second bot may not.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from forgetmenot.errors import StoreLocked
+from forgetmenot.errors import StoreError, StoreFull, StoreLocked
 
 
 @contextlib.contextmanager
 def held(database: Path, command: str) -> Iterator[None]:
-    """Hold the database for this process. Raises StoreLocked, which names the other one."""
-    database.parent.mkdir(parents=True, exist_ok=True)
+    """Hold the database for this process. Raises StoreLocked, which names the other one, or StoreError."""
     holder = database.with_name(database.name + ".holder")
     lock = FileLock(database.with_name(database.name + ".lock"))
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise StoreLocked(_sentence(database, holder)) from None
-    try:
-        holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        try:
+            database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
+            stack.callback(lock.release)
+            stack.callback(holder.unlink, missing_ok=True)
+            holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")
+        except Timeout:
+            raise StoreLocked(_sentence(database, holder)) from None
+        except OSError as error:
+            raise cannot_open(database, error) from error
         yield
-    finally:
-        holder.unlink(missing_ok=True)
-        lock.release()
+
+
+def cannot_open(path: Path, error: OSError) -> StoreError:
+    """What to tell when the place of a memory cannot be used."""
+    if error.errno == errno.ENOSPC:
+        return StoreFull(f"The disk that holds {path} is full. Free some space, or use --db.")
+    return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")
 
 
 def _sentence(database: Path, holder: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain.chat import Redaction
+from forgetmenot.domain.chat import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
 from forgetmenot.store import tally, viewers
@@ -203,3 +203,30 @@ async def test_half_characters_and_odd_times_do_not_stop_the_writer(channel: Cha
     await channel.ingest.flush()
     assert await texts(channel.db) == ["half ? a character", "early"]
     assert [row[0] for row in await channel.db.rows("SELECT at FROM events ORDER BY seq")] == [now, 0]
+
+
+async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -> None:
+    bad = (3, 4, 17, 39)
+    for number in range(40):
+        about = ReplyTo("half \ud800", "2", "bob", "hi") if number in bad else None
+        channel.say("alice", f"{number}", reply_to=about)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id="\ud800"))
+    channel.ingest.take(Redaction(10**30, event_id="elsewhere"))
+    await channel.ingest.flush()
+    assert await texts(channel.db) == [f"{number}" for number in range(40) if number not in bad]
+    found = await account(channel)
+    assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
+    assert (await tally.counts(channel.db, channel.ingest.run_id))["excluded_unstorable"] == 4
+    assert channel.ingest.trouble == ""
+
+
+async def test_a_row_that_breaks_a_rule_of_the_schema_is_left_out_alone(channel: Channel) -> None:
+    async with channel.db.write() as tx:
+        await tx.execute(
+            "CREATE TRIGGER no_bob BEFORE INSERT ON events WHEN new.text = 'b' BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    for text in "abc":
+        channel.say("alice", text)
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["a", "c"]
+    assert (await account(channel)).excluded == 1
