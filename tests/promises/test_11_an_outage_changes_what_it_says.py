@@ -1,0 +1,153 @@
+"""Promise 11: an outage changes what the bot says, never what it keeps."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.errors import StoreError
+from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
+from forgetmenot.sim.openai import SimOpenAI, raw
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.connection import Gap, IrcConnection
+
+LINES = 30
+DOWN = raw("down for maintenance", status=503)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SimOpenAI]:
+    async with SimOpenAI() as running:
+        yield running
+
+
+def asking(server: SimOpenAI) -> Settings:
+    """Settings whose model is that server, asked once."""
+    return Settings(
+        model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, retries=0, memory_timeout_s=5)
+    )
+
+
+def line(number: int, text: str, at: int) -> ChatEvent:
+    who = f"viewer{number % 5}"
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"id-{who}", who, who.title(), text, at)
+
+
+async def chat(bot: Bot, clock: ManualClock, lines: int = LINES) -> None:
+    for number in range(lines):
+        await clock.advance(1_000)
+        await bot.hear(line(number, f"what a level, try number {number}", clock.now()))
+    await bot.settle()
+
+
+async def unread(bot: Bot) -> int:
+    return int(await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL"))
+
+
+async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everything_for_later(
+    tmp_path: Path, clock: ManualClock, server: SimOpenAI
+) -> None:
+    settings = asking(server)
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+        server.fail(DOWN, times=2)
+        await chat(bot, clock)
+        await bot.hear(line(99, "@ForgetMeNot how many tries was that?", clock.now()))
+        await bot.settle()
+        row = await bot.db.row("SELECT status, text, detail FROM bot_messages")
+        assert row is not None
+        assert (row["status"], row["text"]) == ("silent", "")
+        assert row["detail"].startswith("ModelUnavailable: ")
+        await bot.memory_pass()
+        assert bot.memory_trouble
+        assert await unread(bot) == LINES + 1
+
+        server.answers(json.dumps({"summary": "P1 and others tried a level many times."}))
+        await bot.remember_all()
+        assert await unread(bot) == 0
+        assert await bot.db.value("SELECT sum(events) FROM episodes") == LINES + 1
+
+
+async def test_what_a_stopped_bot_had_not_summarised_is_summarised_by_the_next(
+    tmp_path: Path, clock: ManualClock, server: SimOpenAI
+) -> None:
+    path, settings = tmp_path / "m.sqlite3", asking(server)
+    async with open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+        server.fail(DOWN, times=10)
+        await chat(bot, clock)
+        await bot.wind_down()
+        assert await unread(bot) == LINES
+    async with open_bot(path, "test", settings=Settings, clock=clock) as bot:
+        await bot.remember_all()
+        assert await unread(bot) == 0
+        assert await bot.db.value("SELECT sum(events) FROM episodes") == LINES
+
+
+@pytest.mark.parametrize("words", ["is full", "held by another program"])
+async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhile(
+    tmp_path: Path, clock: ManualClock, words: str
+) -> None:
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=Settings, clock=clock) as bot:
+        await chat(bot, clock, 3)
+        async with no_disk(bot, full=words == "is full"):
+            for number in range(3, 400):
+                await bot.hear(line(number, "x" * 400, clock.now()))
+            with pytest.raises(StoreError, match=words):
+                await bot.ingest.flush()
+            assert words in bot.ingest.trouble
+            assert await bot.db.value("SELECT count(*) FROM events") == 3
+        await bot.ingest.flush()
+        assert bot.ingest.trouble == ""
+        ids = [row[0] for row in await bot.db.rows("SELECT id FROM events ORDER BY seq")]
+        assert ids == [f"m{number}" for number in range(400)]
+
+
+@asynccontextmanager
+async def no_disk(bot: Bot, *, full: bool) -> AsyncIterator[None]:
+    """A database that may not grow, or that another program holds and does not let go of."""
+    writer = bot.db._writer
+    with closing(sqlite3.connect(bot.db.path, isolation_level=None)) as other:
+        if full:
+            await writer.execute_fetchall("PRAGMA max_page_count = 1")  # SQLite makes it the present size
+        else:
+            await writer.execute_fetchall("PRAGMA busy_timeout = 10")
+            other.execute("BEGIN IMMEDIATE")
+        yield
+    await writer.execute_fetchall("PRAGMA max_page_count = 1000000")
+
+
+async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path) -> None:
+    clock = SystemClock()
+    async with TwitchSim() as sim:
+        settings = Settings(twitch=TwitchSettings(channel="demo", irc_url=sim.irc_url))
+        async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+            ears = IrcConnection(settings=lambda: settings, clock=clock)
+            gaps: list[Gap] = []
+            listening = asyncio.create_task(listen(bot, ears, gaps))
+            await sim.joined()
+            await sim.say("alice", "before")
+            await sim.until(lambda: bot.ingest.waiting)
+            await sim.drop()
+            await sim.until(lambda: not sim.irc.connections)
+            await sim.joined(seconds=20)
+            await sim.say("alice", "after")
+            await sim.until(lambda: gaps)
+            await sim.until(lambda: bot.ingest.waiting)
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+            await bot.ingest.flush()
+            assert [row[0] for row in await bot.db.rows("SELECT text FROM events ORDER BY seq")] == ["before", "after"]
+
+
+async def listen(bot: Bot, ears: IrcConnection, gaps: list[Gap]) -> None:
+    async for item in ears.events():
+        if isinstance(item, Gap):
+            gaps.append(item)
+        else:
+            await bot.hear(item)

@@ -1,0 +1,91 @@
+"""Promise 13: a guest on the machine: on loopback only, nothing heavy before it is needed, no needless work."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import forgetmenot
+from forgetmenot.app.bot import open_bot
+from forgetmenot.clock import ManualClock
+from forgetmenot.settings.schema import ModelSettings, Provider, Settings
+from forgetmenot.sim.gemini import SimGemini
+from forgetmenot.sim.openai import SimOpenAI
+from forgetmenot.sim.twitch import TwitchSim
+
+PACKAGE = Path(forgetmenot.__file__).parent
+HEAVY = ("google", "twitchio", "openai", "pydantic")
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after this."""
+    told = "import sys; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{told}"], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_version_is_told_without_the_bot() -> None:
+    loaded = loaded_after("from forgetmenot.cli import main; main(['--version'])")
+    assert loaded.isdisjoint({*HEAVY, "aiohttp", "aiosqlite", "asyncio", "sqlite3", "msgspec", "structlog", "keyring"})
+
+
+def test_a_bot_with_the_offline_model_loads_no_sdk(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, pathlib
+from forgetmenot.app.bot import open_bot
+from forgetmenot.clock import SystemClock
+from forgetmenot.settings.schema import Settings
+path = pathlib.Path({str(tmp_path / "m.sqlite3")!r})
+async def main():
+    async with open_bot(path, "test", settings=Settings, clock=SystemClock()) as bot:
+        await bot.memory_pass()
+asyncio.run(main())
+"""
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+async def test_starting_asks_nobody_anything(tmp_path: Path, clock: ManualClock) -> None:
+    """Not the model either, where there is nothing to be read."""
+    async with SimOpenAI() as server:
+        settings = Settings(model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url))
+        async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
+            await bot.chores.catch_up()
+            assert await bot.db.value("SELECT count(*) FROM model_calls") == 0
+        assert server.seen == []
+
+
+async def test_every_loopback_server_is_on_loopback() -> None:
+    async with TwitchSim() as twitch, SimGemini() as gemini, SimOpenAI() as openai:
+        runners = (twitch._runner, gemini._runner, openai._runner)
+        hosts = {address[0] for runner in runners if runner is not None for address in runner.addresses}
+    assert hosts == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
+def test_nothing_listens_to_the_network(path: Path) -> None:
+    """Whatever opens a port names the loopback address where it does so; nobody names "all addresses"."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert named_in(tree).isdisjoint({"0.0.0.0", "::"})  # noqa: S104  # what must not be there
+    for call in listening_calls(tree):
+        assert "127.0.0.1" in [*named_in(call), *values_in(call, path)]
+
+
+def listening_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {"TCPSite", "start_server", "bind"}:
+            yield node
+
+
+def named_in(tree: ast.AST) -> set[str]:
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def values_in(call: ast.Call, path: Path) -> list[object]:
+    """What the names in a call stand for in its module."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    module = importlib.import_module(".".join(parts))
+    return [getattr(module, node.id, None) for node in ast.walk(call) if isinstance(node, ast.Name)]

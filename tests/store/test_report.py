@@ -1,0 +1,76 @@
+"""Totals, and what was added between two of them."""
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.store import bot_messages, notes
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database
+from forgetmenot.store.model_calls import Meter
+from forgetmenot.store.notes import NewNote
+from forgetmenot.store.report import Totals, totals
+
+NOTHING = Totals(*[0] * 12)
+
+
+async def learn(db: Database, fact: str) -> int:
+    async with db.write() as tx:
+        new = NewNote(Scope.CHANNEL, None, fact, 0.8, SourceKind.OBSERVED, 1)
+        return await notes.insert(tx, new, cause="test", now=1)
+
+
+async def answer(db: Database, status: Status, estimated: int) -> None:
+    async with db.write() as tx:
+        row = await bot_messages.begin(tx, at=1, event_id="e", viewer_id=None, trigger="name", mode="shadow")
+        usage = {"estimated": estimated}
+        await bot_messages.record_answer(tx, row, model="fake", latency_ms=1, usage=usage, filters=())
+        await bot_messages.settle(tx, row, status)
+
+
+async def test_an_empty_memory_has_come_to_nothing(db: Database) -> None:
+    assert await totals(db) == NOTHING
+
+
+async def test_a_note_that_was_superseded_and_one_that_was_deleted_were_both_written(db: Database) -> None:
+    before = await totals(db)
+    old, new = await learn(db, "the boss has three phases"), await learn(db, "the boss has four phases")
+    async with db.write() as tx:
+        note = await notes.get(tx, old)
+        assert note is not None
+        await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
+    gone = await learn(db, "somebody wants this to be forgotten")
+    async with db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (gone,))
+    added = (await totals(db)).since(before)
+    assert (added.notes, added.superseded) == (3, 1)
+
+
+async def test_replies_are_those_that_were_said_or_only_thought(db: Database) -> None:
+    for status in Status:
+        await answer(db, status, 100)
+    told = await totals(db)
+    assert told.replies == 2
+    assert told.estimated == 100 * len(Status)
+
+
+async def test_calls_to_models_count_with_what_was_billed(db: Database, clock: ManualClock) -> None:
+    meter = Meter(db, clock)
+    await meter.record(Purpose.REPLY, "fake", TokenUsage(1_000, 600, 20, 0), 5, None)
+    before = await totals(db)
+    await meter.record(Purpose.SUMMARY, "fake", TokenUsage(300, 0, 20, 0), 5, None)
+    await meter.record(Purpose.SUMMARY, "fake", TokenUsage(), 5, "ModelUnavailable")
+    added = (await totals(db)).since(before)
+    assert (added.llm_calls, added.billed, added.cached) == (2, 300, 0)
+
+
+async def test_actions_count_by_what_was_decided_and_by_what_was_done(db: Database) -> None:
+    decided = (("allow", "done"), ("allow_changed", "failed"), ("ask", "undone"), ("deny", "denied"))
+    async with db.write() as tx:
+        for number, (verdict, status) in enumerate(decided):
+            await tx.execute(
+                "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
+                " VALUES (1, ?, 'clip', 'A', '{}', ?, 'test', 'test', ?)",
+                (str(number), verdict, status),
+            )
+    told = await totals(db)
+    assert (told.proposed, told.allowed, told.denied, told.executed) == (4, 2, 1, 2)
