@@ -50,8 +50,8 @@ _PATTERNS = (
     _rule("role", r"^(?:is|became) (?:the |an? )?(?:\w+ )?(?:owner|founder)$"),
     _rule(
         "role",
-        r"\b(?:got|was|been|were|is) (?:promoted to|made|given) (?:an? )?(?:mod|moderator|admin|vip|"
-        r"editor|owner|operator)\b",
+        rf"\b(?:got|was|been|were|is) (?:promoted to|made|given) (?:an? |the )?(?:{_ROLE}|owner)\b"
+        rf"(?! (?:of|in|on|for|at) (?:an? |the )?(?:\w+ )?{_ELSEWHERE}\b)",
     ),
     _rule(
         "role",
@@ -151,20 +151,22 @@ _PATTERNS = (
     ),
     _rule("instruction", r"\b(?:respond|reply|answer|reacts?) (?:only )?(?:with|in|as|to me|to everything)\b"),
 )
-_SPACED_OUT = re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b")
+_SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
+"""Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
 
 
 def forbidden_claim(fact: str) -> str | None:
     """The rule that refuses a fact ("role", "authority" or "instruction"), or None for an ordinary one."""
     looks = skeleton(fact)
     readings = (looks, unleet(looks), unleet(looks.replace("1", "i")))
-    for text in dict.fromkeys((looks.strip(), *map(_plain, readings))):
+    plain = (_plain(text, spaced_out) for text in readings for spaced_out in _SPACED_OUT)
+    for text in dict.fromkeys((looks.strip(), *plain)):
         for name, pattern in _PATTERNS:
             if pattern.search(text):
                 return name
     return None
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, spaced_out: re.Pattern[str]) -> str:
     """The words alone, with words that were spaced out ("m o d") put together again."""
-    return _SPACED_OUT.sub(lambda found: found[0].replace(found[1], found[1].replace(" ", "")), " ".join(words(text)))
+    return spaced_out.sub(lambda found: found[0].replace(found[1], found[1].replace(" ", "")), " ".join(words(text)))

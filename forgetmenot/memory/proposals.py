@@ -18,6 +18,7 @@ from forgetmenot.memory.claims import forbidden_claim
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.words import stems
 
 SHORTEST, LONGEST = 5, 200
 REPORTED_AT_MOST = 0.5
@@ -155,7 +156,7 @@ def screened(raw: object, screen: Screen) -> Change:
         importance=_importance(proposed.importance),
         lasts=LASTS[_lifetime(proposed.lifetime)],
         topics=_words(proposed.topics, screen),
-        asked_with=_words(proposed.asked_with, screen),
+        asked_with=_other_words(fact, _words(proposed.asked_with, screen)),
         speaker=speaker,
     )
 
@@ -218,6 +219,12 @@ def checked_fact(fact: str, *, allowed: frozenset[str] = frozenset(), never: Seq
     if claim is not None:
         raise Refused(f"claim:{claim}")
     return fact
+
+
+def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the fact does not say itself: said twice they would push the note before its betters."""
+    said = set(stems(fact))
+    return tuple(word for word in asked_with if not said.issuperset(stems(word)))
 
 
 def _importance(value: object) -> Importance:

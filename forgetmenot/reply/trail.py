@@ -22,6 +22,7 @@ from forgetmenot.text.mentions import ids_in, show
 KINDS = {
     "channel_notes": "notes",
     "channel_notes_more": "notes",
+    "brief": "notes",
     "lore": "notes",
     "others": "notes",
     "episodes": "episodes",
