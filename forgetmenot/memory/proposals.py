@@ -6,6 +6,7 @@ not know what is remembered already; memory/beliefs does.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
@@ -33,6 +34,7 @@ LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.MONTH: 30 * DAY_MS,
     Lifetime.PERMANENT: None,
 }
+_PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
 SCHEMA: Mapping[str, Any] = {
@@ -236,11 +238,16 @@ def _lifetime(value: object) -> Lifetime:
 
 
 def _words(value: object, screen: Screen) -> tuple[str, ...]:
-    """The words a note is found with: few and short, so that no note can be stuffed with them."""
+    """The words a note is found with: few and short, so that no note can be stuffed with them, and nobody's handle."""
     if not isinstance(value, list):
         return ()
     found = (clean(word) for word in value if isinstance(word, str))
-    fit = dict.fromkeys(word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD)
-    return tuple(
-        word for word in fit if sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never)) is None
-    )[:WORDS_KEPT]
+    fit = dict.fromkeys(
+        word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
+    )
+    return tuple(word for word in fit if _may_be_kept(word, screen))[:WORDS_KEPT]
+
+
+def _may_be_kept(word: str, screen: Screen) -> bool:
+    sensitive = sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never))
+    return sensitive is None and forbidden_claim(word) is None
