@@ -45,6 +45,8 @@ class RightsDesk:
         held = sorted(await notes.of_subject(self._db, who.id, LIVE), key=_rank, reverse=True)
         if not held:
             return f"I know nothing about {'you' if who.own else who.name} yet."
+        if who.id is not None and who.id in await rights.opted_out(self._db):  # what is said in chat is stored, too
+            return f"Kept from before the opt-out, and unsaid since: {len(held)}. !forgetme erases that."
         facts = [_told(fact, note) for note, fact in zip(held, await self._shown(held), strict=True)]
         start = f"What I know about {'you' if who.own else who.name}: "
         return _fitting(start, facts, self._settings().reply.max_chars)

@@ -275,6 +275,15 @@ async def test_who_opted_out_leaves_nothing_and_is_still_answered(desk: Desk) ->
     assert await desk.db.value("SELECT count(*) FROM events WHERE text = 'hello again'") == 1
 
 
+async def test_of_who_opted_out_no_fact_is_said_in_chat(desk: Desk) -> None:
+    await desk.say("alice", "!remember I play drums")
+    await desk.say("alice", "!optout")
+    said = "Kept from before the opt-out, and unsaid since: 1. !forgetme erases that."
+    assert await desk.say("alice", "!memory") == await desk.say("carol", "!memory alice") == said
+    assert await desk.say("carol", "!optin alice") == "Welcome back: I remember Alice again."
+    assert await desk.say("alice", "!memory") == "What I know about you: #1 plays drums"
+
+
 async def test_an_opt_out_survives_an_erasure_without_a_name(desk: Desk) -> None:
     await desk.say("alice", "!optout")
     await desk.say("alice", "!forgetme confirm")
