@@ -229,17 +229,21 @@ class Recall:
 
     async def past_episode(self, query: Query | str, *, without: Sequence[int] = ()) -> Episode | None:
         """The older episode that a message is about, if one speaks of enough of it; `without`: those shown anyway."""
+        return next(iter(await self.past_episodes(query, 1, without=without)), None)
+
+    async def past_episodes(self, query: Query | str, limit: int, *, without: Sequence[int] = ()) -> list[Episode]:
+        """The older episodes that a message is about, best first."""
         asked = query_of(query) if isinstance(query, str) else query
         terms = {stem(word): word for word, weight in asked.items() if weight >= 1}
         enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
-        if len(terms) < enough:
-            return None
-        for episode in await evidence.speaking_of(
+        if len(terms) < enough or not limit:
+            return []
+        candidates = await evidence.speaking_of(
             self._db, list(terms.values()), at_least=enough, limit=PAST_LOOKED_AT, without=without
-        ):
-            if len(terms.keys() & {stem(word) for word in words(episode.summary)}) >= enough:
-                return await self._told(episode)
-        return None
+        )
+        about = (one for one in candidates if len(terms.keys() & {stem(word) for word in words(one.summary)}) >= enough)
+        told = [await self._told(one) for one in islice(about, limit)]
+        return [one for one in told if one is not None]
 
     async def _told(self, episode: Episode | None) -> Episode | None:
         """An episode as it may be shown; None where nothing is left of it."""

@@ -192,14 +192,8 @@ class Gatherer:
         )
 
     async def _past(self, moment: _Moment, query: Query, shown: Sequence[int]) -> tuple[Past, ...]:
-        found: list[Past] = []
-        for _ in range(moment.depth.past_episodes):
-            known = [*shown, *(past.id for past in found)]
-            episode = await self._recall.past_episode(query, without=known)
-            if episode is None:
-                break
-            found.append(Past(episode.id, episode.ended_at, episode.summary))
-        return tuple(found)
+        found = await self._recall.past_episodes(query, moment.depth.past_episodes, without=shown)
+        return tuple(Past(episode.id, episode.ended_at, episode.summary) for episode in found)
 
     # ── names, last ─────────────────────────────────────────────────────────────────────────
 
