@@ -1,0 +1,301 @@
+"""What goes wrong on the command line is one sentence with a way out, an exit code, and nothing else."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from forgetmenot import cli
+from forgetmenot.sim.gemini import SimGemini
+from tests.program import command, environment, run
+
+CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A memory with something in it."""
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    path = tmp_path / "memory.sqlite3"
+    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", "--db", str(path)]) == 0
+    return path
+
+
+def fingerprint(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
+    """Run a command that fails: its exit code and its one sentence."""
+    capsys.readouterr()
+    code = cli.main([str(word) for word in words])
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    sentence = shown.err.strip().splitlines()[-1]
+    assert sentence.startswith("forgetmenot: ")
+    assert "Traceback" not in shown.err
+    return code, sentence.removeprefix("forgetmenot: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[twitch]\nchanel = "x"\n', "table [twitch] has no key `chanel`. Did you mean `channel`?"),
+        ('[twich]\nchannel = "x"\n', "there is no table `twich`. Did you mean `twitch`?"),
+        ("[twitch]\nchannel = 3\n", "table [twitch], key `channel`"),
+        ("[twitch\n", "is not valid TOML"),
+        ("[prompt]\nbudget_tokens = 500\n", "budget"),
+        ("", "No channel is named"),
+    ],
+)
+def test_a_broken_setting_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text + ('[twitch]\nchannel = "demo"\n' if "prompt" in text else ""), encoding="utf-8")
+    code, sentence = told(capsys, "run", "--config", path, "--db", tmp_path / "memory.sqlite3")
+    assert code == 2
+    assert words in sentence
+    assert not (tmp_path / "memory.sqlite3").exists()
+
+
+@pytest.mark.parametrize("name", ["none.toml", "folder", "bytes.toml"])
+def test_settings_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    code, sentence = told(capsys, "run", "--config", tmp_path / name)
+    assert code == 2
+    assert name in sentence
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"This is a letter and no database at all. " * 50)
+
+
+def foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE letters (text)")
+        db.commit()
+
+
+def newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (garbage, "is not a readable SQLite database"),
+        (foreign, "is a database of another program"),
+        (newer, "was written by a newer ForgetMeNot"),
+    ],
+)
+def test_a_database_that_is_not_ours_stays_as_it_is(
+    memory: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[Path], None],
+    words: str,
+) -> None:
+    path = memory if make is newer else tmp_path / "other.sqlite3"
+    make(path)
+    before = fingerprint(path)
+    for words_typed in (
+        ("memory", "list"),
+        ("recall", "--viewer", "alice", "hello"),
+        ("replay", tmp_path / "chat.csv", "--format", "csv"),
+        ("listen", "demo"),
+        ("demo", "--fast"),
+    ):
+        code, sentence = told(capsys, *words_typed, "--db", path)
+        assert code == 3
+        assert words in sentence
+    assert fingerprint(path) == before
+
+
+def test_a_locked_database_is_said(
+    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forgetmenot.store.database.BUSY_TIMEOUT_S", 0.05)
+    with closing(sqlite3.connect(memory, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        code, sentence = told(capsys, "replay", memory.with_name("chat.csv"), "--format", "csv", "--db", memory)
+    assert code == 3
+    assert "is held by another program" in sentence
+
+
+@pytest.mark.parametrize("place", ["chat.csv/memory.sqlite3", "/proc/none/memory.sqlite3"])
+@pytest.mark.parametrize("words", [("replay", "chat.csv", "--format", "csv"), ("listen", "demo"), ("demo", "--fast")])
+def test_a_place_that_cannot_be_written_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, words: tuple[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("chat.csv").write_text(CSV, encoding="utf-8")
+    code, sentence = told(capsys, *words, "--db", place)
+    assert code == 3
+    assert "cannot be opened" in sentence
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "list"),
+        ("memory", "show", "1"),
+        ("memory", "why", "1"),
+        ("memory", "export"),
+        ("recall", "--viewer", "alice", "hello"),
+        ("prompt", "--viewer", "alice", "--message", "hello"),
+        ("why",),
+        ("actions", "list"),
+    ],
+)
+def test_looking_into_a_memory_that_is_not_there_makes_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    code, sentence = told(capsys, *words, "--db", tmp_path / "none.sqlite3")
+    assert code == 2
+    assert "There is no memory at" in sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "recall", "--viewer", "nobody", "hello", "--db", memory)[0] == 2
+    assert told(capsys, "memory", "show", "9999", "--db", memory)[0] == 2
+    assert told(capsys, "why", "9999", "--db", memory)[0] == 2
+
+
+@pytest.mark.parametrize("name", [".", "none.csv", "bytes"])
+def test_a_recording_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xff")
+    code, sentence = told(capsys, "replay", tmp_path / name, "--format", "csv", "--db", tmp_path / "m.sqlite3")
+    assert code == 2
+    assert str(tmp_path / name) in sentence
+    assert not (tmp_path / "m.sqlite3").exists()
+
+
+def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for now in ("yesterday", "2026-13-01", "9" * 30):
+        words = ("recall", "--viewer", "viewer1", "hello", "--now", now, "--db", memory)
+        assert told(capsys, *words)[0] == 2
+    assert told(capsys, "replay", "x", "--format", "csv", "--speed", "-1")[0] == 2
+    assert told(capsys, "sim", "--port", "80808")[0] == 2
+
+
+def test_no_key_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    words = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--model", "gemini")
+    code, sentence = told(capsys, *words)
+    assert code == 2
+    assert "There is no Gemini key" in sentence
+
+
+@pytest.mark.slow
+async def test_a_wrong_key_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    async with SimGemini() as sim:
+        (tmp_path / "c.toml").write_text(f'[model]\nbase_url = "{sim.url}"\n', encoding="utf-8")
+        ended = await asyncio.to_thread(
+            run,
+            tmp_path,
+            *("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--model", "gemini"),
+            *("--config", tmp_path / "c.toml", "--db", tmp_path / "m.sqlite3"),
+            env={"GEMINI_API_KEY": "wrong"},
+        )
+    assert ended.returncode == 5
+    assert "Traceback" not in ended.stderr
+    with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
+        assert db.execute("SELECT count(*) FROM events WHERE episode_id IS NULL").fetchone() == (120,)
+
+
+@pytest.mark.slow
+def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
+    ended = run(
+        tmp_path,
+        *("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--model", "openai_compatible"),
+        *("--config", tmp_path / "c.toml", "--db", tmp_path / "m.sqlite3"),
+    )
+    assert ended.returncode == 5
+    assert ended.stderr.strip().splitlines()[-1].startswith("forgetmenot: The rest could not be summarised.")
+    assert "Traceback" not in ended.stderr
+
+
+def _small_disk() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_a_full_disk_is_one_sentence_and_what_was_stored_stays(memory: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(memory)) as db:
+        before = db.execute("SELECT count(*) FROM events").fetchone()
+    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(6_000))
+    (tmp_path / "long.csv").write_text(lines, encoding="utf-8")
+    ended = subprocess.run(
+        command("replay", tmp_path / "long.csv", "--format", "csv", "--db", memory),
+        check=False,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=_small_disk,
+    )
+    assert ended.returncode == 3
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.strip().splitlines()[-1].startswith(f"forgetmenot: {memory}")
+    with closing(sqlite3.connect(memory)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT count(*) FROM events").fetchone() >= before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
+def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(memory)) as db:
+        rows = [("channel", f"fact {n} " + "x" * 100) for n in range(5_000)]
+        db.executemany(
+            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
+            " VALUES (?, ?, 0.5, 'import', 0, 0)",
+            rows,
+        )
+        db.commit()
+    for words in (("memory", "list"), ("memory", "list", "--json"), ("memory", "export")):
+        with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
+            _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert errors == b""
+
+
+@contextmanager
+def _reader_of_one_line(folder: Path, *words: object) -> Iterator[subprocess.Popen[bytes]]:
+    read, write = os.pipe()
+    with subprocess.Popen(command(*words), env=environment(folder), stdout=write, stderr=subprocess.PIPE) as process:
+        os.close(write)
+        with os.fdopen(read, "rb") as lines:
+            lines.readline()
+        yield process
+
+
+def test_stopping_a_command_is_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "build_parser", stopped)
+    assert cli.main(["demo"]) == 130
+    assert capsys.readouterr().err == "forgetmenot: stopped.\n"
