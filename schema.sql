@@ -261,6 +261,9 @@ CREATE TABLE bot_messages (
 ) STRICT;
 CREATE INDEX bot_messages_by_time   ON bot_messages (at);
 CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
+-- One line of chat is answered at most once, whatever dies in between.
+CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
+    WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
 CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
 
 CREATE TABLE action_logs (

@@ -91,11 +91,21 @@ async def record_answer(
     )
 
 
+async def is_answered(db: Database, event_id: str) -> bool:
+    """Whether something was said to that line, or may have been."""
+    row = await db.row(
+        "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')", (event_id,)
+    )
+    return row is not None
+
+
 async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
-    """Claim a row for the one call that sends it; False if it was claimed before."""
+    """Claim a row for the one call that sends it; False if it, or another answer to its line, was claimed before."""
     changed = await tx.execute(
         "UPDATE bot_messages SET status = 'sending', text = ?, at = ?, detail = ''"
-        " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown')",
+        " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown') AND NOT EXISTS"
+        " (SELECT 1 FROM bot_messages AS other WHERE other.event_id = bot_messages.event_id"
+        " AND other.status IN ('sending', 'sent', 'unknown'))",
         (text, at, reply_id),
     )
     return changed == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -17,11 +18,13 @@ from forgetmenot.store.database import Database
 from tests.stage import FakeChat
 
 Move = Callable[[int], Awaitable[None]]
+NUMBERS = itertools.count(1)
 
 
 async def row(db: Database, now: int = 0) -> int:
     async with db.write() as tx:
-        return await bot_messages.begin(tx, at=now, event_id="e1", viewer_id="1", trigger="mention", mode="mentions")
+        line = f"e{next(NUMBERS)}"
+        return await bot_messages.begin(tx, at=now, event_id=line, viewer_id="1", trigger="mention", mode="mentions")
 
 
 async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1", patience: int = 30_000) -> Outgoing:

@@ -1,9 +1,13 @@
 """What the bot said and did not say, as it is kept."""
 
+import itertools
+
 from forgetmenot.clock import ManualClock
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
+
+NUMBERS = itertools.count(1)
 
 
 async def said(db: Database, text: str, status: Status, *, at: int = 1_000, viewer: str = "1") -> int:
@@ -13,7 +17,8 @@ async def said(db: Database, text: str, status: Status, *, at: int = 1_000, view
             " VALUES (?, 'alice', 'Alice', 0, 0)",
             (viewer,),
         )
-        row = await bot_messages.begin(tx, at=at, event_id="e1", viewer_id=viewer, trigger="mention", mode="mentions")
+        line = f"e{next(NUMBERS)}"
+        row = await bot_messages.begin(tx, at=at, event_id=line, viewer_id=viewer, trigger="mention", mode="mentions")
         await bot_messages.settle(tx, row, status, "because", text=text)
     return row
 
@@ -76,3 +81,18 @@ async def test_the_channel_s_state_is_one_text_per_name(db: Database, clock: Man
     async with db.write() as tx:
         await channel_state.clear(tx, "title")
     assert await channel_state.read(db, "title") == ""
+
+
+async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
+    """Also by another reply, and whatever the first one's fate was; a refusal may be tried again."""
+    for fate, again in ((Status.SENT, False), (Status.UNKNOWN, False), (Status.SENDING, False), (Status.REFUSED, True)):
+        async with db.write() as tx:
+            first, second = [
+                await bot_messages.begin(tx, at=0, event_id=fate, viewer_id=None, trigger="mention", mode="live")
+                for _ in range(2)
+            ]
+            assert await bot_messages.record_sending(tx, first, "hello", 0)
+            await bot_messages.settle(tx, first, fate)
+        assert await bot_messages.is_answered(db, fate) is not again
+        async with db.write() as tx:
+            assert await bot_messages.record_sending(tx, second, "hello again", 0) is again

@@ -21,7 +21,7 @@ async def learn(db: Database, fact: str) -> int:
 
 async def answer(db: Database, status: Status, estimated: int) -> None:
     async with db.write() as tx:
-        row = await bot_messages.begin(tx, at=1, event_id="e", viewer_id=None, trigger="name", mode="shadow")
+        row = await bot_messages.begin(tx, at=1, event_id=None, viewer_id=None, trigger="name", mode="shadow")
         usage = {"estimated": estimated}
         await bot_messages.record_answer(tx, row, model="fake", latency_ms=1, usage=usage, filters=())
         await bot_messages.settle(tx, row, status)
