@@ -152,6 +152,8 @@ class ReplyEngine:
             return None
         try:
             await self._flush()  # so that a newcomer is somebody by the time their row is written
+            if await bot_messages.is_answered(self._db, event.id):
+                return None
             job = await self._begin(trigger, settings)
         except StoreError as error:
             log.warning("no reply without a disk", error=type(error).__name__)
@@ -327,8 +329,10 @@ class ReplyEngine:
     def _over(self, task: asyncio.Task[Reply | None]) -> None:
         self._tasks.discard(task)
         self._leave()
-        if not task.cancelled() and task.exception() is not None:
-            log.error("a reply failed", error=type(task.exception()).__name__, exc_info=task.exception())
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            told = None if isinstance(error, ForgetMeNotError) else error
+            log.error("a reply failed", error=type(error).__name__, exc_info=told)
 
     def _enter(self) -> None:
         self._busy += 1
