@@ -7,7 +7,7 @@ import re
 
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.memory.silence import Entry, Silence, meaning
-from forgetmenot.store import never, notes
+from forgetmenot.store import never, notes, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.never import Left
 from forgetmenot.text.clean import clean
@@ -18,7 +18,10 @@ _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
 async def leave_alone(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> Left:
-    """Never bring something up again, of one viewer or (None) at all. Raises Refused (length, not_found, enough)."""
+    """Never bring something up again, of one viewer or (None) at all.
+
+    Raises Refused (length, not_found, unknown, enough).
+    """
     text = clean(what)
     found = _NOTE.match(text)
     if len(text) > LONGEST or (found is None and not meaning(text)):
@@ -26,13 +29,16 @@ async def leave_alone(db: Database, viewer_id: str | None, what: str, *, by: str
     async with db.write() as tx:
         if len(await never.listed(tx)) >= MOST:
             raise Refused("enough")
+        if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
+            raise Refused("unknown")
         note_id = int(found[1]) if found else None
         note = await notes.get(tx, note_id) if note_id is not None else None
         if note_id is not None and (note is None or viewer_id not in {None, note.subject_id}):
             raise Refused("not_found")
         about = note.subject_id if note is not None else viewer_id
         words = "" if found else text
-        row_id = await never.add(tx, about, words, note_id=note_id, by_id=by, at=at)
+        told_by = by if by is not None and await viewers.get(tx, by) is not None else None
+        row_id = await never.add(tx, about, words, note_id=note_id, by_id=told_by, at=at)
     return Left(row_id, about, words, note_id, by, at)
 
 

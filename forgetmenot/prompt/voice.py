@@ -5,6 +5,8 @@ Short on purpose: principles, no pairs of examples (examples come back as templa
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.budget import estimate
@@ -72,13 +74,22 @@ def posture(role: Role, standing: Standing) -> str:
 
 
 def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> None:
-    """Raise SettingsError where persona, rules and grammar cannot fit: at start, not in the middle of a stream."""
+    """Raise SettingsError where persona, rules and grammar cannot fit: at start, not in the middle of a stream.
+
+    Every persona is tried, so that switching to it holds no surprise.
+    """
+    for name in ("", *settings.personas):
+        _check_floor_of(structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name)), channel, actions)
+
+
+def _check_floor_of(settings: Settings, channel: str, actions: Sequence[str]) -> None:
     needed = estimate(instructions(settings, channel, actions))
+    table = f"[personas.{settings.bot.speaks_as}]" if settings.bot.speaks_as else "[bot]"
     budget = settings.prompt
     if needed > budget.instructions_tokens:
         raise SettingsError(
             f"The persona with the rules takes about {needed} tokens, and `instructions_tokens` in [prompt] allows "
-            f"{budget.instructions_tokens}. Shorten `persona` in [bot] by about "
+            f"{budget.instructions_tokens}. Shorten `persona` in {table} by about "
             f"{(needed - budget.instructions_tokens) * 3} characters, or raise `instructions_tokens`."
         )
     least = max(needed + TAIL_FLOOR_TOKENS, int(needed / budget.prefix_share) + 1)
@@ -86,5 +97,5 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
         raise SettingsError(
             f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` in "
             f"[prompt] is {budget.budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten `persona` in "
-            "[bot]."
+            f"{table}."
         )

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.errors import SettingsError
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.topics import conversation
-from forgetmenot.prompt.voice import instructions
+from forgetmenot.prompt.voice import check_floor, instructions
 from forgetmenot.settings.personas import persona_of, speaking
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings
 from forgetmenot.store import notes
@@ -70,6 +71,13 @@ def test_switching_changes_the_voice_and_keeps_the_rules() -> None:
     assert "in pirate." in pirate
     assert parrot == plain
     assert plain.split("How you talk")[1].split("\n- Plain")[1] == pirate.split("How you talk")[1].split("\n- Plain")[1]
+
+
+def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_it() -> None:
+    settings = Settings(personas={"bard": PersonaSettings(persona="You sing. " * 350)})
+    with pytest.raises(SettingsError, match=r"Shorten `persona` in \[personas\.bard\]"):
+        check_floor(settings)
+    check_floor(speaks("pirate"))
 
 
 def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:
