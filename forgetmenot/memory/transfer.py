@@ -51,6 +51,7 @@ class NoteLine(msgspec.Struct, frozen=True):
     confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
     observed_at: str | None = None
     topics: tuple[str, ...] = ()
+    persona: Annotated[str, Meta(max_length=60)] = ""
     id: Annotated[int, Meta(ge=1, le=2**62)] | None = None
     episode: EpisodeLine | None = None
 
@@ -297,6 +298,7 @@ def _new_note(read: _Read, state: _Import, note_id: int | None) -> NewNote:
         source_kind=SourceKind.IMPORT,
         at=read.at,
         topics=tuple(topic for topic in (clean(topic).casefold() for topic in read.line.topics) if topic),
+        persona=read.line.persona,
     )
 
 
@@ -340,6 +342,8 @@ def _line(note: Note, logins: dict[str, str], told: tuple[str, str] | None) -> d
         "status": note.status.value,
         "source_kind": note.source_kind.value,
     }
+    if note.persona:
+        line["persona"] = note.persona
     if told is not None:
         line["episode"] = {"key": told[0], "summary": told[1]}
     return line

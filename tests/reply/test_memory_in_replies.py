@@ -1,0 +1,105 @@
+"""What memory puts into a prompt above single notes, and what it keeps out of a reply."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from forgetmenot.domain.memory import Scope
+from forgetmenot.memory import never
+from forgetmenot.reply.wording import ANOTHER_SUBJECT
+from forgetmenot.settings.schema import RecallSettings
+from forgetmenot.store import briefs, channel_state, evidence, viewers
+from forgetmenot.store.briefs import Brief
+from forgetmenot.store.evidence import Stance
+
+if TYPE_CHECKING:
+    from tests.stage import Stage
+
+
+async def asked(stage: "Stage", text: str, viewer: str = "1") -> str:
+    """What the model was shown for a line."""
+    await stage.ask(text, viewer)
+    return stage.model.asked[-1].system + stage.model.asked[-1].prompt
+
+
+async def with_brief(stage: "Stage", text: str, note: int) -> None:
+    async with stage.db.write() as tx:
+        await briefs.put(tx, Brief("1", text, "hash", stage.clock.now(), notes=(note,)))
+
+
+async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: "Stage") -> None:
+    note = await stage.know("plays drums")
+    await with_brief(stage, "<@1> drums with <@2>.", note)
+    reply = await stage.ask("@forgetmenot_bot hello there")
+    prompt = stage.model.asked[-1].prompt
+    assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
+    assert prompt.index("<brief>") < prompt.index("<lore>")
+    assert reply is not None
+    sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
+    assert sections["brief"] == sections["lore"] == [note]
+    assert [used for used, _ in await evidence.replies_with(stage.db, note)] == [reply.id]
+
+
+async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: "Stage") -> None:
+    await with_brief(stage, "<@1> drums with <@2>.", await stage.know("plays drums"))
+    async with stage.db.write() as tx:
+        await viewers.set_banned(tx, "2", stage.clock.now())
+    assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
+
+
+async def test_without_a_brief_the_notes_speak(stage: "Stage") -> None:
+    await stage.know("plays drums")
+    prompt = await asked(stage, "@forgetmenot_bot hello there")
+    assert "<brief>\n" not in prompt
+    assert "plays drums" in prompt
+
+
+async def test_the_digest_stands_in_the_prefix_with_names(stage: "Stage") -> None:
+    async with stage.db.write() as tx:
+        await channel_state.put(tx, {"digest": "<@2> beat the boss. Elections came up."}, stage.clock.now())
+    await never.leave_alone(stage.db, None, "election", by=None, at=0)
+    assert "<digest>\nBob beat the boss.\n</digest>" in await asked(stage, "@forgetmenot_bot what is new?")
+
+
+async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: "Stage") -> None:
+    bit = await stage.know("the cat causes every crash", None, Scope.RUNNING_BIT)
+    async with stage.db.write() as tx:
+        for stream in (1, 2):
+            await tx.execute(
+                "INSERT OR IGNORE INTO streams (id, started_at, last_event_at) VALUES (?, 0, 0)", (stream,)
+            )
+            episode = await tx.insert(
+                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', ?, 0, 0, 'x', 1, 0)",
+                (stream,),
+            )
+            await evidence.add(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
+    assert "running bit, in 2 streams: the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
+
+
+async def test_a_reply_leaves_alone_what_is_left_alone(stage: "Stage") -> None:
+    await stage.know("got divorced in May")
+    await never.leave_alone(stage.db, "1", "divorce", by="1", at=0)
+    stage.model.answers = ["Nice hat! How is the divorce going?", "The divorce, right.", "Bob, about that divorce."]
+    prompt = await asked(stage, "@forgetmenot_bot what about my divorce?")
+    assert "divorced in May" not in prompt
+    await stage.clock.advance(60_000)
+    await stage.ask("@forgetmenot_bot tell me")
+    await stage.clock.advance(60_000)
+    await stage.ask("@forgetmenot_bot tell me more", "2")
+    assert stage.said[:2] == ["Nice hat!", ANOTHER_SUBJECT]
+    assert "divorce" in stage.said[2]
+
+
+async def test_the_topic_gate_looks_at_the_whole_conversation(stage: "Stage") -> None:
+    stage.use(msgspec.structs.replace(stage.settings, recall=RecallSettings(topic_gate=True)))
+    note = await stage.know("plays drums")
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE semantic_notes SET topics = '[\"music\"]' WHERE id = ?", (note,))
+    prompt = await asked(stage, "@forgetmenot_bot how was the race?")
+    assert "plays drums" not in prompt
+    assert "<lore>\n" not in prompt
+    assert "What you know about them" not in prompt
+    await stage.hear("this music is great", "2")
+    await stage.clock.advance(60_000)
+    assert "plays drums" in await asked(stage, "@forgetmenot_bot right?")
