@@ -27,6 +27,9 @@ Progress = Callable[[float, str], None]
 WIPE_DUE = "wipe_due"
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
+WORD_IN_TEXTS = 100
+"""A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
+_TOLD = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login"})
 
 
@@ -147,7 +150,25 @@ async def erase(
 async def _names(db: Database, viewer_id: str) -> Names:
     if not await erasure.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
-    return Names(viewer_id, await erasure.names_of(db, viewer_id), ORDINARY)
+    names = await erasure.names_of(db, viewer_id)
+    words = {name.casefold() for name in names if name.isalpha() and await _is_a_word(db, name)}
+    return Names(viewer_id, names, ORDINARY | words)
+
+
+async def _is_a_word(db: Database, name: str) -> bool:
+    """Whether a name is so common in what is remembered that it must be a word: somebody may be called "minecraft".
+
+    Else erasing one account could cut a game, or a town, out of everybody's notes. It still counts behind an @.
+    """
+    alone = Names("", [name])
+    texts = 0
+    for place in _TOLD:
+        after, last = 0, await erasure.last_row(db, place)
+        while after <= last and texts <= WORD_IN_TEXTS:
+            rows = await erasure.written_in(db, place, alone.needles, after=after)
+            texts += sum(alone.hidden(str(row[1])) != row[1] for row in rows)
+            after += erasure.AT_ONCE
+    return texts > WORD_IN_TEXTS
 
 
 async def _delete(tx: Transaction, viewer_id: str, now: int, report: ErasureReport) -> None:

@@ -23,7 +23,7 @@ ENOUGH = 0.5
 class Names:
     """How one person is written: their id, and the names they go or went by.
 
-    `ordinary` are words of every day: a name that is one of them counts only behind an @.
+    An empty id: only the names. `ordinary` are words of every day: a name that is one of them counts only behind an @.
     """
 
     def __init__(self, viewer_id: str, names: Iterable[str], ordinary: Collection[str] = ()) -> None:
@@ -34,13 +34,14 @@ class Names:
         patterns = [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
         if len(viewer_id) >= 6:
             patterns.append(_word(viewer_id))
-        written = "|".join([re.escape(mention(viewer_id)), *patterns])
+        written = "|".join([re.escape(mention(viewer_id)), *patterns] if viewer_id else patterns)
         self._written = re.compile(written, re.IGNORECASE)
 
     @property
     def needles(self) -> tuple[str, ...]:
         """Pieces of text (A to Z in lower case), one of which stands in every text that they are written in."""
-        written = (mention(self.viewer_id), self.viewer_id, *self.names)
+        ids = (mention(self.viewer_id), self.viewer_id) if self.viewer_id else ()
+        written = (*ids, *self.names)
         return tuple(dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written))
 
     def marked(self, text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
-from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, Eraser
+from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, WORD_IN_TEXTS, Eraser
 from forgetmenot.store import channel_state, notes, viewers
 from forgetmenot.store.database import open_database
 from tests.memory.conftest import Channel, answer
@@ -135,3 +135,20 @@ async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "
     await extractor.run_pass()
     assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0
     assert not any("drums" in request.prompt for request in model.requests)
+
+
+async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "World") -> None:
+    await world.viewer("777001", "minecraft")
+    await world.viewer("777002", "zanzibarian")
+    async with world.db.write() as tx:
+        await tx.many(
+            "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
+            " last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 0, 0)",
+            [(f"plays minecraft {number} hours",) for number in range(WORD_IN_TEXTS + 1)]
+            + [("likes @minecraft",), ("met zanzibarian once",)],
+        )
+    eraser = Eraser(db=world.db, clock=world.clock)
+    await eraser.erase("777001")
+    await eraser.erase("777002")
+    facts = {note.fact for note in await notes.of_subject(world.db, "1")}
+    assert {"plays minecraft 3 hours", "likes somebody", "met somebody once"} <= facts
