@@ -55,7 +55,7 @@ class Done(NamedTuple):
 
 async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instead_of: int | None = None) -> Done:
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
-    known = _known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
+    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
     old = None if instead_of is None else _among(known, instead_of)
     related = await _related(known, new.fact)
     same = related.get(Relation.DUPLICATE)
@@ -66,11 +66,14 @@ async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instea
         return await _take_as_same(tx, same, rival, new, said, now)
     if rival is not None:
         return await _supersede(tx, rival, new, said, now)
+    cleared = await _gone_with_a_line(tx, new)
+    if cleared is not None:
+        return Done(TAKE_BACK, await _say_again(tx, cleared, said, now))
     await _refuse_retracted(tx, new)
     return Done("added", await _write(tx, new, said, cause="said", now=now))
 
 
-def _known_to(persona: str, held: Sequence[Note]) -> list[Note]:
+def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
     """The notes that a new one of this persona is held against: those of all, and its own."""
     return [note for note in held if note.persona in {"", persona}]
 
@@ -88,7 +91,7 @@ def _relations(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, said: Said, *, now: int) -> Done:
     """Say that a live note of this subject was said again. Raises Refused."""
-    known = await notes.of_subject(tx, new.subject_id, LIVE)
+    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
     note = _among(known, note_id)
     await _confirm(tx, note, new, said, now)
     return Done("confirmed", note.id)
@@ -120,11 +123,13 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, said: Said, now: 
         raise Refused("pinned")
     if not may_replace(new.source_kind, old):
         raise Refused("weaker_word")
-    former = await _former(tx, new)
-    if former is None:
-        note_id = await _write(tx, new, said, cause=REPLACES, now=now)
-    else:
+    former, cleared = await _former(tx, new), await _gone_with_a_line(tx, new)
+    if former is not None:
         note_id = await _bring_back(tx, former, old, new, said, now)
+    elif cleared is not None:
+        note_id = await _say_again(tx, cleared, said, now)
+    else:
+        note_id = await _write(tx, new, said, cause=REPLACES, now=now)
     await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
     await evidence.add(tx, _stance(old.id, said, "contradicted"))
     return Done("superseded" if former is None else TAKE_BACK, note_id, old.id)
@@ -144,6 +149,20 @@ async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, sa
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
     await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, said, now)
     return former.id
+
+
+async def _gone_with_a_line(tx: Transaction, new: NewNote) -> Note | None:
+    """The note that said the same and was retracted because a line of its episode was cleared."""
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related([note for note in gone if note.persona == new.persona], new.fact)).get(Relation.DUPLICATE)
+    return same if same is not None and (await notes.changes(tx, same.id))[-1].cause == REDACTED else None
+
+
+async def _say_again(tx: Transaction, note: Note, said: Said, now: int) -> int:
+    """The rest of its episode still says it: the note stands again, under its own id."""
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="said again")
+    await evidence.add(tx, _stance(note.id, said, "stated"))
+    return note.id
 
 
 async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:

@@ -5,6 +5,7 @@ so nothing else may change it. In memory only: a restart composes it again.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.actions.entry import Action, ActionClass, Kind
@@ -17,6 +18,7 @@ from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.store import calibration, channel_state, crowd, evidence, working_set
 from forgetmenot.store.database import Database
+from forgetmenot.text.forgetting import without_person
 from forgetmenot.text.mentions import ids_in
 
 
@@ -52,7 +54,7 @@ class PrefixKeeper:
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self._db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
-        digest = (await self._recall.silence()).without(digest)
+        digest = await self._open((await self._recall.silence()).without(digest))
         query = self._recall.query("", category=category, title=title)
         notes = tuple(found.note for found in await self._recall.about_channel(query))
         episodes = await self._episodes()
@@ -71,9 +73,17 @@ class PrefixKeeper:
     async def _episodes(self) -> tuple[Past, ...]:
         found = await self._recall.newest_episodes()
         before = found.last_stream
-        past = [Past(0, before.ended_at, found.recap, is_recap=True)] if before and found.recap else []
+        told = [Past(0, before.ended_at, found.recap, is_recap=True)] if before else []
         shown = [*([before] if before else []), *found.this_stream]
-        return (*past, *(Past(episode.id, episode.ended_at, episode.summary) for episode in shown))
+        told += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
+        opened = [replace(past, text=await self._open(past.text)) for past in told]
+        return tuple(past for past in opened if past.text)
+
+    async def _open(self, text: str) -> str:
+        """A text without what it says of people who opted out or were banned since."""
+        for viewer_id in await working_set.hidden(self._db, ids_in(text)):
+            text = without_person(text, viewer_id)
+        return text
 
     async def _bit_streams(self, notes: Sequence[Note]) -> dict[int, int]:
         bits = [note.id for note in notes if note.scope is Scope.RUNNING_BIT]

@@ -14,6 +14,27 @@ from forgetmenot.store.database import Database, Transaction
 
 Source = Database | Transaction
 REDACTED = "redaction"
+# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular.
+_THEIR_WORD = """
+SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
+    OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL))
+"""
+_LOSE_IT = f"""
+DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
+    SELECT e.note_id, e.episode_id, e.stance FROM ({_THEIR_WORD}) e
+    WHERE EXISTS (SELECT 1 FROM note_evidence o
+        WHERE o.note_id = e.note_id AND o.episode_id <> :episode AND o.stance <> 'contradicted'))
+"""  # noqa: S608  # a constant
+_REST_ON_IT = f"""
+SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.stance <> 'contradicted' AND n.status NOT IN ('retracted', 'superseded') AND NOT n.pinned
+"""  # noqa: S608  # a constant
+_REPLACED_BY = """
+SELECT id, status FROM semantic_notes
+WHERE status = 'superseded' AND superseded_by IN (SELECT value FROM json_each(?))
+"""
 """The cause in a note's history when what it rested on was cleared."""
 
 
@@ -137,24 +158,25 @@ async def _empty(tx: Transaction, episode_id: int) -> None:
 
 
 async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
-    """Retract the live notes that rest on this episode alone; the others lose it as evidence."""
+    """Retract the live notes that rest on this episode alone and on the word of somebody whose lines were cleared.
+
+    Other notes of theirs lose it as evidence. What others said stays; so does what a person has pinned. A fact that
+    a retracted note had replaced holds again.
+    """
+    await tx.execute(_LOSE_IT, {"episode": episode_id})
+    gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
+    ids = json.dumps([row["id"] for row in gone])
+    back = await tx.rows(_REPLACED_BY, (ids,))
     await tx.execute(
-        "DELETE FROM note_evidence WHERE episode_id = ?1 AND EXISTS (SELECT 1 FROM note_evidence o"
-        " WHERE o.note_id = note_evidence.note_id AND o.episode_id <> ?1 AND o.stance <> 'contradicted')",
-        (episode_id,),
-    )
-    rows = await tx.rows(
-        "SELECT DISTINCT n.id, n.status FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
-        " WHERE e.episode_id = ? AND n.status NOT IN ('retracted', 'superseded')",
-        (episode_id,),
-    )
-    await tx.execute(
-        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps([row[0] for row in rows]),),
+        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))", (ids,)
     )
     await tx.many(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, 'retracted', ?)",
-        [(row[0], now, row[1], REDACTED) for row in rows],
+        "UPDATE semantic_notes SET status = 'active', superseded_by = NULL WHERE id = ?", [(row["id"],) for row in back]
+    )
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
+        + [(row["id"], now, row["status"], "active", REDACTED) for row in back],
     )
 
 

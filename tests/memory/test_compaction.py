@@ -90,7 +90,34 @@ async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Chan
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
 
 
-async def _note_on_each_episode(db: Database, viewer_id: str) -> None:
+async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:
+    said = await channel.chat(30, people=3)
+    await channel.compactor.run_pass(everything=True)
+    other = next(event.user_id for event in said if event.user_id != said[0].user_id)
+    await _note_on_each_episode(channel.db, other, speaker_id=other)
+    channel.ingest.take(Redaction(at=channel.clock.now(), user_id=said[0].user_id, duration_s=60))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    assert {row[0] for row in await channel.db.rows("SELECT status FROM semantic_notes")} == {"active"}
+
+
+async def test_what_a_cleared_claim_had_replaced_holds_again(channel: Channel) -> None:
+    said = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    async with channel.db.write() as tx:
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'superseded',"
+            " superseded_by = (SELECT id FROM semantic_notes WHERE fact = 'alone') WHERE fact = 'also elsewhere'"
+        )
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    rows = await channel.db.rows("SELECT fact, status, superseded_by FROM semantic_notes ORDER BY fact")
+    assert [tuple(row) for row in rows] == [("alone", "retracted", None), ("also elsewhere", "active", None)]
+
+
+async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | None = None) -> None:
     first = await db.value("SELECT min(id) FROM episodes")
     async with db.write() as tx:
         other = await tx.insert(
@@ -104,8 +131,8 @@ async def _note_on_each_episode(db: Database, viewer_id: str) -> None:
                 (viewer_id, fact),
             )
             await tx.many(
-                "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (?, ?, 'stated', 1)",
-                [(note, episode) for episode in resting],
+                "INSERT INTO note_evidence (note_id, episode_id, stance, speaker_id, at) VALUES (?, ?, 'stated', ?, 1)",
+                [(note, episode, speaker_id) for episode in resting],
             )
 
 

@@ -1,0 +1,22 @@
+"""The prefix: nothing of people who are hidden now, whatever was written before."""
+
+from forgetmenot.store import viewers
+from tests.stage import Stage
+
+
+async def test_what_an_episode_says_of_somebody_who_opted_out_is_left_out(stage: Stage) -> None:
+    await stage.hear("hello", viewer="1")
+    await stage.hear("hello", viewer="2")
+    async with stage.db.write() as tx:
+        stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
+        await tx.insert(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp.', 2, 2)",
+            (stream,),
+        )
+    assert "plays the harp" in (await stage.keeper.refresh()).text
+    async with stage.db.write() as tx:
+        await viewers.set_opted_out(tx, "2", stage.clock.now())
+    prefix = (await stage.keeper.refresh()).text
+    assert "harp" not in prefix
+    assert "likes tea" in prefix
