@@ -41,8 +41,8 @@ name or null.
 )
 IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
 "observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
-scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO 8601, UTC
-without a zone. An id is taken if it is free. Lines with the same episode key share that episode as evidence.
+scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
+8601, UTC without a zone. An id is taken if it is free. Lines with the same episode key share that episode as evidence.
 JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "persona" (if it is one's own), "episode": {"key",

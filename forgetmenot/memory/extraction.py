@@ -134,9 +134,10 @@ class Extractor:
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """The notes about these people and the channel that fit the summary best."""
+        persona = speaking(self._settings()).writes_as
         found: list[Note] = []
         for subject in (None, *(person.viewer_id for person in people)):
-            held = await notes.of_subject(self._db, subject, beliefs.LIVE)
+            held = beliefs.known_to(persona, await notes.of_subject(self._db, subject, beliefs.LIVE))
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 

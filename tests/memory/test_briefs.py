@@ -10,6 +10,7 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import never
 from forgetmenot.memory.briefs import CHARACTERS, Briefs
 from forgetmenot.store import briefs, notes
@@ -181,6 +182,13 @@ async def test_without_a_model_there_is_none_and_nothing_breaks(
     made, _ = maker(odd)
     assert await made.run_pass() == 0
     assert await brief(world) == ""
+
+
+async def test_the_offline_model_makes_one_too(world: "World", regular: Regular) -> None:
+    await regular(*FACTS)
+    made = Briefs(db=world.db, model=Offline(), settings=lambda: world.settings, clock=world.clock)
+    assert await made.run_pass() == 1
+    assert "drums" in await brief(world)
 
 
 async def test_it_is_gone_with_the_person(world: "World", maker: Made, regular: Regular) -> None:
