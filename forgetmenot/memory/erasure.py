@@ -29,6 +29,8 @@ UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
 WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
+MANY_EPISODES = 200
+"""When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
 _TOLD = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login"})
 
@@ -198,6 +200,8 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
         cleaned = await asyncio.to_thread(_cleaned, rows, place, who) if rows else []
         if cleaned:
             async with db.write() as tx:
+                if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
+                    await erasure.drop_briefs(tx)
                 await erasure.rewrite(tx, place, cleaned)
                 if place == PLACES[0]:
                     await erasure.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)

@@ -210,6 +210,11 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
     await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ?", rows)  # noqa: S608  # constants
 
 
+async def drop_briefs(tx: Transaction) -> None:
+    """Let all briefs go; they are made again in the background, and the notes do without them."""
+    await tx.execute("DELETE FROM briefs")
+
+
 async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     ids = json.dumps(list(episode_ids))
