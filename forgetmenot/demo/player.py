@@ -12,7 +12,9 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.demo.script import Cue
 from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.sim.world import Said
 
+SPOKEN = frozenset({"say", "me", "cheer"})
 Tell = Callable[[Cue], Awaitable[None]]
 
 
@@ -33,6 +35,7 @@ class Player:
         for number, cue in enumerate(cues):
             self.sim.world.reseed(f"{began}:{number}")
             if began + cue.at < self.resume_at:
+                self._recall(cue, began + cue.at, last)
                 continue
             await self.clock.move_to(began + cue.at)
             await self._say(cue, last)
@@ -48,15 +51,22 @@ class Player:
         await self.bot.settle()
         await self.bot.chores.catch_up()
 
+    def _recall(self, cue: Cue, at: int, last: dict[str, str]) -> None:
+        """It was said before the demo was interrupted; under the same id, it can still be answered or deleted."""
+        if cue.verb in SPOKEN:
+            world = self.sim.world
+            said = Said(world.new_id(), world.user(cue.name), cue.text, at)
+            world.messages[said.id] = said
+            last[cue.name] = said.id
+
     async def _say(self, cue: Cue, last: dict[str, str]) -> None:
         sim, name = self.sim, cue.name
-        if cue.verb in {"say", "me", "cheer"}:
+        if cue.verb in SPOKEN:
             words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
             answers = last.get(cue.other, "")
             last[name] = await sim.say(name, words, me=cue.verb == "me", reply_to=answers, bits=cue.number)
         elif cue.verb in {"delete", "again"}:
-            if name in last:  # else it was said before the demo was interrupted
-                await (sim.clear_message if cue.verb == "delete" else sim.repeat)(last[name])
+            await (sim.clear_message if cue.verb == "delete" else sim.repeat)(last[name])
         else:
             await self._happen(cue)
 

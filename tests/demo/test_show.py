@@ -1,0 +1,122 @@
+"""The fast demo from end to end, as a newcomer would start it."""
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.demo.script import load
+from tests.program import run
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A demo that was played: what it printed, and the memory it left."""
+
+    ended: "subprocess.CompletedProcess[str]"
+    path: Path
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The one JSON object."""
+        value: dict[str, Any] = json.loads(self.ended.stdout)
+        return value
+
+    def rows(self, sql: str, *params: object) -> list[Any]:
+        with closing(sqlite3.connect(self.path)) as db:
+            return list(db.execute(sql, params))
+
+    def said(self) -> list[str]:
+        return [row[0] for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")]
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    folder = tmp_path_factory.mktemp("demo")
+    return Seen(run(folder, "demo", "--fast", "--json", "--db", folder / "m.sqlite3"), folder / "m.sqlite3")
+
+
+def test_json_is_one_object_and_nothing_else_on_standard_output(seen: Seen) -> None:
+    assert seen.ended.returncode == 0
+    assert seen.ended.stdout.count("\n") == 1
+    assert "Traceback" not in seen.ended.stderr
+
+
+def test_every_line_is_accounted_for(seen: Seen) -> None:
+    told = seen.told
+    kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
+    assert told["lines"] >= 300
+    assert told["lines"] == told["events"] + sum(told[name] for name in kept_out)
+    assert told["events"] == told["covered"] + told["uncovered"] + told["redacted"]
+    assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
+    assert min(told["duplicates"], told["other_room"], told["redacted"]) >= 1
+
+
+def test_there_is_a_memory_and_it_changes_its_mind(seen: Seen) -> None:
+    assert seen.told["episodes"] >= 8
+    assert seen.told["notes"] >= 12
+    assert seen.told["superseded"] >= 1
+
+
+@pytest.mark.parametrize("word", ["Miso", "drum", "Hades", "Oslo"])
+def test_it_answers_from_memory(seen: Seen, word: str) -> None:
+    assert any(word in line for line in seen.said()), seen.said()
+
+
+def test_one_action_is_done_and_one_denied(seen: Seen) -> None:
+    actions = seen.told["actions"]
+    assert actions["executed"] >= 1
+    assert actions["denied"] >= 1
+    assert actions["proposed"] >= actions["denied"] + actions["allowed"]
+
+
+def test_nobody_is_answered_twice_and_nothing_from_elsewhere_is_answered(seen: Seen) -> None:
+    answered = [
+        row[0] for row in seen.rows("SELECT event_id FROM bot_messages WHERE status = 'sent' AND event_id > ''")
+    ]
+    assert len(set(answered)) == len(answered)
+    elsewhere = {
+        cue.name for stream in ("first_stream", "second_stream") for cue in load(stream) if cue.verb == "shared"
+    }
+    here = {cue.name for stream in ("first_stream", "second_stream") for cue in load(stream) if cue.verb == "say"}
+    for name in elsewhere - here:
+        assert seen.rows("SELECT count(*) FROM viewers WHERE login = ?", name) == [(0,)]
+
+
+def test_what_was_cleared_is_in_no_reply_and_no_summary(seen: Seen) -> None:
+    """Deleted and timed-out lines: not one of their longer words that nobody else said."""
+    cues = [cue for stream in ("first_stream", "second_stream") for cue in load(stream)]
+    cleared = {cue.name for cue in cues if cue.verb in {"delete", "timeout"}}
+    theirs = {word for cue in cues if cue.name in cleared for word in _words(cue.text)}
+    others = {word for cue in cues if cue.name not in cleared for word in _words(cue.text)}
+    kept = seen.said() + [row[0] for row in seen.rows("SELECT summary FROM episodes")]
+    kept += [row[0] for row in seen.rows("SELECT fact FROM semantic_notes")]
+    ours = {"mallory", "channel", "timeout"}
+    assert {word for text in kept for word in _words(text)} & (theirs - others - ours - cleared) == set()
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 6}
+
+
+def test_at_least_half_of_the_input_is_the_prefix_that_stays(seen: Seen) -> None:
+    share = seen.rows(
+        "SELECT total(json_extract(prompt_json, '$.prefix_tokens')) / total(json_extract(prompt_json, '$.estimated'))"
+        " FROM bot_messages WHERE prompt_json != '{}'"
+    )[0][0]
+    assert share >= 0.5
+
+
+def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
+    assert not any("[ACTION" in line for line in seen.said())
+    assert seen.rows(
+        "SELECT count(*) FROM action_logs AS a JOIN viewers AS v ON v.id = a.asked_by"
+        " WHERE v.login = 'mallory' AND a.status = 'done'"
+    ) == [(0,)]
