@@ -82,6 +82,8 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
         if not bot.me.user_id:
             bot.become(await account.recognised())
 
-    every = bot.settings().twitch.channel_state_every_s * SECOND
+    def every() -> int:
+        return bot.settings().twitch.channel_state_every_s * SECOND
+
     bot.chores.all.insert(0, Chore("account", lambda: MINUTE, recognise))
-    bot.chores.all.insert(1, Chore("channel", lambda: every, look))
+    bot.chores.all.insert(1, Chore("channel", every, look))

@@ -20,14 +20,18 @@ from forgetmenot.actions.executor import Executor
 from forgetmenot.app.chores import Chore, Chores, keep_going
 from forgetmenot.app.mute import Mute
 from forgetmenot.app.own_lines import Overheard
-from forgetmenot.chat import fun_commands
+from forgetmenot.chat import fun_commands, notice
 from forgetmenot.chat.moderator_commands import ModeratorCommands
 from forgetmenot.chat.router import Command, Heard, Router
+from forgetmenot.chat.viewer_commands import ViewerCommands
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.memory import hygiene
+from forgetmenot.memory.briefs import Briefs
 from forgetmenot.memory.compaction import Compactor
+from forgetmenot.memory.digest import Digests
+from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.hand import MemoryHand
@@ -72,31 +76,13 @@ class Bot:
     ) -> None:
         self.db, self.run_id, self.settings, self.clock, self.me = db, run_id, settings, clock, me
         self.models: Models = build_models(settings().model, Meter(db, clock))
-        memory = self.models.memory
-        self.book = StreamBook(db, settings)
-        self.ingest = Ingest(db=db, book=self.book, settings=settings, clock=clock, run_id=run_id)
-        self.ingest.own_id = me.user_id
-        self.compactor = Compactor(db=db, model=memory, settings=settings, clock=clock, book=self.book)
-        self.extractor = Extractor(db=db, model=memory, settings=settings, clock=clock)
-        self.recall = Recall(db=db, settings=settings, clock=clock)
-        name = self.models.reply.name
-        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
-        out = Overheard(account, self.ingest, clock)
-        self.outbox = Outbox(db=db, out=out, clock=clock, settings=settings)
-        hand = MemoryHand(db=db, settings=settings, clock=clock)
-        hands = Hands(moderation=account, chat=self.outbox, memory=hand)
-        self.executor = Executor(db=db, hands=hands, settings=settings, clock=clock, is_bot=self._is_bot)
-        self.approvals = Approvals(self.executor, db=db, settings=settings, clock=clock)
-        parts = Parts(
-            model=self.models.reply,
-            gatherer=Gatherer(db=db, recall=self.recall, clock=clock),
-            keeper=self.keeper,
-            outbox=self.outbox,
-            executor=self.executor,
-        )
-        self.engine = ReplyEngine(
-            parts,
+        self.memory_trouble = ""
+        self._build_memory()
+        self._build_hands(account)
+        self._build_replies()
+        self.viewers = ViewerCommands(
             db=db,
+            eraser=self.eraser,
             settings=settings,
             clock=clock,
             identity=self.identity,
@@ -111,7 +97,53 @@ class Bot:
             settings=settings,
         )
         self.chores = Chores(clock, self._chores())
-        self.memory_trouble = ""
+
+    def _build_memory(self) -> None:
+        """Chat to episodes, episodes to notes, notes to the prompt, and all of it to be forgotten."""
+        db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
+        self.book = StreamBook(db, settings)
+        self.ingest = Ingest(db=db, book=self.book, settings=settings, clock=clock, run_id=self.run_id)
+        self.ingest.own_id = self.me.user_id
+        self.compactor = Compactor(db=db, model=model, settings=settings, clock=clock, book=self.book)
+        self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
+        self.digests = Digests(db=db, model=model, settings=settings, clock=clock)
+        self.briefs = Briefs(db=db, model=model, settings=settings, clock=clock)
+        self.recall = Recall(db=db, settings=settings, clock=clock)
+        name = self.models.reply.name
+        self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
+        self.eraser = Eraser(
+            db=db, clock=clock, before=[self.ingest.flush], after=[self._forget_kept, self.keeper.refresh]
+        )
+
+    def _build_hands(self, account: Account) -> None:
+        """What it says and does goes through one queue and one executor."""
+        db, settings, clock = self.db, self.settings, self.clock
+        self.outbox = Outbox(db=db, out=Overheard(account, self.ingest, clock), clock=clock, settings=settings)
+        hand = MemoryHand(db=db, settings=settings, clock=clock)
+        hands = Hands(moderation=account, chat=self.outbox, memory=hand)
+        self.executor = Executor(db=db, hands=hands, settings=settings, clock=clock, is_bot=self._is_bot)
+        self.approvals = Approvals(self.executor, db=db, settings=settings, clock=clock)
+
+    def _build_replies(self) -> None:
+        parts = Parts(
+            model=self.models.reply,
+            gatherer=Gatherer(db=self.db, recall=self.recall, clock=self.clock),
+            keeper=self.keeper,
+            outbox=self.outbox,
+            executor=self.executor,
+        )
+        self.engine = ReplyEngine(
+            parts,
+            db=self.db,
+            settings=self.settings,
+            clock=self.clock,
+            identity=self.identity,
+            flush=self.ingest.flush,
+        )
+
+    async def _forget_kept(self) -> None:
+        """After an erasure nothing of it may stand in a cache."""
+        self.recall.forget()
 
     # ── what a source gives ─────────────────────────────────────────────────────────────────
 
@@ -143,6 +175,7 @@ class Bot:
         """Wait until all that was heard is on disk and every reply and answer is out, but for waits of the clock."""
         await self.ingest.flush()
         await self.router.idle()
+        await self.viewers.idle()
         await self.engine.idle()
         await self.ingest.flush()
 
@@ -166,6 +199,8 @@ class Bot:
             Chore("sweep", lambda: SWEEP_EVERY, self._sweep),
             Chore("notes", lambda: DAY, self._sweep_notes),
             Chore("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
+            Chore("erasures", lambda: MINUTE, self.eraser.erase_due),
+            Chore("notice", lambda: MINUTE, self._notice),
             Chore("hands", lambda: SECOND, self.approvals.work_off),
         ]
 
@@ -175,6 +210,9 @@ class Bot:
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
         self.memory_trouble = report.trouble or ("The model could not be reached." if learned.waiting else "")
+        if not self.memory_trouble:
+            await self.digests.run_pass()
+            await self.briefs.run_pass()
         await self.keeper.refresh()
 
     async def _sweep(self) -> None:
@@ -182,6 +220,11 @@ class Bot:
         await hygiene.sweep(
             db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock, ingest=self.ingest
         )
+
+    async def _notice(self) -> None:
+        line = await notice.take(self.db, self.settings(), self.clock.now())
+        if line is not None:
+            self.router.say(line)
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.now())
@@ -196,7 +239,7 @@ class Bot:
         async def fun(event: ChatEvent) -> str | None:
             return await fun_commands.handle(event, self.db, self.clock)
 
-        return [moderators.handle, fun]
+        return [moderators.handle, self.viewers.handle, fun]
 
     def _is_bot(self, login: str) -> bool:
         return login.casefold() in self.identity().bots

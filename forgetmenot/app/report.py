@@ -1,9 +1,4 @@
-"""What a run did, as numbers: the JSON that `demo` and `replay` end with, and the same in words.
-
-Keys: lines = events + duplicates + excluded + other_room + unparsed + other; events = covered + uncovered + redacted.
-Counts are over the whole run, also of what has been pruned since. "events": stored in tier 1; "replies": written, said
-or only thought; "tokens": of inputs, "estimated" for replies, "billed" and "cached" for all calls as the model says.
-"""
+"""What a run did, as numbers: the JSON that `demo` and `replay` end with (keys: cli/common.py), and in words."""
 
 from dataclasses import dataclass
 
@@ -69,7 +64,10 @@ class Summary:
             f"{added.replies} replies were written. Of {added.proposed} proposed actions {added.allowed} were allowed, "
             f"{added.denied} denied, {added.executed} done."
         )
-        paid = f"{added.llm_calls} model calls; {added.billed} input tokens billed, {added.cached} of them cached."
+        paid = (
+            f"{added.llm_calls} model calls; {added.billed_in_all} input tokens billed, "
+            f"{added.billed} of them for replies."
+        )
         return [heard, read, learned, did, paid]
 
 

@@ -58,6 +58,10 @@ class Router:
         else:
             self._ingest.note("other")
 
+    def say(self, line: str) -> None:
+        """Say something of nobody's asking, beside everything else."""
+        self._start(self._announce(line))
+
     async def idle(self) -> None:
         """Wait until every command that was typed has its answer."""
         while self._working:
@@ -103,6 +107,10 @@ class Router:
                 await self._tell(line, event)
                 return
         self._engine.take(event)
+
+    async def _announce(self, line: str) -> None:
+        outcome = await self._outbox.tell(line, trigger="notice")
+        log.info("notice given", outcome=outcome.kind)
 
     async def _tell(self, line: str, event: ChatEvent) -> None:
         if not line:

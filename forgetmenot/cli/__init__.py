@@ -13,7 +13,22 @@ from collections.abc import Sequence
 
 from forgetmenot import __version__
 
-COMMANDS = ("demo", "run", "listen", "dock", "replay", "login", "prompt", "why", "recall", "memory", "policy", "actions", "sim")
+COMMANDS = (
+    "demo",
+    "run",
+    "listen",
+    "dock",
+    "replay",
+    "login",
+    "prompt",
+    "why",
+    "recall",
+    "memory",
+    "viewer",
+    "policy",
+    "actions",
+    "sim",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

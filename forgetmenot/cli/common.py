@@ -8,6 +8,17 @@ from pathlib import Path
 from typing import Any
 
 DATABASE = "memory.sqlite3"
+SUMMARY_KEYS = """\
+The JSON object's keys, counted over the whole run, also of what has been pruned since:
+  lines       = events + duplicates + excluded + other_room + unparsed + other
+  events      stored in tier 1; = covered + uncovered + redacted
+  covered     read by an episode; uncovered: not yet; redacted: cleared by moderators
+  duplicates  delivered twice by Twitch; excluded: bots, ignored or opted-out people, the bot itself
+  other_room  said in a partner's channel; unparsed: not a line of chat; other: lines that say nothing to store
+  episodes, notes, superseded  what the memory gained, and facts that were replaced
+  replies     written, said or only thought; pruned_unread: lost unread (0)
+  actions     proposed; allowed at once; denied; executed (also by a person's approval, so it may exceed allowed)
+  llm_calls   all calls of a model; tokens: replies' inputs, estimated, billed, and of these cached"""
 
 
 def data_folder() -> Path:

@@ -290,8 +290,10 @@ def _lines(name: str) -> Iterator[Iterator[str]]:
     try:
         with Path(name).open(encoding="utf-8") as file:
             yield iter(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{name} cannot be read: {error}.") from error
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
 
 
 async def _export(arguments: argparse.Namespace) -> None:

@@ -102,8 +102,10 @@ async def _batch(db: "Database", recall: "Recall", path: Path) -> None:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     emit(await _answer(db, recall, number, line))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:

@@ -1,7 +1,4 @@
-"""`forgetmenot replay FILE`: recorded chat through the same road as live chat.
-
-The JSON's keys are told in app/report.py.
-"""
+"""`forgetmenot replay FILE`: recorded chat through the same road as live chat."""
 
 import argparse
 import contextlib
@@ -9,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from forgetmenot.cli.common import add_config_option, add_json_option, emit, run_async, say
+from forgetmenot.cli.common import SUMMARY_KEYS, add_config_option, add_json_option, emit, run_async, say
 
 FORMATS = ("irc", "csv", "jsonl")
 MODELS = ("offline", "gemini", "openai_compatible")
@@ -20,10 +17,11 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     parser = subparsers.add_parser(
         "replay",
         help="feed recorded chat through the bot",
-        description="Feeds recorded chat through the same road as live chat. Times are the recording's own; nothing "
-        "is sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without "
-        "--db the memory is temporary. JSON: lines = events + duplicates + excluded + other_room + unparsed + other; "
-        "events = covered + uncovered + redacted.",
+        description="Feeds recorded chat through the same road as live chat. Times are the recording's own; nothing is "
+        "sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db "
+        "the memory is temporary.",
+        epilog=SUMMARY_KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
     parser.add_argument("--format", choices=FORMATS, required=True, help="how it is written")

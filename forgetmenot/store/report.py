@@ -15,14 +15,15 @@ SELECT (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'episodes
        (SELECT count(*) FROM action_logs WHERE status IN ('done', 'undone'))             AS executed,
        (SELECT count(*) FROM model_calls)                                                AS llm_calls,
        (SELECT coalesce(sum(json_extract(token_usage_json, '$.estimated')), 0) FROM bot_messages) AS estimated,
-       (SELECT coalesce(sum(input), 0) FROM model_calls)                                 AS billed,
-       (SELECT coalesce(sum(cached), 0) FROM model_calls)                                AS cached
+       (SELECT coalesce(sum(input), 0) FROM model_calls WHERE purpose = 'reply')         AS billed,
+       (SELECT coalesce(sum(cached), 0) FROM model_calls WHERE purpose = 'reply')        AS cached,
+       (SELECT coalesce(sum(input), 0) FROM model_calls)                                 AS billed_in_all
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts since the memory began; tokens are of model inputs ("estimated": of replies)."""
+    """Counts since the memory began; tokens are of replies' inputs, `billed_in_all` of all calls' inputs."""
 
     episodes: int
     notes: int
@@ -36,6 +37,7 @@ class Totals:
     estimated: int
     billed: int
     cached: int
+    billed_in_all: int
 
     def since(self, before: "Totals") -> "Totals":
         """What was added."""
