@@ -1,11 +1,13 @@
 """Google's Gemini, through google-genai. The only file that knows the SDK.
 
 Promises: one request over the wire per `generate` (the SDK's own retries, automatic continuation and function calling
-are off); ModelError and nothing else is raised; the text is never empty. It does not validate JSON.
+are off); ModelError and nothing else is raised; the text is never empty; an error carries nothing that the server wrote
+but words from known lists (it may echo chat). It does not validate JSON.
 """
 
 import contextlib
 import re
+import warnings
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -38,6 +40,29 @@ SHAPE_ERRORS = (
     IndexError,
 )
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
+STATUSES = frozenset(
+    [
+        "INVALID_ARGUMENT",
+        "FAILED_PRECONDITION",
+        "OUT_OF_RANGE",
+        "UNAUTHENTICATED",
+        "PERMISSION_DENIED",
+        "NOT_FOUND",
+        "ABORTED",
+        "ALREADY_EXISTS",
+        "RESOURCE_EXHAUSTED",
+        "CANCELLED",
+        "DATA_LOSS",
+        "UNKNOWN",
+        "INTERNAL",
+        "UNIMPLEMENTED",
+        "UNAVAILABLE",
+        "DEADLINE_EXCEEDED",
+    ]
+)
+"""What Google's servers name in `error.status`; anything else is a stranger's word and is not passed on."""
+# The SDK prints reasons that it does not know, which are whatever the server wrote.
+warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"google\.genai")
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 
@@ -136,32 +161,33 @@ class Gemini:
         except NETWORK_ERRORS as error:
             raise ModelUnavailable(f"Gemini cannot be reached ({type(error).__name__}). Check the network.") from error
         except SHAPE_ERRORS as error:
-            raise ModelUnavailable(f"{self._name} sent something unreadable ({type(error).__name__}).") from error
+            raise ModelUnavailable(f"{self._name} sent something unreadable ({type(error).__name__}).") from None
 
     def _translate(self, error: sdk_errors.APIError) -> NoReturn:
-        said = f"{error.code} {error.status or ''}".strip()
+        """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
+        said = f"{error.code} {error.status if error.status in STATUSES else ''}".strip()
         if error.code == 429:
             raise ModelRateLimited(
                 f"Gemini's limit for {self._name} is reached ({said}).", _retry_delay(error)
-            ) from error
+            ) from None
         if error.code == 408 or error.code >= 500:
-            raise ModelUnavailable(f"Gemini is having trouble ({said}).", _retry_delay(error)) from error
+            raise ModelUnavailable(f"Gemini is having trouble ({said}).", _retry_delay(error)) from None
         if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
             raise ModelRefused(
                 f"Gemini does not accept the key in {self._key_env} ({said}). Make a new one at {KEY_PAGE}."
-            ) from error
+            ) from None
         if error.code == 404:
             raise ModelRefused(
                 f"Gemini knows no model {self._name!r}. Set `reply_model` and `memory_model` in [model]."
-            ) from error
+            ) from None
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(
                 f"Gemini does not serve this key from where you are ({said}): in the EEA, Switzerland and the UK it "
                 "needs the paid tier. Or use another provider in [model]."
-            ) from error
+            ) from None
         raise ModelRefused(
-            f"Gemini refused the request ({said}): {(error.message or 'no reason given')[:200]}"
-        ) from error
+            f"Gemini refused the request ({said}). Check `reply_model` and `thinking` in [model]."
+        ) from None
 
 
 def _output_setting(purpose: Purpose) -> str:
@@ -195,7 +221,8 @@ def _usage(metadata: types.GenerateContentResponseUsageMetadata | None) -> Token
 
 
 def _word(reason: types.FinishReason | types.BlockedReason) -> str:
-    return str(reason.value).lower().replace("_", " ")
+    """A reason in words. The SDK makes a member of whatever a server says: only those that it was born with count."""
+    return str(reason.value).lower().replace("_", " ") if reason.value in type(reason).__members__ else "other"
 
 
 def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 Promises: ModelError and nothing else is raised; the text is never empty. Where the server does not do JSON schemas, the
 schema goes into the instructions, and what worked is remembered. It does not validate the JSON against the schema.
+An error carries nothing that the server wrote but its status and a reason from our own list: a server may echo chat.
 """
 
 import contextlib
@@ -17,6 +18,19 @@ from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
 
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
+FINISHES = {"stop", "length", "content_filter"}
+REASONS = {
+    "context_length_exceeded": "the prompt is longer than the model takes; lower `budget_tokens` in [prompt]",
+    "exceed_context_size_error": "the prompt is longer than the model takes; lower `budget_tokens` in [prompt]",
+    "model_not_found": "it knows no such model; set `reply_model` and `memory_model` in [model]",
+    "unsupported_parameter": "the model does not take one of the parameters; see [model]",
+    "unsupported_value": "the model does not take one of the values; see [model]",
+    "content_policy_violation": "a content filter stepped in",
+    "content_filter": "a content filter stepped in",
+    "billing_hard_limit_reached": "the account's spending limit is reached",
+    "billing_not_active": "the account's billing is not active",
+}
+"""The reasons that servers name in `error.code` or `error.type`, and what we say of each."""
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 
 
@@ -73,7 +87,7 @@ class OpenAICompatible:
             async with self._session.post(self._url, json=self._body(request, form), headers=headers) as response:
                 raw = await response.read()
                 if response.status != 200:
-                    self._refuse(response.status, _said(raw), response.headers.get("Retry-After"), form)
+                    self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
                 body = json.loads(raw)
         if not isinstance(body, dict):
             raise ModelUnavailable(f"{self._name} sent something unreadable.")
@@ -101,7 +115,7 @@ class OpenAICompatible:
         choice = _first(body.get("choices"))
         message = choice.get("message")
         content = message.get("content") if isinstance(message, dict) else None
-        finish = str(choice.get("finish_reason") or "stop")
+        finish = _finish(choice.get("finish_reason"))
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
         if finish == "content_filter":
@@ -131,28 +145,27 @@ class OpenAICompatible:
             raise ModelUnavailable(
                 f"{self._url} cannot be reached ({type(error).__name__}). Is the model server running?"
             ) from error
-        except ValueError as error:
-            raise ModelUnavailable(f"{self._name} sent something unreadable.") from error
+        except (ValueError, RecursionError):  # what it choked on stands in the exception
+            raise ModelUnavailable(f"{self._name} sent something unreadable.") from None
 
-    def _refuse(self, status: int, said: str, retry_after: str | None, form: str | None) -> NoReturn:
-        error = self._error(status, said, _seconds(retry_after))
+    def _refuse(self, status: int, reason: str, retry_after: str | None, form: str | None) -> NoReturn:
+        error = self._error(status, reason, _seconds(retry_after))
         if form and status in NOT_THIS_FORMAT:
             raise _NotThisFormat(error)
         raise error
 
-    def _error(self, status: int, said: str, wait: float | None) -> ModelError:
+    def _error(self, status: int, reason: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
             where = f" in {self._key_env}" if self._key else ": name its environment variable in `api_key_env`"
             return ModelRefused(f"The model server does not accept the key{where} ({status}).")
         if status == 404:
-            return ModelRefused(
-                f"The model server knows no model {self._name!r}, or no such address ({self._url}): {said}"
-            )
+            return ModelRefused(f"The model server knows no model {self._name!r}, or no such address ({self._url}).")
         if status == 429:
             return ModelRateLimited(f"The limit for {self._name} is reached (429).", wait)
         if status == 408 or status >= 500:
             return ModelUnavailable(f"The model server is having trouble ({status}).", wait)
-        return ModelRefused(f"The model server refused the request ({status}): {said}")
+        told = REASONS.get(reason, "look into the server's own log for why")
+        return ModelRefused(f"The model server refused the request ({status}): {told}.")
 
 
 class _NotThisFormat(Exception):
@@ -189,15 +202,20 @@ def _count(table: object, *path: str) -> int | None:
     return table if isinstance(table, int) else None
 
 
-def _said(raw: bytes) -> str:
-    """What an error body says, shortened; whatever it is."""
+def _reason(raw: bytes) -> str:
+    """The code or type that an error body names, if it is one of ours; what else it says may be somebody's chat."""
     try:
         body = json.loads(raw)
-    except ValueError:
-        return "no reason given"
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    words = inner.get("message") if isinstance(inner, dict) else inner
-    return str(words or "no reason given")[:200]
+    except (ValueError, RecursionError):
+        return ""
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    named = [inner.get("code"), inner.get("type")] if isinstance(inner, dict) else []
+    return next((name for name in named if isinstance(name, str) and name in REASONS), "")
+
+
+def _finish(told: object) -> str:
+    """Why it stopped, in a word that we know; a stranger's word is "other"."""
+    return told if isinstance(told, str) and told in FINISHES else "other" if told else "stop"
 
 
 def _seconds(header: str | None) -> float | None:

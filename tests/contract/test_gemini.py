@@ -2,6 +2,8 @@
 
 import asyncio
 import inspect
+import json
+import traceback
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -215,6 +217,25 @@ async def test_error_bodies_of_any_shape_become_our_errors(sim: SimGemini, gemin
         sim.fail(raw(text, status))
         with pytest.raises(ModelError):
             await gemini.generate(PLAIN)
+
+
+@pytest.mark.filterwarnings("ignore:.* is not a valid")  # what the adapter does when the program runs
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
+@pytest.mark.parametrize("place", ["message", "status", "blockReason", "finishReason", "text"])
+async def test_a_server_that_echoes_the_prompt_is_not_quoted(
+    sim: SimGemini, gemini: Gemini, place: str, status: int
+) -> None:
+    """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
+    said = f"Input blocked: {PLAIN.prompt}"
+    echo = {
+        "error": {"code": status, "status": "X", "message": "m", place: said},
+        "promptFeedback": {"blockReason": said} if place == "blockReason" else {},
+        "candidates": [{"finishReason": said, "content": {"parts": []}}] if place == "finishReason" else [],
+    }
+    sim.fail(raw(said if place == "text" else json.dumps(echo), status))
+    with pytest.raises(ModelError) as caught:
+        await gemini.generate(PLAIN)
+    assert "alice" not in "".join(traceback.format_exception(caught.value))
 
 
 async def test_a_wrong_key_names_the_variable_and_not_the_key(sim: SimGemini) -> None:

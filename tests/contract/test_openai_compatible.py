@@ -1,12 +1,13 @@
 """The OpenAI-compatible adapter over real HTTP against a loopback server with the habits of local ones."""
 
 import json
+import traceback
 from collections.abc import AsyncIterator
 
 import pytest
 
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_model
 from forgetmenot.llm.openai_compatible import OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -151,9 +152,42 @@ async def test_a_wrong_key_names_the_variable() -> None:
             await model.aclose()
 
 
-async def test_an_unknown_model_is_told_with_the_servers_words(sim: SimOpenAI, model: OpenAICompatible) -> None:
+async def test_an_unknown_model_is_told_by_name(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.fail(raw('{"error": {"message": "pull it first"}}', 404))
-    with pytest.raises(ModelRefused, match="pull it first"):
+    with pytest.raises(ModelRefused, match="no model 'local'"):
+        await model.generate(PLAIN)
+
+
+@pytest.mark.parametrize("place", ["message", "code", "type", "bare", "finish"])
+@pytest.mark.parametrize("status", [200, 400, 401, 404, 429, 500])
+async def test_a_server_that_echoes_the_prompt_is_not_quoted(
+    sim: SimOpenAI, model: OpenAICompatible, place: str, status: int
+) -> None:
+    """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
+    said = f"Input blocked: {PLAIN.prompt}"
+    error = {"error": said} if place == "bare" else {"error": {place: said}}
+    choice = {"choices": [{"finish_reason": said, "message": {"content": "Hi." if place == "finish" else ""}}]}
+    sim.fail(raw(json.dumps(error | choice), status))
+    try:
+        told = repr(await model.generate(PLAIN))
+    except ModelError as caught:
+        told = "".join(traceback.format_exception(caught))
+    assert "alice" not in told
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, '{"error": {"code": ["x"], "type": {}}}', '{"error": [1]}'])
+@pytest.mark.parametrize("status", [200, 400])
+async def test_a_refusal_of_an_odd_shape_is_a_refusal(
+    sim: SimOpenAI, model: OpenAICompatible, body: str, status: int
+) -> None:
+    sim.fail(raw(body, status))
+    with pytest.raises(ModelError):
+        await model.generate(PLAIN)
+
+
+async def test_a_known_reason_is_told_in_our_words(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(raw('{"error": {"code": "context_length_exceeded", "message": "m"}}', 400))
+    with pytest.raises(ModelRefused, match="budget_tokens"):
         await model.generate(PLAIN)
 
 
