@@ -15,7 +15,7 @@ from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import never, prompts
-from forgetmenot.memory.claims import forbidden_claim
+from forgetmenot.memory.claims import is_plain
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.silence import Silence
@@ -27,7 +27,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import briefs, evidence, notes
 from forgetmenot.store.briefs import STREAM, Brief
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import MENTION, ids_in, mention
+from forgetmenot.text.mentions import ids_in
 
 CHARACTERS = 500
 STREAM_CHARACTERS = 300
@@ -179,7 +179,7 @@ class Briefs:
         except ModelBlocked:
             return ""
         text = kept(answer, (), handles, most_words=CHARACTERS, forbidden=forbidden(settings))
-        allowed = [one for one in sentences_of(silence.without(text)) if _is_plain(one)]
+        allowed = [one for one in sentences_of(silence.without(text)) if is_plain(one)]
         return within_characters(allowed, CHARACTERS)
 
 
@@ -188,19 +188,16 @@ def _handles(sources: _Sources) -> Handles:
     return Handles.of([sources.viewer_id, *(who for text in texts for who in ids_in(text))])
 
 
-def _is_plain(sentence: str) -> bool:
-    """Whether a sentence claims no role or authority and gives no order, of whomever it speaks."""
-    bare = MENTION.sub(" ", sentence).strip()
-    return forbidden_claim(bare) is None and forbidden_claim(MENTION.sub("somebody", sentence)) is None
-
-
 def _part(told: Sequence[tuple[int, str]], viewer_id: str, silence: Silence, most: int) -> Part:
-    """The sentences about somebody out of episodes, the newest that fit, in their order."""
+    """The sentences about somebody out of episodes, the newest that fit, in their order.
+
+    Only those that begin with them: what "bob said of alice" is hearsay, and no part of who alice is.
+    """
     found = [
         (episode, sentence)
         for episode, summary in told
         for sentence in sentences_of(silence.without(summary))
-        if mention(viewer_id) in sentence and _is_plain(sentence)
+        if ids_in(sentence)[:1] == (viewer_id,) and is_plain(sentence)
     ]
     kept_: list[tuple[int, str]] = []
     room = most

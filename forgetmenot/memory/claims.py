@@ -10,6 +10,7 @@ Refuses rather one harmless fact too many: what it lets through is still only qu
 import re
 
 from forgetmenot.text.lookalikes import skeleton, unleet
+from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import words
 
 _ROLE = (
@@ -165,6 +166,11 @@ def forbidden_claim(fact: str) -> str | None:
             if pattern.search(text):
                 return name
     return None
+
+
+def is_plain(sentence: str) -> bool:
+    """Whether a sentence with mentions claims no role or authority and gives no order, of whomever it speaks."""
+    return all(forbidden_claim(MENTION.sub(name, sentence).strip()) is None for name in (" ", "somebody"))
 
 
 def _plain(text: str, spaced_out: re.Pattern[str]) -> str:

@@ -14,6 +14,7 @@ from forgetmenot.domain.chat import Stream
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory import never, prompts
+from forgetmenot.memory.claims import is_plain
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.summaries import kept, sentences_of, within_characters
 from forgetmenot.memory.summarise import forbidden
@@ -80,7 +81,7 @@ class Digests:
         )
         answer = prompts.read_summary((await self._model.generate(request)).text)
         text = kept(answer or "", (), handles, most_words=CHARACTERS, forbidden=forbidden(settings))
-        return within_characters(sentences_of(text), CHARACTERS)
+        return within_characters([one for one in sentences_of(text) if is_plain(one)], CHARACTERS)
 
 
 def _hash(told: Sequence[Stream]) -> str:

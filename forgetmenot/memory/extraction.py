@@ -259,7 +259,13 @@ def _new_note(change: Change, at: int, stream_id: int | None) -> NewNote:
 
 
 def _person(one: Participant) -> Person:
-    return Person(one.viewer_id, spoke=one.lines > 0, addressed=one.addressed > 0, hidden=one.hidden)
+    return Person(
+        one.viewer_id,
+        spoke=one.lines > 0,
+        addressed=one.addressed > 0,
+        hidden=one.hidden,
+        streamer=one.role is Role.BROADCASTER,
+    )
 
 
 def _introduce(handle: str, person: Participant) -> str:

@@ -17,7 +17,7 @@ from msgspec import Meta
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.claims import forbidden_claim
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.mentions import MENTION, ids_in
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
@@ -35,6 +35,11 @@ LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.PERMANENT: None,
 }
 _PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
+_LABEL = re.compile(
+    r"\[\s*(?:id|note|row)\s*[:#]|\(\s*(?:said by (?:them|others)|asked to be remembered|imported|seen in chat)\b",
+    re.IGNORECASE,
+)
+"""How a prompt says where a note comes from: no fact says it of itself."""
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
 SCHEMA: Mapping[str, Any] = {
@@ -80,12 +85,13 @@ class Proposed(msgspec.Struct, frozen=True):
 
 
 class Person(NamedTuple):
-    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: they opted out or were banned."""
+    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned; `streamer`: owner."""
 
     viewer_id: str
     spoke: bool
     addressed: bool
     hidden: bool
+    streamer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +150,10 @@ def screened(raw: object, screen: Screen) -> Change:
     _check_op(proposed)
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
-    source = _source(scope, subject, speaker)
     fact = "" if proposed.op == "confirm" else _fact(proposed, screen)
+    source = _source(scope, subject, speaker)
+    if scope is not Scope.VIEWER and _names_others(fact, scope, speaker, screen):
+        source = SourceKind.REPORTED
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
     return Change(
         op=proposed.op,
@@ -200,6 +208,18 @@ def _source(scope: Scope, subject: Person | None, speaker: Person | None) -> Sou
     return SourceKind.SELF_CLAIM if subject == speaker else SourceKind.REPORTED
 
 
+def _names_others(fact: str, scope: Scope, speaker: Person | None, screen: Screen) -> bool:
+    """Whether a fact about the channel is about somebody else than who said it: hearsay through the back door.
+
+    A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises Refused.
+    """
+    streamers = {person.viewer_id for person in screen.people.values() if person.streamer}
+    others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
+    if scope is Scope.CHANNEL and others - streamers:
+        raise Refused("about_a_person")
+    return bool(others)
+
+
 def _fact(proposed: Proposed, screen: Screen) -> str:
     if proposed.confidence < screen.min_confidence:
         raise Refused("confidence")
@@ -214,6 +234,8 @@ def checked_fact(fact: str, *, allowed: frozenset[str] = frozenset(), never: Seq
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
         raise Refused("length")
+    if _LABEL.search(bare):
+        raise Refused("forged_label")
     category = sensitive_category(bare, allow=allowed, extra=tuple(never))
     if category is not None:
         raise Refused(f"sensitive:{category}")

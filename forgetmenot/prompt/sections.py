@@ -118,7 +118,8 @@ def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
     """A fact about the channel, or a running bit with how many streams it came up in; no age: there is no clock."""
     often = f", in {streams} streams" if streams > 1 else ""
     kind = f"running bit{often}: " if note.scope is Scope.RUNNING_BIT else ""
-    return Row(f"[id:{note.id}] {kind}{one_line(note.fact, names, FACT_BYTES)}", note.id)
+    hearsay = f" ({_WHOSE_WORD[note.source_kind]})" if note.source_kind is SourceKind.REPORTED else ""
+    return Row(f"[id:{note.id}] {kind}{one_line(note.fact, names, FACT_BYTES)}{hearsay}", note.id)
 
 
 def past_row(past: Past, names: Names, now: int | None = None) -> Row:

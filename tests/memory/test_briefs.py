@@ -167,6 +167,17 @@ async def test_no_hearsay_no_role_no_order_and_nothing_left_alone_is_in_it(
     assert "divorce" not in model.requests[0].prompt
 
 
+async def test_what_others_say_of_somebody_is_no_source(world: "World", maker: Made, regular: Regular) -> None:
+    await regular(*FACTS)
+    stream = await world.db.value("SELECT max(id) FROM streams")
+    summary = "<@2> said that <@1> cheats at chess. <@1> lost a round to <@2>."
+    await world.episode(summary, {"1": (3, 0), "2": (1, 0)}, stream)
+    made, model = maker(answer("P1 drums."))
+    await made.run_pass()
+    assert "cheats" not in model.requests[0].prompt
+    assert "P1 lost a round to P2." in model.requests[0].prompt
+
+
 async def test_it_is_short(world: "World", maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
     made, _ = maker(answer(" ".join(f"P1 has {i} drums." for i in range(200))))
