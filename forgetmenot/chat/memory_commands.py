@@ -17,7 +17,6 @@ from forgetmenot.chat.whom import (
     with_mentions,
     with_names,
 )
-from forgetmenot.chat.wishes import Wish
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
@@ -29,6 +28,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.telling import others_fact, own_fact
+from forgetmenot.text.wishes import Wish
 
 JUST_BEFORE = 10 * MINUTE
 LINES_BEFORE = 3

@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 from forgetmenot.chat.memory_commands import NOT_YOURS, MemoryCommands
 from forgetmenot.chat.rights_desk import RightsDesk
 from forgetmenot.chat.whom import NotTheirs, Unknown, whom
-from forgetmenot.chat.wishes import Kind, Wish, wish_of
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
+from forgetmenot.text.wishes import Kind, Wish, wish_of
 
 
 class ViewerCommands:

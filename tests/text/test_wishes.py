@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgetmenot.chat.wishes import Kind, Wish, wish_of
+from forgetmenot.text.wishes import Kind, Wish, wish_of
 
 
 @pytest.mark.parametrize(
