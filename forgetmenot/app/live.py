@@ -12,40 +12,47 @@ from pathlib import Path
 from forgetmenot.app.account import TwitchAccount, login_folder, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.chores import keep_going, survived
+from forgetmenot.app.control import Surroundings
 from forgetmenot.app.ending import Ending, on_signals
+from forgetmenot.app.served import served
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError
 from forgetmenot.logs import log
+from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 STOP_WITHIN_S = 3.6
 
 
-async def run_live(settings: Settings, path: Path, tell: Callable[[str], None]) -> None:
+async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
     """`forgetmenot run`. Raises what is expected to go wrong at start; later troubles are told and survived."""
-    _check_channel(settings)
+    _check_channel(settings())
     clock = SystemClock()
     with on_signals() as ending:
-        async with open_account(lambda: settings, login_folder(path), clock) as account:
+        async with open_account(settings, login_folder(path), clock) as account:
             me = await account.myself()
             hands = account.helix
-            async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=hands, me=me) as bot:
-                if settings.twitch.client_id:
+            async with open_bot(path, "run", settings=settings, clock=clock, account=hands, me=me) as bot:
+                if settings().twitch.client_id:
                     watch_channel(bot, account)
                 tell(_greeting(bot, account))
-                await _live(bot, clock, ending, account.ears, account)
+                around = Surroundings("run", lambda: account.ears.state, lambda: account.trouble)
+                async with served(bot, settings, around, tell):
+                    await _live(bot, clock, ending, account.ears, account)
 
 
-async def listen_live(settings: Settings, path: Path, tell: Callable[[str], None]) -> None:
+async def listen_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
     """`forgetmenot listen`: anonymous, read-only."""
-    _check_channel(settings)
+    _check_channel(settings())
     clock = SystemClock()
     with on_signals() as ending:
-        async with open_bot(path, "listen", settings=lambda: settings, clock=clock) as bot:
-            tell(f"Listening to {settings.twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
-            await _live(bot, clock, ending, IrcConnection(settings=lambda: settings, clock=clock))
+        async with open_bot(path, "listen", settings=settings, clock=clock) as bot:
+            tell(f"Listening to {settings().twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
+            ears = IrcConnection(settings=settings, clock=clock)
+            async with served(bot, settings, Surroundings("listen", lambda: ears.state), tell):
+                await _live(bot, clock, ending, ears)
 
 
 async def _live(

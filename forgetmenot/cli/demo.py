@@ -20,6 +20,7 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
         "prompts, decisions. Nothing leaves the machine. A demo that was interrupted goes on where it stopped.",
     )
     parser.add_argument("--fast", action="store_true", help="without waiting")
+    parser.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
     parser.add_argument("--model", choices=MODELS, default="offline", help="whose words (default: offline)")
     add_db_option(parser)
     add_json_option(parser)
@@ -40,7 +41,8 @@ async def _demo(arguments: argparse.Namespace) -> None:
     logs.set_up(level="error")
     path: Path = arguments.db or data_folder() / "demo" / "memory.sqlite3"
     out = _nothing if arguments.json else _line
-    summary = await play(path, Show(chosen_settings(None, model=arguments.model), out, fast=arguments.fast))
+    settings = chosen_settings(None, model=arguments.model)
+    summary = await play(path, Show(settings, out, say, fast=arguments.fast, stay=arguments.stay))
     if arguments.json:
         emit(summary.as_json())
         return

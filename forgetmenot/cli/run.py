@@ -23,8 +23,9 @@ def run(arguments: argparse.Namespace) -> int:
     from forgetmenot import logs
     from forgetmenot.app.live import run_live
     from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.settings.live import LiveSettings
 
     settings = chosen_settings(arguments.config)
     path = database_path(arguments)
     logs.set_up(level=settings.log.level, folder=path.parent / "logs")
-    return run_async(run_live(settings, path, say))
+    return run_async(run_live(LiveSettings(settings, arguments.config), path, say))

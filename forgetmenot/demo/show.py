@@ -15,12 +15,16 @@ import msgspec
 
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.control import Surroundings
+from forgetmenot.app.ending import on_signals
 from forgetmenot.app.report import Summary, summarise
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
+from forgetmenot.app.served import served
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
 from forgetmenot.demo.narrator import Narrator
 from forgetmenot.demo.player import Player
 from forgetmenot.errors import InputError
+from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import channel_state, news, report
@@ -39,11 +43,13 @@ STARTED, FINISHED = "demo_started", "demo_finished"
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """How to show it. `out` takes one line for a person."""
+    """How to show it. `out` takes one line of the show, `tell` one about the program."""
 
     settings: Settings
     out: Callable[[str], None]
+    tell: Callable[[str], None] = lambda _line: None
     fast: bool = False
+    stay: bool = False  # keep the dock open afterwards, until somebody ends the program
 
 
 async def play(path: Path, show: Show) -> Summary:
@@ -51,7 +57,7 @@ async def play(path: Path, show: Show) -> Summary:
     started, resume_at = await _where_it_stopped(path)
     clock = ManualClock(max(started + STREAMS[0][2], resume_at))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
-    async with sim, _bot_on(sim, path, clock, show.settings) as bot:
+    async with sim, bot_on(sim, path, clock, show.settings, show.tell) as bot:
         before = await report.totals(bot.db)
         await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
         narrator = Narrator(bot.db, clock, show.out)
@@ -60,7 +66,19 @@ async def play(path: Path, show: Show) -> Summary:
         for name, category, offset in STREAMS:
             await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
+        if show.stay:
+            await go_on(bot, clock)
         return await summarise(bot.db, bot.run_id, before)
+
+
+async def go_on(bot: Bot, clock: ManualClock) -> None:
+    """Let time pass as it does, for whoever looks at the dock, until Ctrl-C or SIGTERM."""
+    with on_signals() as ending:
+        asked = asyncio.create_task(ending.asked())
+        while not asked.done():
+            await asyncio.wait([asked], timeout=1.0)
+            await clock.advance(SECOND)
+            await bot.chores.catch_up()
 
 
 async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], began: int, title: str) -> None:
@@ -84,27 +102,31 @@ async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], b
 
 
 @asynccontextmanager
-async def _bot_on(sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings) -> AsyncIterator[Bot]:
-    """A bot that is logged in on that Twitch and reads it."""
+async def bot_on(
+    sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings, tell: Callable[[str], None]
+) -> AsyncIterator[Bot]:
+    """A bot that is logged in on that Twitch and reads it, with its dock."""
     for login in (*script.MODERATORS, BOT):
         sim.world.moderator(login)
     for login in script.VIPS:
         sim.world.vip(login)
-    here = _on(sim, settings)
+    here = LiveSettings(_on(sim, settings))
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
         for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, script.STREAMER)):
             granted = sim.grant(login)
             store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
         real = SystemClock()
-        async with open_account(lambda: here, Path(folder), real, use_keyring=False) as twitch:
+        async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
-            async with open_bot(path, "demo", settings=lambda: here, clock=clock, account=twitch.helix, me=me) as bot:
+            async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
                 watch_channel(bot, twitch)
                 reading = asyncio.create_task(_read(bot, twitch.ears.events()))
                 try:
                     await sim.joined()
-                    yield bot
+                    around = Surroundings("demo", lambda: twitch.ears.state, lambda: twitch.trouble)
+                    async with served(bot, here, around, tell, any_port=True):
+                        yield bot
                 finally:
                     reading.cancel()
                     await asyncio.gather(reading, return_exceptions=True)

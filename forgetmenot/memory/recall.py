@@ -8,7 +8,7 @@ for as long as its notes stay the same, and built in a thread, so that the loop 
 
 import asyncio
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -31,6 +31,7 @@ from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
 ANSWERS_KEPT = 500
+TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
 CROWD_FRESH = MINUTE
 SEEN_LATELY = DAY
@@ -64,6 +65,7 @@ class Recall:
         self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
         self._people = People(())
         self._people_until = 0
+        self.took_ms: deque[float] = deque(maxlen=TIMES_KEPT)
         self._silence = Silence()
 
     def query(
@@ -134,6 +136,7 @@ class Recall:
     ) -> list[Recalled]:
         asked = query_of(query) if isinstance(query, str) else query
         seconds = self._settings().recall.timeout_ms / 1_000
+        began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
                 await self.silence()
@@ -142,6 +145,7 @@ class Recall:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
             return await self._without_reading(subjects, limit, seconds, self._gate(talk))
         self._remember(subjects, answer)
+        self.took_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
         return answer
 
     def _remember(self, subjects: tuple[str, ...], answer: list[Recalled]) -> None:

@@ -122,6 +122,11 @@ class ReplyEngine:
         trigger = trigger_of(event, self._identity(), Conversations({}), self._settings(), event.at)
         return trigger is not None and trigger.direct
 
+    @property
+    def busy(self) -> int:
+        """How many lines are being considered or answered."""
+        return self._busy
+
     async def idle(self) -> None:
         """Wait until no reply is in the making but those that wait for the clock (a cooldown, the sending limit)."""
         while True:

@@ -116,6 +116,11 @@ class Outbox:
         ahead = sum(len(queue) for queue in self._queues.values())
         return "" if self._free_at(now, ahead) <= deadline else "no room in the queue before it is too late"
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait to be sent."""
+        return sum(len(queue) for queue in self._queues.values())
+
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
         await self._calm.wait()

@@ -25,6 +25,18 @@ def example_toml() -> str:
     return (Path(__file__).parents[2] / "config.example.toml").read_text(encoding="utf-8")
 
 
+def explanations() -> dict[tuple[str, str], str]:
+    """What the example says about each setting, by table and key."""
+    found: dict[tuple[str, str], str] = {}
+    table = ""
+    for line in example_toml().splitlines():
+        if head := re.fullmatch(r"\[(\w+)\]", line.strip()):
+            table = head[1]
+        elif told := re.match(r"#?\s?(\w+) = .*?\s# (.+)", line):
+            found[table, told[1]] = told[2]
+    return found
+
+
 def load_settings(path: Path) -> Settings:
     """Read a TOML file. Raises SettingsError, which names file, table and key."""
     try:
@@ -43,12 +55,17 @@ def parse_settings(text: str, source: str) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{source} is not valid TOML: {error}.") from error
     _refuse_unknown(table, source)
+    settings = convert(table, source)
+    refuse_contradictions(settings, source)
+    return settings
+
+
+def convert(table: Mapping[str, Any], source: str) -> Settings:
+    """Settings from tables. Raises SettingsError, which names table and key."""
     try:
-        settings = msgspec.convert(table, Settings)
+        return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         raise SettingsError(_sentence(str(error), source)) from error
-    _refuse_contradictions(settings, source)
-    return settings
 
 
 def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
@@ -92,7 +109,8 @@ def _sentence(message: str, source: str) -> str:
     return f"{source}: table [{table}], key `{key}`: {_PATH.sub('', message)}."
 
 
-def _refuse_contradictions(settings: Settings, source: str) -> None:
+def refuse_contradictions(settings: Settings, source: str) -> None:
+    """What each setting allows and all together do not. Raises SettingsError."""
     memory = settings.memory
     if memory.window_min_events > memory.window_max_events:
         raise SettingsError(

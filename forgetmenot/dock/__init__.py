@@ -1,0 +1,1 @@
+"""The dock: a local page that shows the memory and steers the bot, through ports.Control."""

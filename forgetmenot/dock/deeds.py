@@ -1,0 +1,89 @@
+"""What can be done from the page: `POST /api/do/NAME` with a small JSON body, answered with {"ok", "line"}."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from aiohttp import web
+
+from forgetmenot.dock.desk import DESK, Desk, answer, refusal
+from forgetmenot.errors import ModelError
+from forgetmenot.ports import Control, Told
+
+
+class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A deed's body; which of these it needs is the deed's own."""
+
+    id: int = 0
+    viewer: str | None = None
+    text: str = ""
+    on: bool = True
+    minutes: int = 0
+    table: str = ""
+    key: str = ""
+    value: msgspec.Raw = msgspec.Raw(b"null")
+
+
+Deed = Callable[[Control, Body], Awaitable[Told]]
+LONGEST_TEXT = 4_000
+
+
+async def _set(control: Control, body: Body) -> Told:
+    return await control.change_setting(body.table, body.key, msgspec.json.decode(body.value))
+
+
+async def _erase(control: Control, body: Body) -> Told:
+    return await control.erase(body.viewer or "")
+
+
+DEEDS: dict[str, Deed] = {
+    "switch": lambda control, body: control.switch(body.text, body.minutes),
+    "approve": lambda control, body: control.approve(body.id),
+    "deny": lambda control, body: control.deny(body.id),
+    "undo": lambda control, body: control.undo(body.id),
+    "remember": lambda control, body: control.remember(body.viewer, body.text, bit=body.key == "bit"),
+    "edit": lambda control, body: control.edit(body.id, body.text),
+    "pin": lambda control, body: control.pin(body.id, on=body.on),
+    "retract": lambda control, body: control.retract(body.id),
+    "restore": lambda control, body: control.restore(body.id),
+    "leave_alone": lambda control, body: control.leave_alone(body.viewer, body.text),
+    "allow_again": lambda control, body: control.allow_again(body.id),
+    "erase": _erase,
+    "opt_out": lambda control, body: control.opt_out(body.viewer or "", on=body.on),
+    "set": _set,
+}
+
+
+async def _do(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    deed = DEEDS.get(request.match_info["name"])
+    if deed is None:
+        raise web.HTTPNotFound
+    body = await _body(request)
+    if body is None:
+        return refusal(400, "That was not understood. Reload the page.")
+    told = await deed(desk.control, body)
+    desk.touched()
+    return answer(told)
+
+
+async def _try(request: web.Request) -> web.Response:
+    desk: Desk = request.app[DESK]
+    body = await _body(request)
+    if body is None or not body.text.strip():
+        return refusal(400, "Type a message to try.")
+    try:
+        return answer({"ok": True, **await desk.control.try_out(body.viewer or "", body.text)})
+    except ModelError as error:
+        return refusal(409, str(error))
+
+
+async def _body(request: web.Request) -> Body | None:
+    """The body, or None for what is none."""
+    try:
+        body = msgspec.json.decode(await request.read(), type=Body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return body if len(body.text) <= LONGEST_TEXT else None
+
+
+ROUTES = (web.post("/api/do/{name}", _do), web.post("/api/try", _try))

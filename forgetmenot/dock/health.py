@@ -1,0 +1,153 @@
+"""The Health panel: each part of the bot in a sentence, with what to do; and the promises as live figures."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from aiohttp import web
+
+from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.dock.desk import DESK, Desk, answer
+from forgetmenot.dock.security import HOST
+from forgetmenot.ports import BotState
+from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.store import dock_figures
+
+GRACE = 20 * MINUTE  # between two sweeps
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the bot: `state` is ok, off or trouble; `fix` says what to do about it."""
+
+    name: str
+    state: str
+    line: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A promise as a figure. `kept` None: it is only told, there is nothing to keep."""
+
+    line: str
+    figure: str
+    kept: bool | None
+
+
+def parts(state: BotState, settings: Settings) -> list[Part]:
+    """Every part in a sentence. Pure."""
+    return [
+        _chat(state, settings),
+        _login(state),
+        _model(state, settings),
+        Part("Memory", "trouble" if state.memory_trouble else "ok", state.memory_trouble or _MEMORY, _WAIT),
+        _chores(state),
+        _replies(state, settings),
+        Part("Settings", "ok", _where(state)),
+    ]
+
+
+_MEMORY = "Chat becomes episodes, and episodes become notes."
+_WAIT = "Nothing is lost meanwhile: it is read as soon as the model answers."
+
+
+def _chat(state: BotState, settings: Settings) -> Part:
+    channel = settings.twitch.channel or "the channel"
+    if state.phase == "connected":
+        return Part("Chat", "ok", f"Reading {channel}.")
+    if state.phase == "none":
+        return Part("Chat", "off", "No channel is being read.")
+    fix = "It tries again by itself. If it lasts, look at the network, and at twitch.tv in a browser."
+    return Part("Chat", "trouble", state.phase_trouble or f"Connecting to {channel} …", fix)
+
+
+def _login(state: BotState) -> Part:
+    if state.login_trouble:
+        return Part("Log-in", "trouble", state.login_trouble, "Type `forgetmenot login` in a terminal.")
+    if not state.login:
+        return Part("Log-in", "off", "Nobody is logged in: it listens, and sends nothing.", "`forgetmenot login`")
+    return Part("Log-in", "ok", f"Logged in as {state.login}.")
+
+
+def _model(state: BotState, settings: Settings) -> Part:
+    if state.model_trouble:
+        return Part("Model", "trouble", state.model_trouble, "Look at the table [model] of your settings.")
+    if settings.model.provider is Provider.OFFLINE:
+        return Part("Model", "ok", "The offline model: simple words, nothing leaves this machine.")
+    used = " and ".join(dict.fromkeys((state.reply_model, state.memory_model)))
+    return Part("Model", "ok", f"{used} answers.")
+
+
+def _chores(state: BotState) -> Part:
+    failing = [chore for chore in state.chores if chore.trouble]
+    if failing:
+        told = " ".join(f"{chore.name}: {chore.trouble.rstrip('.')}." for chore in failing)
+        return Part("Chores", "trouble", told, "Each is tried again by itself; the log has the details.")
+    return Part("Chores", "ok", f"All {len(state.chores)} are on time.")
+
+
+def _replies(state: BotState, settings: Settings) -> Part:
+    mode = {"shadow": "It thinks, and says nothing (shadow).", "mentions": "It answers who speaks to it."}
+    line = mode.get(settings.bot.mode, "It answers, and speaks up by itself (live).")
+    return Part("Replies", "ok", f"{line} {state.queued} waiting to be sent.")
+
+
+def _where(state: BotState) -> str:
+    return f"Read from {state.settings_file}." if state.settings_file else "Built-in: no settings file was named."
+
+
+def promises(counted: Mapping[str, int], settings: Settings) -> list[Promise]:
+    """The figures behind the promises. Pure."""
+    budget = settings.prompt.budget_tokens
+    hours = f"{settings.memory.raw_events_h:g}"
+    zeros = (
+        (f"Raw chat older than {hours} h", "raw_old"),
+        ("Lines deleted before they were read", "pruned_unread"),
+        ("Notes without an episode behind them", "no_evidence"),
+        ("Lines kept of people who opted out", "hidden_lines"),
+        ("Superseded notes that point nowhere", "lost_successor"),
+        ("Prompts over their budget", "over_budget"),
+        ("Class C actions done without a person", "ran_unasked"),
+        ("Replies that cannot explain themselves", "without_trail"),
+    )
+    return [
+        *(Promise(line, str(counted[key]), counted[key] == 0) for line, key in zeros),
+        Promise("Largest prompt of the last 30 days", f"{counted['largest_prompt']:,} of {budget:,} tokens", None),
+        Promise("Lines that wait to be read", f"{counted['unread']:,}", None),
+        Promise("Episodes that wait to be learnt from", f"{counted['to_extract']:,}", None),
+        Promise("Messages of which it is not known whether they arrived", f"{counted['unsure']:,}", None),
+        Promise("Erasures under way", f"{counted['erasing']:,}", None),
+        Promise("Who can see this page", f"this machine ({HOST})", None),
+        Promise("Size of the memory", f"{counted['size'] / 1_000_000:.1f} MB", None),
+    ]
+
+
+async def _health(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    settings = desk.settings()
+    oldest = desk.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
+    counted = await dock_figures.promises(desk.db, oldest=oldest)
+    found = parts(desk.control.state(), settings)
+    return answer(
+        {
+            "parts": [asdict(part) for part in found],
+            "promises": [asdict(promise) for promise in promises(counted, settings)],
+            "backups": _backups(desk),
+        }
+    )
+
+
+def _backups(desk: Desk) -> list[dict[str, object]]:
+    """Copies that lie in the folder `backups` beside the memory, newest first."""
+    folder = desk.db.path.parent / "backups"
+    if not folder.is_dir():
+        return []
+    files = sorted(
+        (one for one in folder.iterdir() if one.is_file()), key=lambda one: one.stat().st_mtime, reverse=True
+    )
+    return [
+        {"name": one.name, "at": int(one.stat().st_mtime * 1_000), "size": one.stat().st_size} for one in files[:10]
+    ]
+
+
+ROUTES = (web.get("/api/health", _health),)

@@ -1,0 +1,136 @@
+"""The Memory panel and the Rights panel: people, their notes, the channel's, streams with episodes, a note's chain."""
+
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from forgetmenot.clock import DAY
+from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names, page_of
+from forgetmenot.domain.memory import Note
+from forgetmenot.errors import InputError
+from forgetmenot.store import channel_state, dock_memory, never
+from forgetmenot.store.dock_memory import Page, Person
+from forgetmenot.text.mentions import show
+
+SCOPES = frozenset({"", "viewer", "channel"})
+STATUSES = frozenset({"live", "past", "any"})
+STREAMS = 60
+
+
+def person_json(one: Person, regular_streams: int) -> dict[str, object]:
+    """Somebody as the page shows them."""
+    return {
+        **one._asdict(),
+        "opted_out": bool(one.opted_out),
+        "banned": bool(one.banned),
+        "erasing": bool(one.erasing),
+        "regular": one.lately >= regular_streams,
+        "provisional": one.id.startswith("login:"),
+    }
+
+
+def _since(desk: Desk) -> int:
+    return desk.clock.now() - desk.settings().people.regular_within_d * DAY
+
+
+async def _people(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    offset, limit = page_of(request)
+    total, found = await dock_memory.people(
+        desk.db,
+        find=request.query.get("find", "")[:50],
+        since=_since(desk),
+        bot=await channel_state.read(desk.db, "bot_id"),
+        offset=offset,
+        limit=limit,
+        only="opted_out" if request.query.get("only") == "opted_out" else "",
+    )
+    regular = desk.settings().people.regular_streams
+    return answer({"total": total, "rows": [person_json(one, regular) for one in found]})
+
+
+async def _person(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    found = await dock_memory.person(desk.db, request.match_info["id"], _since(desk))
+    if found is None:
+        raise InputError("Nobody with that id is known (any more).")
+    alone = [row for row in await never.listed(desk.db) if row.viewer_id == found.id]
+    known = person_json(found, desk.settings().people.regular_streams)
+    return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
+
+
+async def _notes(request: web.Request) -> web.Response:
+    desk, query = request.app[DESK], request.query
+    offset, limit = page_of(request)
+    scope, status = query.get("scope", ""), query.get("status", "live")
+    if scope not in SCOPES or status not in STATUSES:
+        raise InputError("There are no such notes.")
+    wanted = Page(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
+    total, found = await dock_memory.page(desk.db, wanted)
+    return answer({"total": total, "rows": await notes_json(desk, found)})
+
+
+async def notes_json(desk: Desk, found: Sequence[Note]) -> list[dict[str, object]]:
+    """Notes as the page shows them."""
+    known = await names(desk.db, (note.fact for note in found), (note.subject_id for note in found))
+    alone = {row.note_id: row.id for row in await never.listed(desk.db) if row.note_id is not None}
+    return [
+        {
+            "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
+            "fact": show(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
+            "source": note.source_kind, "importance": note.importance, "created_at": note.created_at,
+            "confirmed_at": note.last_confirmed_at, "expires_at": note.expires_at, "pinned": note.pinned,
+            "replaced_by": note.superseded_by, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
+        }
+        for note in found
+    ]  # fmt: skip
+
+
+async def _chain(request: web.Request) -> web.Response:
+    return answer(await request.app[DESK].control.chain(id_of(request)))
+
+
+async def _streams(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    rows = await dock_memory.streams(desk.db, STREAMS)
+    known = await names(desk.db, (row["recap"] for row in rows))
+    columns = ("id", "started_at", "ended_at", "title", "category", "episodes", "people")
+    return answer([{**{name: row[name] for name in columns}, "recap": show(row["recap"], known)} for row in rows])
+
+
+async def _episodes(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    rows = await dock_memory.episodes_of(desk.db, id_of(request))
+    known = await names(desk.db, (row.summary for row in rows))
+    return answer([{**row._asdict(), "summary": show(row.summary, known)} for row in rows])
+
+
+async def _left_alone(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    rows = await never.listed(desk.db)
+    known = await names(desk.db, (), (row.viewer_id for row in rows))
+    return answer(
+        [
+            {"id": row.id, "who": known.get(row.viewer_id or "", ""), "words": row.words, "note": row.note_id}
+            for row in rows
+        ]
+    )
+
+
+async def _export(request: web.Request) -> web.Response:
+    told = await request.app[DESK].control.export(request.match_info["id"])
+    response = answer(told)
+    response.headers["Content-Disposition"] = 'attachment; filename="forgetmenot-export.json"'
+    return response
+
+
+ROUTES = (
+    web.get("/api/people", _people),
+    web.get("/api/person/{id}", _person),
+    web.get("/api/notes", _notes),
+    web.get("/api/chain/{id}", _chain),
+    web.get("/api/streams", _streams),
+    web.get("/api/stream/{id}", _episodes),
+    web.get("/api/left_alone", _left_alone),
+    web.get("/api/export/{id}", _export),
+)

@@ -1,0 +1,138 @@
+"""The Now panel: how things stand, and everything that happened, each with what there is to say about it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from aiohttp import web
+
+from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
+from forgetmenot.store import action_logs, channel_state, dock_feed, model_calls
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store.dock_feed import Happened, Heard, Learnt
+from forgetmenot.text.mentions import show
+
+Item = dict[str, object]
+SHOWN = 150  # items of each kind that a page gets when it opens
+
+
+async def standing(desk: Desk) -> Item:
+    """How things stand. Times in ms; `spent`: tokens of the last 24 hours."""
+    now, settings, state = desk.clock.now(), desk.settings(), desk.control.state()
+    channel = await channel_state.read_all(desk.db)
+    spent = await model_calls.spent(desk.db, since=now - DAY)
+    return {
+        "name": settings.bot.name,
+        "channel": settings.twitch.channel or channel.get("login", ""),
+        "title": channel.get("title", ""),
+        "category": channel.get("category", ""),
+        "live": channel.get("live") == "1",
+        "live_since": int(channel.get("started_at") or 0),
+        "mode": settings.bot.mode,
+        "paused": channel.get("paused") == "1",
+        "quiet_until": int(channel.get("quiet_until") or 0),
+        "safe_mode": channel.get("safe_mode") == "1" or settings.actions.safe_mode,
+        "safe_in_settings": settings.actions.safe_mode,
+        "phase": state.phase,
+        "login": state.login,
+        "trouble": state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble,
+        "model": state.reply_model,
+        "model_ok": not state.model_trouble,
+        "queued": state.queued,
+        "thinking": state.thinking,
+        "per_minute": await dock_feed.lines_since(desk.db, now - MINUTE),
+        "spent": {"calls": spent.calls, "input": spent.input, "cached": spent.cached, "output": spent.output},
+        "waiting": len(await action_logs.waiting(desk.db, now)),
+    }
+
+
+async def history(desk: Desk, after: dock_feed.Marks, limit: int = SHOWN) -> list[Item]:
+    """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
+    db = desk.db
+    lines = await dock_feed.lines(db, after.line, limit)
+    told = await episodes(desk, await dock_feed.episodes(db, after.episode, limit // 5))
+    learnt = await notes(desk, await dock_feed.changes(db, after.change, limit // 5))
+    said = await replies(desk, await dock_feed.replies(db, limit // 3))
+    did = await actions(desk, await dock_feed.actions(db, limit // 5))
+    return sorted([*heard(lines), *told, *learnt, *said, *did], key=_time)
+
+
+def _time(item: Item) -> int:
+    return int(str(item["at"]))
+
+
+def heard(lines: Iterable[Heard]) -> list[Item]:
+    """Lines of chat."""
+    return [
+        {
+            "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
+            "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
+        }
+        for one in lines
+    ]  # fmt: skip
+
+
+async def replies(desk: Desk, rows: Sequence[BotMessage]) -> list[Item]:
+    """What the bot said or thought."""
+    known = await names(desk.db, (), (row.viewer_id for row in rows))
+    return [
+        {
+            "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
+            "status": row.status, "detail": row.detail, "trigger": row.trigger,
+            "who": known.get(row.viewer_id or "", ""), "tokens": row.usage.get("billed") or row.usage.get("estimated"),
+            "latency_ms": row.latency_ms,
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def actions(desk: Desk, rows: Sequence[LoggedAction]) -> list[Item]:
+    """What was proposed."""
+    known = await names(desk.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
+    return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known)} for row in rows]
+
+
+def proposal(row: LoggedAction, known: Mapping[str, str]) -> Item:
+    """One proposal, for the feed and for the approvals."""
+    return {
+        "id": row.id, "at": row.at, "name": row.name, "class": row.kind, "verdict": row.verdict, "rule": row.rule,
+        "reason": row.reason, "status": row.status, "detail": row.detail,
+        "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
+    }  # fmt: skip
+
+
+async def episodes(desk: Desk, rows: Sequence[Happened]) -> list[Item]:
+    """Episodes that were written."""
+    known = await names(desk.db, (row.summary for row in rows))
+    return [
+        {
+            "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "what": row.kind,
+            "text": show(row.summary, known), "events": row.events,
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def notes(desk: Desk, rows: Sequence[Learnt]) -> list[Item]:
+    """Notes that changed."""
+    known = await names(desk.db, (row.fact for row in rows), (row.subject_id for row in rows))
+    return [
+        {
+            "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
+            "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
+            "before": row.before, "after": row.after, "cause": row.cause,
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+async def _now(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    return answer({"build": desk.build, "at": desk.clock.now(), "now": await standing(desk)})
+
+
+async def _why(request: web.Request) -> web.Response:
+    return answer(await request.app[DESK].control.why(id_of(request)))
+
+
+ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why))

@@ -1,0 +1,54 @@
+// The server: reading by the cookie, acting by the token, which is kept for this page's own address alone.
+
+const KEY = "forgetmenot-token";
+export const build = document.querySelector("meta[name=build]").content;
+const given = new URLSearchParams(location.search).get("token");
+if (given) {
+  localStorage.setItem(KEY, given);
+  history.replaceState(null, "", location.pathname + location.hash);
+}
+
+export class Problem extends Error {
+  constructor(line, status) {
+    super(line);
+    this.status = status;
+  }
+}
+
+let onLost = () => {};
+export const whenLockedOut = (call) => { onLost = call; };
+
+async function read(answer) {
+  const told = await answer.json().catch(() => ({}));
+  if (answer.status === 401) onLost();
+  if (!answer.ok) throw new Problem(told.line || "The bot did not understand that.", answer.status);
+  return told;
+}
+
+async function fetched(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch {
+    throw new Problem("The bot cannot be reached right now.", 0);
+  }
+}
+
+export async function get(path, query = {}) {
+  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== "" && value !== null));
+  const text = asked.toString();
+  return read(await fetched(`/api/${path}${text ? `?${text}` : ""}`));
+}
+
+export async function post(path, body = {}) {
+  const headers = { "Content-Type": "application/json", "X-Dock-Token": localStorage.getItem(KEY) || "" };
+  return read(await fetched(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+export function download(name, value) {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

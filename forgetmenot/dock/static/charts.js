@@ -1,0 +1,53 @@
+// Small charts: plain SVG, with the numbers as a table behind each for whoever reads them another way.
+
+import { h, s, empty } from "./dom.js";
+
+const WIDE = 320, HIGH = 120, FOOT = 16, TOP = 14;
+
+export function chart({ title, note, head, rows, draw, none = "Nothing to count yet." }) {
+  return h(
+    "figure", { class: "chart" },
+    h("figcaption", {}, h("h2", {}, title), note && h("p", { class: "meta" }, note)),
+    rows.length ? draw(rows) : empty(none),
+    rows.length > 0 && h("details", {}, h("summary", {}, "As a table"), h("table", { class: "figures" },
+      h("thead", {}, h("tr", {}, head.map((one) => h("th", { scope: "col" }, one)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((one, place) => (place ? h("td", {}, one) : h("th", { scope: "row" }, one)))))))),
+  );
+}
+
+const frame = (label, ...content) => s("svg", { viewBox: `0 0 ${WIDE} ${HIGH + FOOT}`, role: "img", "aria-label": label }, ...content);
+const text = (x, y, words, anchor = "start") => s("text", { x, y, "text-anchor": anchor }, words);
+
+// rows: [label, value, …more values, which are stacked]
+export function bars(label, { ends = true } = {}) {
+  return (rows) => {
+    const sums = rows.map((row) => row.slice(1).reduce((sum, one) => sum + Number(one || 0), 0));
+    const most = Math.max(...sums, 1);
+    const step = WIDE / rows.length;
+    const wide = Math.max(1, Math.min(28, step * 0.74));
+    const shapes = rows.map((row, place) => {
+      let y = HIGH;
+      const x = place * step + (step - wide) / 2;
+      return s("g", {}, s("title", {}, row.join(" · ")), row.slice(1).map((value, layer) => {
+        const high = (Number(value || 0) / most) * (HIGH - TOP);
+        y -= high;
+        return high > 0 && s("rect", { x, y, width: wide, height: Math.max(high, 1), rx: Math.min(2, wide / 3), class: `tone${layer}` });
+      }));
+    });
+    return frame(label, s("line", { x1: 0, x2: WIDE, y1: HIGH, y2: HIGH, class: "axis" }), shapes,
+      text(0, 9, Number(most.toFixed(1)).toLocaleString("en")),
+      ends && text(0, HIGH + 12, rows[0][0]), ends && rows.length > 1 && text(WIDE, HIGH + 12, rows.at(-1)[0], "end"));
+  };
+}
+
+// rows: [label, value], the names long: lying bars
+export const lying = (label) => (rows) => {
+  const most = Math.max(...rows.map((row) => Number(row[1])), 1);
+  return h("div", { class: "lying", role: "img", "aria-label": label }, rows.map((row, place) => {
+    const fill = h("i", { class: `tone${place % 6}` });
+    fill.style.width = `${Math.max(1, (Number(row[1]) / most) * 100)}%`;
+    return h("div", {}, h("span", { class: "name" }, row[0]), h("span", { class: "meta" }, row.slice(1).join(" ")), h("div", { class: "track" }, fill));
+  }));
+};
+
+export const legend = (names) => h("p", { class: "legend" }, names.map((name, place) => h("span", {}, h("i", { class: `tone${place}` }), name)));

@@ -1,0 +1,73 @@
+// Elements from data. Text is only ever set as text: nothing here, or anywhere on this page, reads markup from a string.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, props, children) {
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+    else if (name === "data") for (const [key, one] of Object.entries(value)) node.dataset[key] = one;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  add(node, children);
+  return node;
+}
+
+function add(node, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
+export const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
+
+export function put(node, ...children) {
+  node.replaceChildren();
+  add(node, children);
+  return node;
+}
+
+const ICONS = {
+  now: "M3 12h4l3-8 4 16 3-8h4",
+  memory: "M12 21s-7-4.4-9.3-8.6C.9 8.9 3 5 6.6 5c2.2 0 3.8 1.2 5.4 3.2C13.600 6.200 15.200 5 17.400 5c3.600 0 5.700 3.900 3.900 7.400C19 16.600 12 21 12 21z",
+  approvals: "M4 12l5 5L20 6",
+  figures: "M4 20V10M10 20V4M16 20v-8M22 20H2",
+  health: "M12 3l8 3v6c0 4.500-3.200 7.800-8 9-4.800-1.200-8-4.500-8-9V6z",
+  rights: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 21c.6-4 3.600-6 8-6s7.400 2 8 6",
+  settings: "M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4",
+};
+
+export const icon = (name) =>
+  s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("path", { d: ICONS[name] }));
+
+export const chip = (text, kind = "") => h("span", { class: `chip ${kind}` }, text);
+
+export function button(text, onclick, props = {}) {
+  return h("button", { type: "button", ...props, onclick }, text);
+}
+
+export const empty = (text) => h("p", { class: "empty" }, text);
+
+export const heading = (text, ...more) => h("div", { class: "heading" }, h("h2", {}, text), ...more);
+
+// Draw anew without taking the keyboard's place away: whoever had the focus has it again, found by data-key.
+export function redraw(node, ...children) {
+  const held = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  put(node, ...children);
+  if (held) node.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+  return node;
+}
+
+// Panels are drawn again only when what they show has changed.
+export function changedOnly(draw) {
+  let last = "";
+  return (data, ...rest) => {
+    const text = JSON.stringify(data);
+    if (text === last) return;
+    last = text;
+    draw(data, ...rest);
+  };
+}

@@ -1,0 +1,92 @@
+// What happens, as it happens. After a lost connection it goes on from the last event; an update reloads the page.
+
+import { build, get } from "./api.js";
+import { clock } from "./words.js";
+
+const KEPT = 400;
+export const state = { now: null, items: new Map(), connection: "connecting" };
+const listeners = new Set();
+let source = null;
+let mark = "";
+let pause = 1000;
+
+export function listen(call) {
+  listeners.add(call);
+  return () => listeners.delete(call);
+}
+
+function tell(what, data) {
+  for (const call of [...listeners]) call(what, data);
+}
+
+function connected(how) {
+  if (state.connection === how) return;
+  const before = state.connection;
+  state.connection = how;
+  tell("connection", before);
+}
+
+function take(items) {
+  for (const item of items) {
+    state.items.delete(item.key);
+    state.items.set(item.key, item);
+  }
+  const spare = state.items.size - KEPT;
+  if (spare > 0) {
+    const oldest = [...state.items.values()].sort((a, b) => a.at - b.at).slice(0, spare);
+    for (const item of oldest) state.items.delete(item.key);
+  }
+}
+
+const handlers = {
+  hello(data) {
+    clock.set(data.at);
+    if (data.build !== build) return location.reload();
+    if (data.fresh) state.items.clear();
+    pause = 1000;
+    connected("live");
+  },
+  now(data) {
+    if (data.at) clock.set(data.at);
+    state.now = data;
+    tell("now", data);
+  },
+  items(data, id) {
+    if (id) mark = id;
+    take(data);
+    tell("items", data);
+  },
+  gone(keys) {
+    for (const key of keys) state.items.delete(key);
+    tell("gone", keys);
+  },
+  changed() { tell("changed"); },
+};
+
+export function connect() {
+  source?.close();
+  source = new EventSource(mark ? `/events?after=${mark}` : "/events");
+  for (const [name, handle] of Object.entries(handlers)) {
+    source.addEventListener(name, (event) => handle(JSON.parse(event.data), event.lastEventId));
+  }
+  source.onerror = () => {
+    connected("lost");
+    if (source.readyState === EventSource.CLOSED) again();
+  };
+}
+
+async function again() {
+  await new Promise((done) => setTimeout(done, pause));
+  pause = Math.min(pause * 1.6, 15_000);
+  try {
+    await get("now");
+    connect();
+  } catch (problem) {
+    if (problem.status !== 401) again();
+  }
+}
+
+export function forgetItems() {
+  mark = "";
+  connect();
+}

@@ -1,0 +1,115 @@
+// The frame: header, switches, panels. Which panel is shown stands in the address behind the #.
+
+import { h, put, redraw, icon, button } from "./dom.js";
+import { whenLockedOut } from "./api.js";
+import { connect, listen, state } from "./live.js";
+import { act } from "./ask.js";
+import { left, clock } from "./words.js";
+import * as now from "./panels/now.js";
+import * as memory from "./panels/memory.js";
+import * as approvals from "./panels/approvals.js";
+import * as figures from "./panels/figures.js";
+import * as health from "./panels/health.js";
+import * as rights from "./panels/rights.js";
+import * as settings from "./panels/settings.js";
+
+const PANELS = { now, memory, approvals, figures, health, rights, settings };
+const NAMES = {
+  now: "Now", memory: "Memory", approvals: "Approvals", figures: "Figures", health: "Health", rights: "Rights",
+  settings: "Settings",
+};
+const main = document.getElementById("main");
+let shown = null;
+
+function route() {
+  const [name, ...rest] = decodeURI(location.hash.slice(1)).split("/");
+  return PANELS[name] ? [name, rest] : ["now", []];
+}
+
+function open() {
+  const [name, rest] = route();
+  shown?.close?.();
+  main.className = `panel ${name}`;
+  document.title = `${NAMES[name]} · ForgetMeNot`;
+  put(main, h("h1", { class: "out" }, NAMES[name]));
+  const room = h("div", { class: "room" });
+  main.append(room);
+  shown = PANELS[name].open(room, rest) || {};
+  drawNav(name);
+  window.scrollTo(0, 0);
+}
+
+function drawNav(current) {
+  const waiting = state.now?.waiting || 0;
+  redraw(
+    document.getElementById("nav"),
+    Object.entries(NAMES).map(([name, title]) =>
+      h(
+        "a", { href: `#${name}`, title, data: { key: name }, "aria-label": title, "aria-current": name === current ? "page" : null },
+        icon(name), h("span", { class: "label" }, title),
+        name === "approvals" && waiting > 0 && h("b", { class: "badge", "aria-label": `${waiting} waiting` }, waiting),
+      ),
+    ),
+  );
+}
+
+function standing(told) {
+  if (state.connection === "lost") return ["bad", "The bot is out of reach. Trying again …"];
+  if (!told) return ["", "Connecting …"];
+  if (told.paused) return ["warn", "Paused"];
+  if (told.quiet_until > clock.now()) return ["warn", `Quiet for ${left(told.quiet_until)}`];
+  if (told.trouble) return ["bad", told.trouble];
+  if (told.phase === "none") return ["", "No channel is read"];
+  if (told.phase !== "connected") return ["warn", "Connecting to chat …"];
+  return ["good", told.live ? `Live in ${told.channel}` : `In ${told.channel}`];
+}
+
+function drawTop() {
+  const told = state.now;
+  const [kind, line] = standing(told);
+  const stopped = told && (told.paused || told.quiet_until > clock.now());
+  redraw(
+    document.getElementById("top"),
+    h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
+      h("span", { class: "name" }, told?.name || "ForgetMeNot")),
+    h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }), h("span", { title: line }, line)),
+    told && h(
+      "div", { class: "switches" },
+      button(stopped ? "Resume" : "Pause", (event) => act("switch", { text: stopped ? "resume" : "pause" }, event.target),
+        { class: stopped ? "big on" : "big", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
+      button(told.safe_mode ? "Safe mode on" : "Safe mode", (event) => act("switch", { text: told.safe_mode ? "unsafe" : "safe" }, event.target), {
+        class: told.safe_mode ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(told.safe_mode), disabled: told.safe_in_settings,
+        title: told.safe_in_settings ? "Switched on in the settings" : "It talks, and does nothing",
+      }),
+    ),
+  );
+}
+
+whenLockedOut(() => {
+  put(
+    document.body,
+    h("main", { class: "locked" }, h("h1", {}, "Open the dock’s address again"),
+      h("p", {}, "This page’s pass has run out. In a terminal, type:"), h("pre", {}, "forgetmenot dock"),
+      h("p", {}, "In OBS, the address under Docks → Custom Browser Docks is the whole one, with its token.")),
+  );
+});
+
+listen((what, data) => {
+  if (what === "now" || what === "connection") {
+    drawTop();
+    drawNav(route()[0]);
+  }
+  if (what === "connection" && state.connection === "live" && data === "lost") shown?.changed?.();
+  shown?.on?.(what, data);
+  if (what === "changed") shown?.changed?.();
+});
+
+setInterval(() => {
+  if (state.now?.quiet_until > clock.now() - 2000) drawTop();
+  shown?.tick?.();
+}, 1000);
+window.addEventListener("hashchange", () => { open(); main.focus({ preventScroll: true }); });
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+drawTop();
+open();
+connect();

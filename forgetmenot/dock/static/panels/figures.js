@@ -1,0 +1,47 @@
+import { h, put } from "../dom.js";
+import { get } from "../api.js";
+import { say } from "../ask.js";
+import { bars, chart, legend, lying } from "../charts.js";
+import { date, hour, section } from "../words.js";
+
+const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
+
+export function open(room) {
+  async function refresh() {
+    try {
+      draw(await get("figures"));
+    } catch (problem) {
+      say(problem.message, false);
+    }
+  }
+
+  function draw(told) {
+    const present = STATUSES.filter((name) => told.notes.some((day) => day.counts[name]));
+    const cached = told.bills.reduce((sum, one) => sum + one[3], 0) / Math.max(1, told.bills.reduce((sum, one) => sum + one[2], 0));
+    const held = told.recall;
+    const at = (share) => (held.length ? held[Math.min(held.length - 1, Math.floor(share * held.length))] : 0);
+    put(
+      room,
+      h("div", { class: "charts" },
+        chart({ title: "Chat", note: "lines a minute, the last two busy hours", head: ["When", "Lines a minute"], rows: told.chat.map(([when, n]) => [hour(when), n]), draw: bars("Chat per minute") }),
+        chart({ title: "The prompt", note: "tokens of each section, the mean of the last replies", head: ["Section", "Tokens"], rows: told.sections.map(([name, n]) => [section(name), Math.round(n)]), draw: lying("Tokens per section"), none: "No prompt yet." }),
+        chart({ title: "Tokens per reply", note: `billed; ${Math.round(cached * 100)} % of them from the cache`, head: ["Reply", "Cached", "New"], rows: told.bills.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars("Tokens per reply")(rows), legend(["cached", "new"])], none: "No model has answered yet." }),
+        chart({ title: "Spend per stream", note: "tokens of all model calls", head: ["Stream", "In", "Out"], rows: told.streams.map(([when, , input, , output]) => [date(when), input, output]), draw: (rows) => [bars("Tokens per stream")(rows), legend(["in", "out"])], none: "No stream yet." }),
+        chart({ title: "Notes", note: "by status, over time", head: ["Day", ...present], rows: told.notes.map((day) => [date(day.at), ...present.map((name) => day.counts[name] || 0)]), draw: (rows) => [bars("Notes by status")(rows), legend(present)], none: "No notes yet." }),
+        chart({ title: "Filters", note: "how often each changed a reply", head: ["Filter", "Times"], rows: told.filters, draw: lying("Filters"), none: "None has changed a reply." }),
+        chart({ title: "Rules", note: "how often each decided a proposal", head: ["Rule", "Times", "Decision"], rows: told.rules.map(([rule, verdict, n]) => [rule, n, verdict]), draw: lying("Rules"), none: "Nothing was proposed yet." }),
+        chart({ title: "Recall", note: held.length ? `half within ${at(0.5)} ms, nearly all within ${at(0.95)} ms` : "", head: ["Share", "Within ms"], rows: held.length ? [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99].map((share) => [`${Math.round(share * 100)} %`, at(share)]) : [], draw: bars("Recall latency"), none: "Nothing was looked up since the start." }),
+      ),
+    );
+  }
+  refresh();
+  return { changed: slowly(refresh) };
+}
+
+function slowly(call) {
+  let due = 0;
+  return () => {
+    if (due) return;
+    due = setTimeout(() => { due = 0; call(); }, 5000);
+  };
+}

@@ -1,0 +1,36 @@
+import { h, redraw, chip, changedOnly } from "../dom.js";
+import { get } from "../api.js";
+import { say } from "../ask.js";
+import { ago, count } from "../words.js";
+
+const STATES = { ok: ["good", "well"], off: ["", "off"], trouble: ["bad", "needs a look"] };
+
+export function open(room) {
+  const draw = changedOnly((told) => redraw(
+    room,
+    h("h2", {}, "Its parts"),
+    h("div", { class: "stack" }, told.parts.map((part) => h(
+      "div", { class: `item health ${STATES[part.state][0]}` },
+      h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", part.line),
+      part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, part.fix),
+      h("span", { class: "out" }, STATES[part.state][1])))),
+    h("h2", {}, "What it promises"),
+    h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, "Promise"), h("th", {}, "Figure"))),
+      h("tbody", {}, told.promises.map((one) => h("tr", { class: one.kept === false ? "bad" : "" },
+        h("th", { scope: "row" }, one.line), h("td", {}, one.figure, one.kept === true && h("span", { class: "kept", title: "kept" }, " ✓"), one.kept === false && chip("broken", "bad")))))),
+    h("h2", {}, "Backups"),
+    told.backups.length
+      ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))
+      : h("p", { class: "meta" }, "No copies lie beside the memory. `forgetmenot memory export` writes the notes to a file of your choice."),
+  ));
+  async function refresh() {
+    try {
+      draw(await get("health"));
+    } catch (problem) {
+      say(problem.message, false);
+    }
+  }
+  refresh();
+  let seconds = 0;
+  return { changed: refresh, tick() { seconds += 1; if (seconds % 10 === 0) refresh(); } };
+}

@@ -1,0 +1,173 @@
+import { h, put, redraw, button, chip, empty, heading } from "../dom.js";
+import { get } from "../api.js";
+import { act, say } from "../ask.js";
+import { windowed } from "../list.js";
+import { ago, date, hour, many, span } from "../words.js";
+import { noteCard } from "./note.js";
+import { openChain } from "./chain.js";
+import { erase, exported } from "./rights.js";
+
+const TABS = { people: "People", channel: "Channel", streams: "Streams", notes: "All notes" };
+
+export function open(room, rest) {
+  const [what, id] = rest;
+  if (what === "person" && id) return openPerson(room, decodeURIComponent(id));
+  if (what === "note" && id) return openChain(room, id);
+  const tab = TABS[what] ? what : "people";
+  const body = h("div", {});
+  put(room, h("div", { class: "tabs", role: "group", "aria-label": "Parts of the memory" }, Object.entries(TABS).map(([name, title]) =>
+    h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, title))), body);
+  return { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes }[tab](body);
+}
+
+function search(label, placeholder, call) {
+  let timer = 0;
+  const field = h("input", { type: "search", "aria-label": label, placeholder, maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(call, 200); } });
+  return field;
+}
+
+const tell = (problem) => say(problem.message, false);
+
+// ── people ──────────────────────────────────────────────────────────────────────────────────
+
+function openPeople(room) {
+  const find = search("Find a person", "Find a person by any name they had", () => list.reload().catch(tell));
+  const list = windowed({
+    label: "People", rowHeight: 58, nothing: "Nobody by that name.",
+    fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
+    row: (one) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(one.id)}` },
+      h("p", {}, h("b", {}, one.name), one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
+      h("span", { class: "meta" }, `${many(one.notes, "note")} · ${many(one.streams, "stream")} · seen ${ago(one.last_seen_at)}`)),
+  });
+  put(room, find, list.root);
+  list.reload().catch(tell);
+  return { close: list.close };
+}
+
+function openPerson(room, id) {
+  const head = h("header", { class: "who" });
+  const left = h("section", {});
+  let status = "live";
+  const list = windowed({
+    label: "Notes", rowHeight: 110, nothing: "Nothing is known. What they tell the bot or the chat becomes notes after a while.",
+    fetchPage: (offset, limit) => get("notes", { subject: id, status, offset, limit }), row: (one) => noteCard(one, refresh),
+  });
+  const past = button("Show history", () => {
+    status = status === "live" ? "past" : "live";
+    past.textContent = status === "live" ? "Show history" : "Show what stands";
+    list.reload().catch(tell);
+  }, { class: "ghost small" });
+
+  async function refresh() {
+    try {
+      drawHead(await get(`person/${encodeURIComponent(id)}`));
+      await list.reload();
+    } catch (problem) {
+      put(room, h("p", {}, h("a", { href: "#memory" }, "← People")), empty(problem.message));
+    }
+  }
+
+  function drawHead(one) {
+    redraw(
+      head, h("a", { href: "#memory", class: "back" }, "← People"),
+      h("h2", {}, one.name, one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
+      h("p", { class: "meta" }, `first seen ${date(one.first_seen_at)} · ${many(one.streams, "stream")} · ${many(one.notes, "note")} · seen ${ago(one.last_seen_at)}`),
+      h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }),
+        button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
+    );
+    put(left, one.left_alone.length > 0 && [h("h3", {}, "Never brought up"), h("ul", { class: "plain" }, one.left_alone.map((row) =>
+      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small" }))))]);
+  }
+
+  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, left);
+  refresh();
+  return { close: list.close };
+}
+
+function adder(label, body, refresh) {
+  const field = h("input", { type: "text", maxlength: 200, placeholder: "plays drums in a band", "aria-label": label, required: true, minlength: 5 });
+  return h("form", {
+    class: "adder",
+    async onsubmit(event) {
+      event.preventDefault();
+      if (await act("remember", { ...body, text: field.value }, event.submitter)) { field.value = ""; refresh(); }
+    },
+  }, h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: "primary" }, "Add")));
+}
+
+// ── the channel ─────────────────────────────────────────────────────────────────────────────
+
+function openChannel(room) {
+  const list = windowed({
+    label: "Notes of the channel", rowHeight: 110, nothing: "Nothing about the channel yet.",
+    fetchPage: (offset, limit) => get("notes", { scope: "channel", offset, limit }), row: (one) => noteCard(one, refresh),
+  });
+  const alone = h("section", {});
+  async function refresh() {
+    await list.reload().catch(tell);
+    const rows = (await get("left_alone")).filter((row) => !row.who);
+    put(alone, h("h2", {}, "Never bring up"), silence(refresh), rows.length > 0 && h("ul", { class: "plain" }, rows.map((row) =>
+      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small" })))));
+  }
+  put(room, adder("Remember about the channel", {}, refresh), adder("A running bit", { key: "bit" }, refresh), h("h2", {}, "Channel notes and running bits"), list.root, alone);
+  refresh().catch(tell);
+  return { close: list.close };
+}
+
+function silence(refresh) {
+  const field = h("input", { type: "text", maxlength: 200, placeholder: "a topic, in a few words", "aria-label": "A topic that is never brought up", required: true });
+  return h("form", {
+    class: "adder",
+    async onsubmit(event) {
+      event.preventDefault();
+      if (await act("leave_alone", { text: field.value }, event.submitter)) refresh();
+    },
+  }, h("div", { class: "row" }, field, h("button", { type: "submit" }, "Add")));
+}
+
+// ── all notes, streams ──────────────────────────────────────────────────────────────────────
+
+function openNotes(room) {
+  const find = search("Find a note", "Find a note by its words", () => list.reload().then(count).catch(tell));
+  const which = h("select", { "aria-label": "Which notes", onchange: () => list.reload().then(count).catch(tell) },
+    h("option", { value: "live" }, "that stand"), h("option", { value: "past" }, "history"), h("option", { value: "" }, "all"));
+  const total = h("p", { class: "meta" });
+  const count = (told) => put(total, many(told.total, "note"));
+  const list = windowed({
+    label: "Notes", rowHeight: 110, nothing: "No such note.",
+    fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (one) => noteCard(one, () => list.reload().catch(tell), true),
+  });
+  put(room, h("div", { class: "row" }, find, which), total, list.root);
+  list.reload().then(count).catch(tell);
+  return { close: list.close };
+}
+
+function openStreams(room) {
+  async function refresh() {
+    const rows = await get("streams");
+    put(room, rows.length ? h("ol", { class: "timeline" }, rows.map(stream)) : empty("No stream yet."));
+  }
+  refresh().catch(tell);
+  return {};
+}
+
+function stream(one) {
+  const inner = h("div", {});
+  const details = h(
+    "details", { ontoggle: async () => { if (details.open && !inner.firstChild) await episodes(one.id, inner).catch(tell); } },
+    h("summary", {}, many(one.episodes, "episode")), inner,
+  );
+  const lasted = one.ended_at ? span(one.ended_at - one.started_at) : "on now";
+  return h(
+    "li", { class: one.ended_at ? "" : "on" },
+    h("p", { class: "meta" }, `${date(one.started_at)}, ${hour(one.started_at)} · ${lasted} · ${many(one.people, "person", "people")}`),
+    h("h3", {}, one.title || "Untitled stream"), h("p", {}, one.recap || h("span", { class: "meta" }, one.ended_at ? "No recap." : "Its recap is written when it ends.")), details,
+  );
+}
+
+async function episodes(id, inner) {
+  const rows = await get(`stream/${id}`);
+  put(inner, rows.map((one) => h("div", { class: "item episode" },
+    h("p", { class: "meta" }, `${hour(one.started_at)} – ${hour(one.ended_at)} · ${many(one.events, "line")} · ${many(one.people, "person", "people")} · ${many(one.notes, "note")}`),
+    h("p", {}, one.summary))));
+}

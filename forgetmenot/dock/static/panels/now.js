@@ -1,0 +1,163 @@
+import { h, put, redraw, button, chip, changedOnly } from "../dom.js";
+import { post } from "../api.js";
+import { state } from "../live.js";
+import { act, say } from "../ask.js";
+import { ago, clock, count, hour, many, span } from "../words.js";
+import { bar, sections, why } from "./why.js";
+
+const SHOWN = 120;
+const KINDS = { line: "Chat", reply: "Replies", memory: "Memory", action: "Actions" };
+const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
+const off = new Set();
+
+export function open(room) {
+  const cards = h("div", { class: "cards" });
+  const feed = h("div", { class: "feed", role: "log", "aria-label": "What happened, the newest first", "aria-live": "off" });
+  const filters = h("div", { class: "row filters", role: "group", "aria-label": "What is shown" });
+  const nodes = new Map();
+  put(room, cards, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), feed);
+  const draw = changedOnly((told) => drawCards(cards, told));
+
+  function refresh() {
+    const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
+    const keys = new Set(wanted.map((item) => item.key));
+    for (const [key, one] of nodes) if (!keys.has(key)) { one.node.remove(); nodes.delete(key); }
+    let before = feed.firstChild;
+    for (const item of wanted) {
+      let one = nodes.get(item.key);
+      if (!one || one.item !== item) {
+        const node = drawItem(item);
+        if (one) { if (before === one.node) before = one.node.nextSibling; one.node.remove(); }
+        one = { item, node };
+        nodes.set(item.key, one);
+      }
+      if (one.node === before) before = before.nextSibling;
+      else feed.insertBefore(one.node, before);
+    }
+    feed.classList.toggle("quiet", wanted.length === 0);
+  }
+
+  function drawFilters() {
+    redraw(filters, Object.entries(KINDS).map(([kind, title]) =>
+      button(title, () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
+        { class: "toggle", "aria-pressed": String(!off.has(kind)), data: { key: kind } })));
+  }
+
+  if (state.now) draw(state.now);
+  drawFilters();
+  refresh();
+  return {
+    on(what) {
+      if (what === "now") draw(state.now);
+      if (what === "items" || what === "gone") refresh();
+    },
+    tick() {
+      for (const node of feed.querySelectorAll("time")) node.textContent = ago(Number(node.dataset.at));
+    },
+  };
+}
+
+const card = (title, value, note, kind = "") =>
+  h("div", { class: `card ${kind}` }, h("div", { class: "meta" }, title), h("div", { class: "value" }, value), h("div", { class: "meta" }, note));
+
+const MODES = { shadow: "thinks, says nothing", mentions: "answers who speaks to it", live: "also speaks by itself" };
+
+function drawCards(node, told) {
+  const spent = told.spent;
+  const share = spent.input ? Math.round((100 * spent.cached) / spent.input) : 0;
+  const mode = h("select", { "aria-label": "Mode", class: "value", data: { key: "mode" }, onchange: (event) => act("set", { table: "bot", key: "mode", value: event.target.value }) },
+    Object.keys(MODES).map((one) => h("option", { value: one, selected: one === told.mode }, one)));
+  redraw(
+    node,
+    card("Stream", told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good" : ""),
+    card("Mode", mode, MODES[told.mode]),
+    card("Chat", `${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty"),
+    card("Model", told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad"),
+    card("Last 24 hours", `${count(spent.input + spent.output)} tokens`, `${many(spent.calls, "call")}, ${share} % cached`),
+    told.waiting > 0 && h("a", { class: "card warn", href: "#approvals" }, h("div", { class: "meta" }, "Waiting for you"), h("div", { class: "value" }, told.waiting), h("div", { class: "meta" }, "approve or deny")),
+  );
+}
+
+function tryOut() {
+  const who = h("input", { type: "text", id: "try-who", value: "", placeholder: "alice", maxlength: 50, autocomplete: "off" });
+  const text = h("input", { type: "text", id: "try-text", placeholder: "do you remember my dog?", maxlength: 400, autocomplete: "off" });
+  const result = h("div", { class: "result", "aria-live": "polite" });
+  const go = h("button", { type: "submit", class: "primary" }, "Try");
+  const form = h(
+    "form", { class: "try", onsubmit: run },
+    h("label", { for: "try-who" }, "What would it say to"), who, h("label", { for: "try-text", class: "out" }, "the message"), text, go,
+  );
+  async function run(event) {
+    event.preventDefault();
+    go.disabled = true;
+    put(result, h("p", { class: "meta" }, "Thinking …"));
+    try {
+      put(result, tried(await post("try", { viewer: who.value || "somebody", text: text.value })));
+    } catch (problem) {
+      put(result);
+      say(problem.message, false);
+    }
+    go.disabled = false;
+  }
+  return h("details", { class: "box" }, h("summary", {}, "Try a message, in shadow"), form, result);
+}
+
+function tried(told) {
+  return h(
+    "div", { class: "item reply" },
+    h("p", { class: "text" }, told.text || "It would say nothing."),
+    told.proposal && h("p", { class: "decision" }, `It would propose ${told.proposal.name}: ${told.proposal.verdict} by the rule ${told.proposal.rule}. ${told.proposal.reason}`),
+    told.recalled.length > 0 && h("ul", { class: "recalled" }, told.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
+    bar(told.sections, told.usage, told.budget),
+    h("details", { class: "part" }, h("summary", {}, "The prompt's sections"), sections(told.sections)),
+    h("p", { class: "meta" }, `${told.model}, ${count(told.latency_ms)} ms. Nothing was said or done.`),
+  );
+}
+
+const when = (item) => h("time", { data: { at: item.at }, title: hour(item.at) }, ago(item.at));
+
+function drawItem(item) {
+  const draw = { line, reply, action, episode, note }[item.kind];
+  const node = draw(item);
+  node.dataset.kind = item.kind;
+  return node;
+}
+
+const BADGES = { broadcaster: "streamer", moderator: "mod", vip: "VIP" };
+
+function line(item) {
+  return h("div", { class: item.addressed ? "item line addressed" : "item line" },
+    h("p", {}, h("b", {}, item.who), BADGES[item.role] && chip(BADGES[item.role]), " ", item.text), when(item));
+}
+
+const STATUS = { sent: "said", shadow: "thought", silent: "kept quiet", dropped: "not sent", sending: "sending", refused: "refused by Twitch", unknown: "not sure it arrived" };
+
+function reply(item) {
+  const meta = [item.who && `to ${item.who}`, item.trigger, item.tokens && `${count(item.tokens)} tokens`, item.latency_ms && `${count(item.latency_ms)} ms`];
+  return h(
+    "div", { class: `item reply ${item.status}` },
+    h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "nothing to say")),
+    item.text && item.detail && h("p", { class: "meta" }, item.detail),
+    h("div", { class: "row" }, h("span", { class: "meta" }, meta.filter(Boolean).join(" · ")), button("Why", () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
+  );
+}
+
+function action(item) {
+  return h("div", { class: `item action ${item.status}` },
+    h("p", {}, chip(item.status, item.status), ` ${item.name}${item.target ? ` → ${item.target}` : ""}`),
+    h("div", { class: "row" }, h("span", { class: "meta" }, `${item.verdict} by the rule “${item.rule}”: ${item.reason}`), when(item)));
+}
+
+function episode(item) {
+  return h("div", { class: "item episode" },
+    h("p", {}, chip("episode"), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, `from ${many(item.events, "line")}`), when(item)));
+}
+
+const MARKS = { active: "learnt", superseded: "replaced", retracted: "taken back", expired: "ran out", evicted: "made room", stale: "rests" };
+
+function note(item) {
+  const about = item.who || (item.scope === "viewer" ? "somebody" : item.scope.replace("_", " "));
+  return h("div", { class: `item note ${item.after}` },
+    h("p", {}, chip(item.before && item.after === "active" ? "back again" : MARKS[item.after] || item.after, item.after), " ", h("b", {}, about), " ", item.text),
+    h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, `note #${item.note}`), h("span", { class: "meta" }, item.cause), when(item)));
+}

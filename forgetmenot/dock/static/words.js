@@ -1,0 +1,54 @@
+// Times and counts as people say them. `clock.now()` is the bot's time, which is not always this machine's.
+
+export const clock = {
+  ahead: 0,
+  set(at) { this.ahead = at - Date.now(); },
+  now() { return Date.now() + this.ahead; },
+};
+
+const MINUTE = 60_000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+
+export function span(ms) {
+  if (ms < MINUTE) return `${Math.max(0, Math.round(ms / 1000))} s`;
+  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
+  if (ms < 2 * DAY) return `${Math.round(ms / HOUR)} h`;
+  if (ms < 60 * DAY) return `${Math.round(ms / DAY)} days`;
+  return `${Math.round(ms / (30.4 * DAY))} months`;
+}
+
+export const ago = (at) => {
+  const passed = clock.now() - at;
+  return passed < 10_000 ? "just now" : `${span(passed)} ago`;
+};
+
+export const left = (at) => {
+  const rest = Math.max(0, at - clock.now());
+  return rest < HOUR ? `${Math.floor(rest / MINUTE)}:${String(Math.floor((rest % MINUTE) / 1000)).padStart(2, "0")}` : span(rest);
+};
+
+const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+export const date = (at) => day.format(at);
+export const hour = (at) => time.format(at);
+export const count = (n) => Number(n || 0).toLocaleString("en");
+export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
+
+export const SOURCES = {
+  command: "told to remember",
+  import: "imported",
+  self_claim: "their own word",
+  observed: "seen by several",
+  reported: "hearsay",
+};
+
+export const sure = (confidence) => (confidence >= 0.85 ? "sure" : confidence >= 0.6 ? "fairly sure" : "unsure");
+
+export const SECTIONS = {
+  instructions: "Persona and rules", persona: "Persona and rules", rules: "Rules", grammar: "Action grammar",
+  channel: "Channel", channel_notes: "Channel notes", channel_notes_more: "More channel notes", digest: "The week",
+  episodes: "Recent episodes", speaker: "Who speaks", brief: "Who they are", lore: "Notes about them",
+  others: "Notes about others", past_episode: "An older episode", own_messages: "Their last lines",
+  chat: "Chat", bot_replies: "Own last replies", actions_done: "Done lately", message: "The message", date: "Date",
+};
+export const section = (name) => SECTIONS[name] || name.replaceAll("_", " ");
+export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "brief", "past_episode", "episodes", "digest"]);

@@ -1,0 +1,148 @@
+"""The memory as a person leafs through it: people, notes in pages, streams with their episodes. Reads only."""
+
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Note
+from forgetmenot.store import notes
+from forgetmenot.store.database import Database, Row
+
+
+class Person(NamedTuple):
+    """Somebody in the list. Times in ms; `lately`: streams within the time that makes a regular."""
+
+    id: str
+    login: str | None
+    name: str
+    role: str
+    first_seen_at: int
+    last_seen_at: int
+    opted_out: int
+    banned: int
+    erasing: int
+    streams: int
+    lately: int
+    notes: int
+
+
+class Told(NamedTuple):
+    """An episode of a stream."""
+
+    id: int
+    stream_id: int | None
+    kind: str
+    started_at: int
+    ended_at: int
+    summary: str
+    events: int
+    people: int
+    notes: int
+
+
+_PEOPLE = """
+FROM viewers v WHERE v.id <> :bot AND (:like = '' OR v.login LIKE :like ESCAPE '\\'
+    OR v.display_name LIKE :like ESCAPE '\\' OR EXISTS (SELECT 1 FROM viewer_names m
+        WHERE m.viewer_id = v.id AND m.login LIKE :like ESCAPE '\\'))
+    AND (:only = '' OR (:only = 'opted_out') = (v.opted_out_at IS NOT NULL))
+"""
+_PERSON = """
+SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.role, v.first_seen_at, v.last_seen_at,
+    v.opted_out_at IS NOT NULL AS opted_out, v.banned_at IS NOT NULL AS banned, v.erase_at IS NOT NULL AS erasing,
+    (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
+    (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
+    (SELECT count(*) FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active') AS notes
+"""
+
+
+async def people(
+    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int, only: str = ""
+) -> tuple[int, list[Person]]:
+    """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
+
+    `only`: "opted_out", or "" for everybody.
+    """
+    asked = {"like": _like(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
+    total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
+    rows = await db.rows(
+        f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
+        asked,
+    )
+    return total, [Person(*row) for row in rows]
+
+
+async def person(db: Database, viewer_id: str, since: int) -> Person | None:
+    """One of them."""
+    row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
+    return Person(*row) if row else None
+
+
+def _like(find: str) -> str:
+    text = find.strip().removeprefix("@").casefold()
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%" if text else ""
+
+
+_NOTES = """
+FROM semantic_notes n LEFT JOIN viewers v ON v.id = n.subject_id
+WHERE (CASE :scope WHEN 'viewer' THEN n.scope = 'viewer' WHEN 'channel' THEN n.scope <> 'viewer' ELSE 1 END)
+    AND (:subject = '' OR n.subject_id = :subject) AND (:like = '' OR n.fact LIKE :like ESCAPE '\\')
+    AND (CASE :status WHEN 'live' THEN n.status IN ('active', 'stale')
+        WHEN 'past' THEN n.status NOT IN ('active', 'stale') ELSE 1 END)
+"""
+_NOTE = """
+SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
+"""
+
+
+class Page(NamedTuple):
+    """Which notes. `scope`: viewer, channel or ""; `status`: live, past or ""; `subject` and `find` may be empty."""
+
+    scope: str = ""
+    subject: str = ""
+    status: str = "live"
+    find: str = ""
+    offset: int = 0
+    limit: int = 100
+
+
+async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
+    """How many notes fit, and a page of them: pinned first, then the newest."""
+    asked = {**wanted._asdict(), "like": _like(wanted.find)}
+    total = int(await db.value(f"SELECT count(*) {_NOTES}", asked))
+    rows = await db.rows(
+        f"{_NOTE} {_NOTES} ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC LIMIT :limit OFFSET :offset",
+        asked,
+    )
+    return total, [notes.from_row(row) for row in rows]
+
+
+async def streams(db: Database, limit: int) -> list[Row]:
+    """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
+    return await db.rows(
+        "SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
+        " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes,"
+        " (SELECT count(*) FROM attendance a WHERE a.stream_id = s.id) AS people"
+        " FROM streams s ORDER BY s.id DESC LIMIT ?",
+        (limit,),
+    )
+
+
+async def episodes_of(db: Database, stream_id: int) -> list[Told]:
+    """A stream's episodes, oldest first."""
+    rows = await db.rows(
+        "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.events,"
+        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id),"
+        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id)"
+        " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
+        (stream_id,),
+    )
+    return [Told(*row) for row in rows]
+
+
+async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:
+    """Title and start of these streams."""
+    marks = ", ".join("?" * len(stream_ids))
+    rows = await db.rows(
+        f"SELECT id, title, started_at FROM streams WHERE id IN ({marks})",  # noqa: S608  # only marks
+        stream_ids,
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}
