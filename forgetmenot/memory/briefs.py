@@ -27,7 +27,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import briefs, evidence, notes
 from forgetmenot.store.briefs import STREAM, Brief
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import ids_in, mention
 
 CHARACTERS = 500
 STREAM_CHARACTERS = 300
@@ -65,8 +65,9 @@ class _Sources:
 
     @property
     def size(self) -> int:
-        """How much there is to sum up."""
-        return len(self.notes) + len(sentences_of(self.now.text)) + len(sentences_of(self.lately.text))
+        """How much there is to sum up; what an episode says as a note does counts once."""
+        told = [*sentences_of(self.now.text), *sentences_of(self.lately.text)]
+        return len({*told, *(f"{mention(self.viewer_id)} {note.fact}." for note in self.notes)})
 
 
 class Briefs:
@@ -168,7 +169,7 @@ class Briefs:
     async def _text(self, sources: _Sources, settings: Settings, silence: Silence) -> str:
         handles = _handles(sources)
         request = prompts.brief_request(
-            [f"P1 {handles.hide(note.fact)}" for note in sources.notes],
+            [f"P1 {handles.hide(note.fact).rstrip('.')}." for note in sources.notes],
             handles.hide(sources.now.text),
             handles.hide(sources.lately.text),
             characters=CHARACTERS,
