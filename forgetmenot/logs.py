@@ -8,6 +8,7 @@ import logging
 import logging.handlers
 import re
 import sys
+import traceback
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,15 @@ _SECRET = re.compile(
 )
 _AFTER_WORD = re.compile(r"(?i)(oauth:|bearer\s+|(?:access_|refresh_)?token[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}")
 
-# Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
-structlog.configure(
-    wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-    logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    cache_logger_on_first_use=False,
-)
-log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
+
+def _tell_exception(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Where a bug is, and its kind; not its message or the values around it, for these may quote chat."""
+    given = event.pop("exc_info", None)
+    error = given if isinstance(given, BaseException) else (given if isinstance(given, tuple) else sys.exc_info())[1]
+    if given and error is not None:
+        frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
+        event["exception"] = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
+    return event
 
 
 def mask(text: str) -> str:
@@ -48,13 +51,30 @@ def _mask_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]
     return event
 
 
+# Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
+structlog.configure(
+    processors=[
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _tell_exception,
+        _drop_chat,
+        _mask_secrets,
+        structlog.dev.ConsoleRenderer(colors=False),
+    ],
+    wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+    logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+    cache_logger_on_first_use=False,
+)
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
+
+
 def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True) -> None:
     """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines)."""
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        _tell_exception,
         _drop_chat,
         _mask_secrets,
     ]

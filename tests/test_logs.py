@@ -3,6 +3,8 @@
 import io
 import logging
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,3 +78,33 @@ def test_the_console_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     logs.log.info("connected", room="demo")
     assert "connected" in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
+
+
+def fail(words: str) -> None:
+    raise KeyError(words)
+
+
+def test_a_bug_is_told_without_its_message_and_without_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Messages and local variables may quote what somebody said in chat."""
+    words = "my secret birthday"
+    logs.set_up(folder=tmp_path)
+    for logger in (logs.log, logging.getLogger("somebody.else")):
+        try:
+            fail(words)
+        except KeyError:
+            logger.exception("a line failed")
+    told = capsys.readouterr().err + read(tmp_path)
+    assert words not in told
+    assert told.count("KeyError") >= 4
+    assert "in fail" in told
+
+
+def test_nor_before_the_log_is_set_up() -> None:
+    code = (
+        "from forgetmenot.logs import log\ntry:\n    {}['my secret']\nexcept KeyError:\n    log.exception('it failed')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "KeyError" in ended.stderr
+    assert "my secret" not in ended.stderr

@@ -74,4 +74,16 @@ def emit(value: object) -> None:
 
 def run_async(work: Coroutine[Any, Any, int | None]) -> int:
     """Run a command's coroutine; its exit code (None: 0)."""
-    return asyncio.run(work) or 0
+    return asyncio.run(_watched(work)) or 0
+
+
+async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:
+    asyncio.get_running_loop().set_exception_handler(_tell_bug)
+    return await work
+
+
+def _tell_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What asyncio would print with every value in it, and so perhaps with chat."""
+    from forgetmenot.logs import log
+
+    log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
