@@ -97,6 +97,7 @@ async def _category(hands: Hands, job: Job) -> Outcome:
 
 BANS = "moderator:manage:banned_users"
 CHAT_MODES = "moderator:manage:chat_settings"
+TIMED_OUT = r"tim(?:ed?|ing)[\s-]*(?:\w+\s)?out|time[\s-]?out(?:s|ed)?|mut(?:ed?|ing)|silenc(?:ed|ing)"
 
 ACTIONS: tuple[Action, ...] = (
     Action("say", A, "say one more line", "", _say, (_text("text", 300),), cooldown_s=30),
@@ -116,7 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "bit", A, "note that a running joke came up", "Noted.", _bit, (_text("text", 200),), cooldown_s=60,
-        tells="noted",
+        tells="noted", of="bit|joke|down",
     ),
     Action(
         "warn", A, "warn somebody playfully", "", _warn, (TARGET, _text("text", 200)),
@@ -126,19 +127,19 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "remember", A, "remember a fact about somebody", "I'll remember that.", _remember, (TARGET, _text("fact", 200)),
         cooldown_s=5, self_only=True, asked_with=("remember", "note", "save"),
-        tells="remembered|noted|saved",
+        tells="remembered|noted|saved", of="down|for you|for later|for next",
     ),
     Action(
         "forget", A, "forget something about somebody", "Forgotten.", _forget, (TARGET, _text("what", 200)),
         cooldown_s=5, self_only=True, asked_with=("forget", "delete", "remove", "erase"),
-        tells="forgot(?:ten)?|erased",
+        tells="forgot(?:ten)?|erased", of="you|your|all",
     ),
     Action(
         "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
         scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
-        tells=r"tim(?:ed?|ing)[\s-]*(?:\w+\s)?out|time[\s-]?outs?|mut(?:ed?|ing)|silenc(?:ed|ing)",
+        tells=TIMED_OUT,
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
@@ -149,12 +150,12 @@ ACTIONS: tuple[Action, ...] = (
         "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
-        tells="delet(?:ed|ing)|remov(?:ed|ing)|gone",
+        tells="delet(?:ed|ing)|remov(?:ed|ing)|gone", of="messages?|chat|lines?",
     ),
     Action(
         "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
-        tells="announc(?:ed|ing)",
+        tells="announc(?:ed|ing|ements?)",
     ),
     Action(
         "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
@@ -182,16 +183,17 @@ ACTIONS: tuple[Action, ...] = (
         "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
         scope=BANS, undo=_lift, harms=True,
+        tells=TIMED_OUT,
     ),
     Action(
         "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
         scope="channel:manage:broadcast",
-        tells="renam(?:ed|ing)|chang(?:ed|ing)",
+        tells="renam(?:ed|ing)|chang(?:ed|ing)", of="title|stream",
     ),
     Action(
         "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
         scope="channel:manage:broadcast",
-        tells="chang(?:ed|ing)",
+        tells="chang(?:ed|ing)", of="category|game",
     ),
 )  # fmt: skip
 

@@ -110,6 +110,7 @@ class Action:
     playful: bool = False  # out of place while people talk about something serious
     mode: str = ""  # the room's mode that it switches on
     tells: str = ""  # the words (a pattern) by which somebody says that it was done
+    of: str = ""  # what it is done to (a pattern), where `tells` are everyday words that mean nothing without it
     asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves
     asked_with: tuple[str, ...] = ()  # the asker must have used one of these words
 

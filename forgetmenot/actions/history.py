@@ -1,7 +1,8 @@
-"""What the bot really did lately, for the next prompts: the model may speak of these and of nothing else."""
+"""What became of the last actions, for the next prompts: the model may speak of these and of nothing else."""
 
 from forgetmenot.actions.catalogue import find
 from forgetmenot.actions.entry import Kind
+from forgetmenot.prompt.material import ActionDone
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import LoggedAction, Status
 from forgetmenot.store.database import Database
@@ -10,14 +11,21 @@ from forgetmenot.text.mentions import mention
 _TOLD = {
     Status.DONE: "done",
     Status.UNDONE: "done, and taken back since",
+    Status.REFUSED: "not done: Twitch refused",
+    Status.FAILED: "not done: it failed",
     Status.UNKNOWN: "tried; not known whether it worked",
     Status.WAITING: "not done: waits for a moderator",
 }
 
 
-async def recently_done(db: Database, limit: int = 5) -> list[str]:
-    """One line for each, newest first, people as `<@id>`; no times, and no words of the model."""
-    return [_line(row) for row in await action_logs.latest(db, limit, tuple(_TOLD))]
+async def lately(db: Database, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
+    """The last of those since then, oldest first, people as `<@id>`; no times, and no words of the model."""
+    rows = await action_logs.latest(db, limit, tuple(_TOLD))
+    return tuple(_told(row) for row in reversed(rows) if row.at >= since)
+
+
+def _told(row: LoggedAction) -> ActionDone:
+    return ActionDone(row.id, _line(row), row.name if row.status is Status.DONE else "")
 
 
 def _line(row: LoggedAction) -> str:

@@ -25,7 +25,7 @@ def words_for(
     if decision.verdict is Verdict.ASK:
         return f"I've asked the moderators (#{log_id})."
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        own = decision.verdict is Verdict.ALLOW and not claims_more(words, name)
+        own = decision.verdict is Verdict.ALLOW and not claims_more(words, {name})
         return "" if own else done_line(name, decision.params, target)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return UNSURE

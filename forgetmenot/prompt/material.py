@@ -45,10 +45,11 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class ActionDone:
-    """One thing the bot really did, or was refused, in words. `id`: action_logs.id."""
+    """What became of an action, in words. `id`: action_logs.id. `done`: its name if it was really done, else empty."""
 
     id: int
     text: str
+    done: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ only; the same for a reply, for a dry run on the command line and for a test.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from forgetmenot.actions import history
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.memory.ranking import Query
@@ -14,7 +15,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.roles import role_of
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
-from forgetmenot.prompt.material import ActionDone, Line, Other, Past, TailMaterial, stranger
+from forgetmenot.prompt.material import Line, Other, Past, TailMaterial, stranger
 from forgetmenot.prompt.standing import standing_of
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.personas import speaking
@@ -32,14 +33,6 @@ ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 DEEDS = 3
 SPREAD = 3  # so many times the lines that are shown are read, to choose from in a flood
-TOLD = {
-    "done": "done",
-    "undone": "done, and taken back since",
-    "refused": "not done: Twitch refused",
-    "failed": "not done: it failed",
-    "unknown": "tried; not known whether it worked",
-    "waiting": "not done: waits for a moderator",
-}
 
 
 @dataclass(slots=True)
@@ -130,17 +123,8 @@ class Gatherer:
             chat=tuple(Line(*line) for line in chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in said),
-            actions_done=await self._deeds(moment.now),
+            actions_done=await history.lately(self._db, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
         )
-
-    async def _deeds(self, now: int) -> tuple[ActionDone, ...]:
-        found = await working_set.deeds(self._db, since=now - DEEDS_REACH_BACK, limit=4 * DEEDS)
-        told = [
-            ActionDone(deed.id, f"{deed.name}{f' <@{deed.target}>' if deed.target else ''}: {TOLD[deed.status]}")
-            for deed in found
-            if deed.status in TOLD
-        ]
-        return tuple(told[-DEEDS:])
 
     # ── what is remembered ──────────────────────────────────────────────────────────────────
 

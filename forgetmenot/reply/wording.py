@@ -1,19 +1,20 @@
 """From what the model wrote to what may be said: the proposal is decided and carried out first, then the words fit it.
 
 Promises that nothing is claimed which was not done: a refused, failed or unclear action speaks the executor's words,
-and a deed that was not even proposed is not boasted of. Nothing is done for a reply that could not go out in time.
+and a reply that proposed nothing tells only of deeds that were done. Nothing is done for a reply that could not go out
+in time.
 """
 
 from collections.abc import Callable
 
 from forgetmenot.actions import lines
+from forgetmenot.actions.claims import claims_own
 from forgetmenot.actions.executor import ActionContext, Executor
 from forgetmenot.actions.grammar import parse
 from forgetmenot.domain.action import OutcomeKind, Proposal
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.memory.silence import leaving_alone
 from forgetmenot.prompt.material import TailMaterial
-from forgetmenot.reply.boasts import boasts
 from forgetmenot.reply.job import Job
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
@@ -40,7 +41,7 @@ class Wording:
             if reason := self._outbox.room_for("", job.deadline):
                 return Polished("", (*fired, reason))  # neither done nor claimed
             words = await self._carried_out(job, parsed.proposal, material, words)
-        elif boasts(words) and not material.actions_done:
+        elif claims_own(words, {one.done for one in material.actions_done}):
             words, fired = lines.NEUTRAL, (*fired, "boast")
         if (allowed := leaving_alone(words, material.left_alone)) != words:
             words, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")

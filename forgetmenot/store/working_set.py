@@ -29,15 +29,6 @@ class Attendance(NamedTuple):
     before_at: int | None
 
 
-class Deed(NamedTuple):
-    """One action that came to an end."""
-
-    id: int
-    name: str
-    status: str
-    target: str | None
-
-
 _LINES = """
 SELECT e.seq, e.id, e.viewer_id, e.text, e.at FROM events e JOIN viewers v ON v.id = e.viewer_id
 WHERE e.redacted_at IS NULL AND e.from_bot = 0 AND e.text != '' AND v.opted_out_at IS NULL AND v.banned_at IS NULL
@@ -106,15 +97,6 @@ async def attendance(db: Database, viewer_id: str, *, lately: int) -> Attendance
         (viewer_id, lately),
     )
     return Attendance(int(row[0]), int(row[1]), row[2]) if row else Attendance(0, 0, None)
-
-
-async def deeds(db: Database, *, since: int, limit: int) -> list[Deed]:
-    """What was done, refused or left waiting lately, oldest first. `target` is a viewer's id."""
-    rows = await db.rows(
-        "SELECT id, name, status, target_id FROM action_logs WHERE at >= ? ORDER BY at DESC, id DESC LIMIT ?",
-        (since, limit),
-    )
-    return [Deed(*row) for row in reversed(rows)]
 
 
 async def deeds_of_reply(db: Database, reply_id: int) -> list[Row]:

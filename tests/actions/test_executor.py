@@ -10,11 +10,12 @@ import pytest
 
 from forgetmenot import errors
 from forgetmenot.actions.executor import ActionContext
-from forgetmenot.actions.history import recently_done
+from forgetmenot.actions.history import lately
 from forgetmenot.actions.lines import NEUTRAL, UNSURE
 from forgetmenot.actions.perform import switch_on
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.prompt.material import ActionDone
 from forgetmenot.store import action_logs, chatters
 from forgetmenot.store.action_logs import Status
 
@@ -31,7 +32,7 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert (row.status, row.rule, row.target_id, row.asked_by) == (Status.DONE, "allowed", "1", "1")
-    assert await recently_done(room.db) == ["timeout of <@1> for 30 s: done"]
+    assert await lately(room.db, since=0) == (ActionDone(1, "timeout of <@1> for 30 s: done", "timeout"),)
 
 
 async def test_a_shortened_timeout_is_told_as_it_was(room: Room) -> None:
@@ -283,11 +284,21 @@ async def test_what_was_done_can_be_told_later(room: Room) -> None:
     await room.propose("clip")
     await room.propose("ban", {"target": "bob"})
     await room.propose("timeout", {"target": "bob"})
-    assert await recently_done(room.db) == [
-        "ban of <@2>: not done: waits for a moderator",
-        "clip: done",
-        "timeout of <@1> for 30 s: done, and taken back since",
-    ]
+    assert await lately(room.db, since=0) == (
+        ActionDone(1, "timeout of <@1> for 30 s: done, and taken back since"),
+        ActionDone(2, "clip: done", "clip"),
+        ActionDone(3, "ban of <@2>: not done: waits for a moderator"),
+    )
+    assert await lately(room.db, since=room.clock.now() + 1) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [(OutcomeKind.REFUSED, "not done: Twitch refused"), (OutcomeKind.FAILED, "not done: it failed")]
+)
+async def test_what_went_wrong_is_told_as_not_done(room: Room, kind: OutcomeKind, told: str) -> None:
+    room.hands.answer = Outcome(kind)
+    await room.timeout_alice()
+    assert await lately(room.db, since=0) == (ActionDone(1, f"timeout of <@1> for 30 s: {told}"),)
 
 
 async def test_twitch_not_answering_about_immunity_is_no_answer(room: Room) -> None:

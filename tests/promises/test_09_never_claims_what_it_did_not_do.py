@@ -1,4 +1,4 @@
-"""Promise 9, the policy's part: the words that go out fit the outcome, whatever the model wrote for the refusal."""
+"""Promise 9: the words that go out fit what was done, whatever the model wrote, with a proposal or without one."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,9 @@ from forgetmenot.actions.claims import claims
 from forgetmenot.actions.lines import NEUTRAL, UNSURE, words_for
 from forgetmenot.actions.scrub import smells
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
+from tests.stage import Stage, chat, stage
 
+__all__ = ["chat", "stage"]
 LIES = [
     "I timed out bob.",
     "Done!",
@@ -95,3 +97,33 @@ def test_no_text_for_a_refusal_makes_a_claim_or_a_tag(otherwise: str) -> None:
     assert words
     assert words == NEUTRAL or not claims(words)
     assert not smells(words)
+
+
+TIMEOUT = 'Off you go! [ACTION:{nonce} timeout target=alice seconds=30 else="I can not do that now, alice."]'
+
+
+@pytest.mark.parametrize("outcome", [OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.UNKNOWN])
+async def test_a_deed_that_went_wrong_lets_no_later_boast_out(stage: Stage, outcome: OutcomeKind) -> None:
+    stage.moderation.answer = Outcome(outcome)
+    stage.model.answers = [TIMEOUT, "I timed out alice a minute ago.", "I created a clip."]
+    await stage.ask("@forgetmenot_bot time me out please")
+    assert stage.moderation.done == ["timeout 1 30"]
+    for viewer in "23":
+        reply = await stage.ask("@forgetmenot_bot what did you do?", viewer)
+        assert reply is not None
+        assert reply.text == NEUTRAL
+        assert "boast" in (await stage.row(reply.id)).filters
+
+
+async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> None:
+    told = "I timed out alice a minute ago."
+    stage.model.answers = [TIMEOUT, told, "I banned alice."]
+    await stage.ask("@forgetmenot_bot time me out please")
+    assert (await stage.ask("@forgetmenot_bot what did you do?", "2")).text == told  # type: ignore[union-attr]
+    assert (await stage.ask("@forgetmenot_bot what else?", "3")).text == NEUTRAL  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("boast", ["I created a clip", "I turned slow mode on", "I announced it", "I remembered that"])
+async def test_a_boast_without_any_deed_does_not_go_out(stage: Stage, boast: str) -> None:
+    stage.model.answers = [boast]
+    assert (await stage.ask("@forgetmenot_bot hi")).text == NEUTRAL  # type: ignore[union-attr]

@@ -1,0 +1,90 @@
+"""Deeds that nobody did, and how strictly they are heard."""
+
+import pytest
+
+from forgetmenot.actions.claims import claims, claims_more, claims_own
+
+BOASTS = [
+    "I have timed out Bob for you.",
+    "I've banned bob!",
+    "Done, timed out bob.",
+    "Bob has been banned.",
+    "You are muted now.",
+    "I just deleted that message.",
+    "Your message is gone.",
+    "Sure! I timed you out.",
+    "I found the culprit and banned him.",
+    "I've turned on slow mode.",
+    "I turned slow mode on",
+    "Slow mode is on now.",
+    "I switched the chat to emotes only.",
+    "I changed the title.",
+    "The category has been changed.",
+    "I created a clip",
+    "I made you a nice clip",
+    "Clipped!",
+    "The clip is ready.",
+    "I dropped a marker here.",
+    "I announced it",
+    "I posted an announcement",
+    "I gave alice a shoutout",
+    "Shouted out alice!",
+    "I remembered that",
+    "I've noted that you like tea.",
+    "Forgotten.",
+    "I have forgotten everything about you.",
+    "I lifted your timeout",
+]
+ORDINARY = [
+    "I can't ban anybody.",
+    "I have not timed out Bob.",
+    "I haven't forgotten you, alice.",
+    "You changed your title last week, didn't you?",
+    "The pizza is gone, noted!",
+    "If I banned bob, who would race?",
+    "I would have clipped that.",
+    "That is done and dusted.",
+    "You were playing drums when the stream was announced.",
+    "urban memes are banished from my heart",
+    "I love clips of the sea.",
+    "Clips are what you came for.",
+    "I changed my mind about pineapple.",
+    "Sorry, I forgot your name.",
+    "I remembered that you race on Fridays!",
+    "I nearly forgot to ask how it went.",
+    "You asked for slow mode twice last week.",
+    "Timeouts are for moderators.",
+]
+
+
+@pytest.mark.parametrize("text", BOASTS)
+def test_what_the_bot_says_it_did_is_heard(text: str) -> None:
+    assert claims_own(text)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_talk_is_no_claim(text: str) -> None:
+    assert not claims_own(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "done", "more"),
+    [
+        ("I timed out bob", {"timeout"}, False),
+        ("I timed out bob", {"clip"}, True),
+        ("I made a clip and timed out bob", {"timeout", "clip"}, False),
+        ("I timed out bob, and he is banned", {"timeout"}, True),
+        ("I noted that for you", {"remember"}, False),
+        ("I timed bob out for an hour", {"long_timeout"}, False),
+        ("I timed out bob", {"no such action"}, True),
+    ],
+)
+def test_what_was_really_done_may_be_told(text: str, done: set[str], *, more: bool) -> None:
+    assert claims_own(text, done) is more
+    assert claims_more(text, done) is more
+
+
+@pytest.mark.parametrize("text", ["Enjoy the ban, bob", "Consider it done", "I'll time you out"])
+def test_after_a_refusal_any_clause_counts(text: str) -> None:
+    assert claims(text)
+    assert not claims_own(text)
