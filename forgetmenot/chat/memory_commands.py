@@ -6,17 +6,7 @@ deleted for good; what a moderator takes back can be brought back with `!wrong #
 
 from collections.abc import Awaitable, Callable
 
-from forgetmenot.chat.whom import (
-    NotTheirs,
-    Unknown,
-    Whom,
-    first_word,
-    has_words,
-    moderates,
-    whom,
-    with_mentions,
-    with_names,
-)
+from forgetmenot.chat.whom import NotTheirs, Unknown, Whom, has_words, moderates, whom, with_names
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
@@ -27,7 +17,8 @@ from forgetmenot.memory.proposals import Refused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.text.telling import others_fact, own_fact
+from forgetmenot.text.mentions import defang
+from forgetmenot.text.telling import first_word, others_fact, own_fact
 from forgetmenot.text.wishes import Wish
 
 JUST_BEFORE = 10 * MINUTE
@@ -95,12 +86,11 @@ class MemoryCommands:
         return name.casefold() not in ORDINARY and bool(await viewers.called(self._db, [name.casefold()]))
 
     async def _keep(self, about: Whom, fact: str, event: ChatEvent) -> str:
-        named = await with_mentions(self._db, fact)
         try:
             note = await remember.remember(
                 self._db,
                 about.id,
-                named,
+                defang(fact),
                 by=event.user_id,
                 at=self._clock.now(),
                 scope=Scope.VIEWER if about.id is not None else Scope.CHANNEL,

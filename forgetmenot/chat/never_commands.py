@@ -8,14 +8,17 @@ say, or None for what is no such command.
 import re
 from collections.abc import Awaitable, Callable
 
-from forgetmenot.chat.whom import CHANNEL_WORDS, NotTheirs, Unknown, Whom, first_word, moderates, whom, with_mentions
+from forgetmenot.chat.whom import CHANNEL_WORDS, NotTheirs, Unknown, Whom, moderates, whom
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.memory import never
+from forgetmenot.memory.naming import with_mentions
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.store import never as rows
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import defang
+from forgetmenot.text.telling import first_word
 
 _COMMAND = re.compile(r"[!！](nevermention|maymention)\b\s*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(\d{1,9})\Z")
@@ -39,7 +42,9 @@ async def handle(event: ChatEvent, db: Database, clock: Clock, flush: Callable[[
         return await _allow_again(event, db, found[2])
     try:
         about, what = await _about(event, db, found[2])
-        left = await never.leave_alone(db, about.id, await with_mentions(db, what), by=event.user_id, at=clock.now())
+        left = await never.leave_alone(
+            db, about.id, await with_mentions(db, defang(what)), by=event.user_id, at=clock.now()
+        )
     except Unknown as unknown:
         return f"I don't know anybody called {unknown}."
     except (NotTheirs, Refused) as refused:

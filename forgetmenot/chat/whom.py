@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 from forgetmenot.domain.chat import ChatEvent, Role
-from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.roles import role_of
 from forgetmenot.store import crowd, viewers, working_set
 from forgetmenot.store.database import Database
-from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import defang, ids_in, show
+from forgetmenot.text.mentions import ids_in, show
 from forgetmenot.text.words import words
 
 CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
@@ -52,31 +50,11 @@ async def whom(db: Database, event: ChatEvent, name: str) -> Whom:
     return Whom(found[0].id, shown.get(found[0].id, name), own=found[0].id == event.user_id)
 
 
-async def with_mentions(db: Database, text: str) -> str:
-    """What somebody typed, with mentions in the place of names; who is hidden or unknown becomes "someone"."""
-    known = await viewers.called(db, names_typed([text]))
-    names = {one.name: None if one.hidden else one.id for one in known}
-    handles = Handles.of([one.id for one in known if not one.hidden], names)
-    named = handles.ids(handles.hide_chat(text))
-    return defang(clean(text)) if named is None else named.replace(f"@{SOMEBODY}", SOMEBODY)
-
-
 async def with_names(db: Database, texts: list[str]) -> list[str]:
     """Stored texts as they may be shown: present names, "somebody" for who is hidden."""
     ids = sorted({viewer_id for text in texts for viewer_id in ids_in(text)})
     names = await crowd.names(db, sorted(set(ids) - await working_set.hidden(db, ids)))
     return [show(text, names) for text in texts]
-
-
-def first_word(text: str) -> tuple[str, str]:
-    """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat"."""
-    stripped = text.strip().removeprefix("@")
-    name = ""
-    for char in stripped:
-        if not (char.isalnum() or char == "_"):
-            break
-        name += char
-    return name, stripped[len(name) :]
 
 
 def has_words(text: str) -> bool:

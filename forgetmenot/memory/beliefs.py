@@ -29,7 +29,7 @@ REPLACES = "supersedes"
 # What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
 _REPLACEABLE = {
     SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
-    SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED, SourceKind.IMPORT}),
+    SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
 }
 _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 

@@ -8,11 +8,13 @@ from collections.abc import Callable
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import remember
+from forgetmenot.memory.forgetting import forget_fact
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import defang
 
 
 class MemoryHand:
@@ -28,26 +30,33 @@ class MemoryHand:
         return await self._keep(about, fact, asked_by, Scope.VIEWER)
 
     async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
-        """Note that a running bit of the channel came up."""
-        return await self._keep(None, bit, asked_by, Scope.RUNNING_BIT)
+        """Note that a running bit came up: as something heard, which weighs less than what somebody told."""
+        return await self._keep(None, bit, asked_by, Scope.RUNNING_BIT, SourceKind.OBSERVED)
 
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
-        """Retract the one note about that viewer that the words, or `#id`, mean."""
+        """Forget the one note that the words, or `#id`, mean: for good if its subject asks, else to be undone."""
         now = self._clock.now()
         found = await remember.find(self._db, about, what, now=now)
         if len(found) != 1:
             return Outcome(OutcomeKind.REFUSED, "no note fits those words" if not found else "several notes fit")
         try:
-            await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {asked_by}")
+            if about == asked_by:
+                await forget_fact(self._db, found[0].id, at=now)
+            else:
+                await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {asked_by}")
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)
         return Outcome(OutcomeKind.DONE, f"note {found[0].id}")
 
-    async def _keep(self, about: str | None, fact: str, asked_by: str, scope: Scope) -> Outcome:
+    async def _keep(
+        self, about: str | None, fact: str, asked_by: str, scope: Scope, source: SourceKind = SourceKind.COMMAND
+    ) -> Outcome:
         privacy = self._settings().privacy
         now = self._clock.now()
         try:
-            note = await remember.remember(self._db, about, fact, by=asked_by, at=now, scope=scope, privacy=privacy)
+            note = await remember.remember(
+                self._db, about, defang(fact), by=asked_by, at=now, scope=scope, privacy=privacy, source=source
+            )
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)
         return Outcome(OutcomeKind.DONE, f"note {note.id}")

@@ -13,7 +13,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, events, model_calls, tally
+from forgetmenot.store import action_logs, bot_messages, cooldowns, events, model_calls, tally
 from forgetmenot.store.database import Database
 
 
@@ -36,7 +36,7 @@ async def sweep(
     pruned, unread = await _prune(db, before)
     if ingest is not None:
         ingest.forget_clears(before)
-    expired = await _expire(db, clock.now() - settings().privacy.keep_replies_d * DAY)
+    expired = await _expire(db, clock.now() - settings().privacy.keep_replies_d * DAY, clock.now())
     wiped = await db.wipe_deleted()
     if unread:
         log.error("events were pruned unread", events=unread)
@@ -53,8 +53,9 @@ async def _prune(db: Database, before: int) -> tuple[int, int]:
     return pruned, sum(counted.get("pruned_unread", 0) for counted in counts.values())
 
 
-async def _expire(db: Database, before: int) -> int:
-    """What is kept for looking back."""
+async def _expire(db: Database, before: int, now: int) -> int:
+    """What is kept for looking back; and what rests no longer."""
     async with db.write() as tx:
         gone = await bot_messages.prune(tx, before) + await action_logs.prune(tx, before)
+        await cooldowns.forget_past(tx, now)
     return gone + await model_calls.prune(db, before)

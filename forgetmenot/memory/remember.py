@@ -10,6 +10,7 @@ import re
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import beliefs
 from forgetmenot.memory.beliefs import Said
+from forgetmenot.memory.naming import with_mentions
 from forgetmenot.memory.proposals import Refused, checked_fact
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
@@ -23,6 +24,7 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 TOLD_CONFIDENCE = 0.95
+HEARD_CONFIDENCE = 0.5
 
 
 async def remember(
@@ -34,14 +36,17 @@ async def remember(
     at: int,
     scope: Scope | None = None,
     privacy: PrivacySettings | None = None,
+    source: SourceKind = SourceKind.COMMAND,
 ) -> Note:
     """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
 
-    `fact` names people as `<@id>`. The note that stands afterwards: new, confirmed or replacing another. Raises
-    Refused (length, sensitive:…, claim:…, pinned …).
+    `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
+    confirmed or replacing another. `source` OBSERVED: the bot only heard it, at a low confidence. Raises Refused
+    (length, sensitive:…, claim:…, pinned …).
     """
     rules = privacy or PrivacySettings()
-    told = checked_fact(clean(fact), allowed=frozenset(rules.allow_categories), never=rules.never_store)
+    named = await with_mentions(db, clean(fact))
+    told = checked_fact(named, allowed=frozenset(rules.allow_categories), never=rules.never_store)
     async with db.write() as tx:
         stream = await evidence.open_stream(tx)
         episode = await evidence.insert_episode(tx, _told_episode(subject_id, told, by, at, stream), at)
@@ -49,10 +54,10 @@ async def remember(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
             fact=told,
-            confidence=TOLD_CONFIDENCE,
-            source_kind=SourceKind.COMMAND,
+            confidence=TOLD_CONFIDENCE if source is SourceKind.COMMAND else HEARD_CONFIDENCE,
+            source_kind=source,
             at=at,
-            importance=Importance.HIGH,
+            importance=Importance.HIGH if source is SourceKind.COMMAND else Importance.MEDIUM,
             stream_id=stream,
         )
         done = await beliefs.believe(tx, new, Said(episode, by, addressed=True, at=at, stream_id=stream), now=at)

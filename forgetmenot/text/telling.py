@@ -24,6 +24,17 @@ _THIRD = re.compile(
 _END = re.compile(r"[\s.!,;]+\Z")
 
 
+def first_word(text: str) -> tuple[str, str]:
+    """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat"."""
+    stripped = text.strip().removeprefix("@")
+    name = ""
+    for char in stripped:
+        if not (char.isalnum() or char == "_"):
+            break
+        name += char
+    return name, stripped[len(name) :]
+
+
 def own_fact(text: str) -> str | None:
     """What a text says about its speaker; None if it does not speak of them."""
     said = _END.sub("", plain_first_person(text.strip()))

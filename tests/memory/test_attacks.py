@@ -4,6 +4,7 @@ The model is scripted to propose exactly what an attacker wants. What counts is 
 what the next prompt shows of it.
 """
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory import remember
+from forgetmenot.memory import remember, transfer
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.forgetting import forget_fact
 from forgetmenot.memory.proposals import Refused
@@ -365,3 +366,20 @@ async def test_nothing_leaks_from_one_viewer_to_another(world: "World", learn: L
     assert "drums" not in his
     about_her = await prompt_for(world, "2", "bob", "what about @alice?")
     assert "Alice: [id:" in section(about_her, "others")
+
+
+async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_the_channel(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    record = json.dumps({"scope": "channel", "fact": "the giveaway form is in the panels", "confidence": 1.0})
+    await transfer.import_notes(world.db, [record], now=world.clock.now())
+    await remember.remember(world.db, None, "stream days are monday and friday", by="9", at=world.clock.now())
+    imported, told = await live(world, None)
+    report = await learn(
+        change(
+            op="supersede", id=imported.id, about="channel", said_by="", fact="the giveaway form is on another page"
+        ),
+        change(op="supersede", id=told.id, about="channel", said_by="", fact="stream days are tuesdays only"),
+    )
+    assert report.refused == {"weaker_word": 2}
+    assert [note.id for note in await live(world, None)] == [imported.id, told.id]

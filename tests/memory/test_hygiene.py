@@ -1,7 +1,7 @@
 """The sweep."""
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.store import tally
+from forgetmenot.store import cooldowns, tally
 from tests.memory.conftest import Channel
 
 
@@ -41,3 +41,17 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channe
                 "INSERT INTO model_calls (at, purpose, model, latency_ms) VALUES (?, 'reply', 'fake', 1)", (at,)
             )
     assert (await channel.sweep()).expired == 2
+
+
+async def test_what_rests_no_longer_and_old_deeds_are_cleared_away(channel: Channel) -> None:
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        await cooldowns.rest(tx, {("clip", ""): now - 1, ("clip", "1"): now + HOUR})
+        await tx.many(
+            "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
+            " VALUES (?, ?, 'clip', 'A', '{}', 'deny', 'x', 'y', 'denied')",
+            [(now - 31 * DAY, "old"), (now - DAY, "new")],
+        )
+    await channel.sweep()
+    assert [tuple(row) for row in await channel.db.rows("SELECT name, key FROM cooldowns")] == [("clip", "1")]
+    assert [row[0] for row in await channel.db.rows("SELECT key FROM action_logs")] == ["new"]
