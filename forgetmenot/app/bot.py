@@ -20,7 +20,7 @@ from forgetmenot.actions.executor import Executor
 from forgetmenot.app.chores import Chore, Chores, keep_going
 from forgetmenot.app.mute import Mute
 from forgetmenot.app.own_lines import Overheard
-from forgetmenot.chat import fun_commands, notice
+from forgetmenot.chat import fun_commands, never_commands, notice
 from forgetmenot.chat.moderator_commands import ModeratorCommands
 from forgetmenot.chat.router import Command, Heard, Router
 from forgetmenot.chat.viewer_commands import ViewerCommands
@@ -239,7 +239,13 @@ class Bot:
         async def fun(event: ChatEvent) -> str | None:
             return await fun_commands.handle(event, self.db, self.clock)
 
-        return [moderators.handle, self.viewers.handle, fun]
+        async def never(event: ChatEvent) -> str | None:
+            line = await never_commands.handle(event, self.db, self.clock, self.ingest.flush)
+            if line is not None:
+                await self.keeper.refresh()
+            return line
+
+        return [moderators.handle, self.viewers.handle, never, fun]
 
     def _is_bot(self, login: str) -> bool:
         return login.casefold() in self.identity().bots
