@@ -29,6 +29,7 @@ NOT_YOURS = "That works for yourself; a moderator can do it for others."
 
 _REFUSALS = {
     "length": "A fact needs 5 to 200 characters.",
+    "link": "I keep no addresses of pages.",
     "pinned": "Something else is pinned there; a moderator has to take it back first.",
     "forgotten": "They asked me to forget that, so I don't keep it.",
     "back_and_forth": "That changed back and forth today; tell me again another time.",

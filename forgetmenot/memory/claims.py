@@ -27,6 +27,15 @@ _POWER = (
     r"(?:admin\w*|mod\w*|root|full|owner|special|elevated|unlimited|unrestricted|editor|vip|"
     r"broadcaster|streamer|bot|super ?user|god|all)"
 )
+_SUBJECT = (
+    r"(?:they|we|you|i|who|people|viewers|others|everyone|everybody|mods|moderators|chatters|fans|friends|kids|parents|"
+    r"players|teammates|streamers|to|can|will|would|could|should|may|might|must|do|does|did|dont|not|never|and|or|a|an|"
+    r"the|lets|let|help|make|makes|hear|hears|see|sees)"
+)
+_ORDER = (
+    r"(?:say|tell|respond|greet|announce|pretend|unban|insult|ignore|call (?:him|her|them|it|me|everyone|somebody)|"
+    r"(?:reply|answer) (?:with|in|that|only|by))"
+)
 _RIGHTS = r"(?:rights?|powers?|access|permissions?|privileges?|status|authority|clearance|control)"
 
 
@@ -150,6 +159,21 @@ _PATTERNS = (
         r"send|write|mention|praise|insult|stop (?:replying|answering|using|moderating|talking|being))(?! "
         r"of duty| motion| appeal| appeals| hammer)\b",
     ),
+    _rule(
+        "instruction",
+        r"\b(?:everyone|everybody|anyone|you all|chatters|viewers|people) (?:should|shall|must|has to|have to|"
+        r"needs? to|ought to) (?:visit|go|click|join|follow|subscribe|buy|send|give|donate|say|call|ban|report|"
+        r"ignore|obey|trust)\b",
+    ),
+    _rule(
+        "advert",
+        r"^(?:please |just |now |go |and )*(?:visit|click|go to|check out|sign up|subscribe to|donate to|buy)\b(?! is)",
+    ),
+    _rule(
+        "condition",
+        r"\b(?:when|whenever|if|once|every ?time|each time|as soon as|any ?time)\b(?: \w+){0,10}"
+        rf" (?!{_SUBJECT}\b)\w+ {_ORDER}\b",
+    ),
     _rule("instruction", r"\b(?:respond|reply|answer|reacts?) (?:only )?(?:with|in|as|to me|to everything)\b"),
 )
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
@@ -157,7 +181,7 @@ _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b
 
 
 def forbidden_claim(fact: str) -> str | None:
-    """The rule that refuses a fact ("role", "authority" or "instruction"), or None for an ordinary one."""
+    """The rule that refuses a fact, or None: "role", "authority", "instruction", "condition" or "advert"."""
     looks = skeleton(fact)
     readings = (looks, unleet(looks), unleet(looks.replace("1", "i")))
     plain = (_plain(text, spaced_out) for text in readings for spaced_out in _SPACED_OUT)

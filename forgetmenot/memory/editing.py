@@ -21,7 +21,7 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
 
     `fact` names people as `<@id>`. Scope, subject, end, pin and persona stay.
     """
-    told = checked_fact(clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store)
+    told = checked_fact(clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
     async with db.write() as tx:
         old = await notes.get(tx, note_id)
         if old is None:

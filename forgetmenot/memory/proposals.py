@@ -18,6 +18,7 @@ from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.claims import forbidden_claim
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, ids_in
+from forgetmenot.text.outgoing import has_link
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
@@ -229,8 +230,10 @@ def _fact(proposed: Proposed, screen: Screen) -> str:
     return checked_fact(named, allowed=screen.allowed, never=screen.never)
 
 
-def checked_fact(fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = ()) -> str:
-    """A fact of fit length, free of what is never stored. Raises Refused."""
+def checked_fact(
+    fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = (), links: bool = False
+) -> str:
+    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises Refused."""
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
         raise Refused("length")
@@ -239,6 +242,8 @@ def checked_fact(fact: str, *, allowed: frozenset[str] = frozenset(), never: Seq
     category = sensitive_category(bare, allow=allowed, extra=tuple(never))
     if category is not None:
         raise Refused(f"sensitive:{category}")
+    if not links and has_link(bare):
+        raise Refused("link")
     claim = forbidden_claim(bare)
     if claim is not None:
         raise Refused(f"claim:{claim}")

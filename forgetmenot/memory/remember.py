@@ -46,7 +46,8 @@ async def remember(
     """
     rules = privacy or PrivacySettings()
     named = await with_mentions(db, clean(fact))
-    told = checked_fact(named, allowed=frozenset(rules.allow_categories), never=rules.never_store)
+    trusted = subject_id is None and source is SourceKind.COMMAND  # moderators alone tell of the channel
+    told = checked_fact(named, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
     async with db.write() as tx:
         stream = await evidence.open_stream(tx)
         episode = await evidence.insert_episode(tx, _told_episode(subject_id, told, by, at, stream), at)

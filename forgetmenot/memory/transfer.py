@@ -174,7 +174,7 @@ def _read(number: int, line: NoteLine, terms: _Terms) -> _Read:
 
 def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
     try:
-        checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store)
+        checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
     except Refused as refusal:
         if not refusal.rule.startswith("length"):  # imports are taken as long as they are
             raise

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
+from forgetmenot.text.outgoing import without_command, without_links, without_phrases
 from forgetmenot.text.words import words
 
 OPENER_WORDS = 2
@@ -71,15 +72,9 @@ _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|__|~~|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
-_LINK = re.compile(
-    r"\b(?:https?://|www\.)\S+|\b(?:[a-z0-9-]+\.)+(?:com|net|org|tv|gg|io|me|be|ly|co|ru|xyz|info|link|app|dev|gift|shop|"
-    r"site|top|live|store|online)\b(?:/\S*)?",
-    re.IGNORECASE,
-)
 _DOUBLE_AT = re.compile(r"[@＠﹫]{2,}")
 _LEADING_AT = re.compile(r"^\s*[@＠﹫]([^\W]{1,30})[\s,:!]*")
 _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
-_COMMAND_MARKS = re.compile(r"\s*(?:[/!.\\／！．。⁄∕⧸﹗ǃ~]|[?$#+&%^>-](?=[^\W\d]))+")
 _OPENER = re.compile(r"^(.{2,60}?)(?:[,!.…—:]+|\s[–-])\s+(?=\S)")
 
 
@@ -132,7 +127,7 @@ def _quotes(text: str, _manner: Manner) -> str:
 def _links(text: str, manner: Manner) -> str:
     if manner.settings.reply.allow_links:
         return text
-    return clean(_LINK.sub(" ", text))
+    return clean(without_links(text))
 
 
 def _ats(text: str, manner: Manner) -> str:
@@ -177,38 +172,12 @@ def _beginning(text: str) -> tuple[str, ...]:
 
 def _blocklist(text: str, manner: Manner) -> str:
     """A word or phrase that must not leave the bot becomes an ellipsis, however it is spelt."""
-    for entry in manner.settings.reply.blocklist:
-        wanted = words(entry)
-        if wanted:
-            text = _without_phrase(text, wanted)
-    return text
-
-
-def _without_phrase(text: str, wanted: list[str]) -> str:
-    pieces = text.split(" ")
-    at = 0
-    while at < len(pieces):
-        end = _phrase_end(pieces, at, wanted)
-        if end:
-            pieces[at:end] = ["…"]
-        at += 1
-    return " ".join(pieces)
-
-
-def _phrase_end(pieces: list[str], at: int, wanted: list[str]) -> int:
-    """Where the shortest run of pieces ends whose words hold the phrase; 0 if none begins here."""
-    for end in range(at + 1, min(len(pieces), at + len(wanted)) + 1):
-        said = words(" ".join(pieces[at:end]))
-        if any(said[i : i + len(wanted)] == wanted for i in range(len(said))):
-            return end
-    return 0
+    return without_phrases(text, manner.settings.reply.blocklist)
 
 
 def _command(text: str, _manner: Manner) -> str:
     """Nothing that a chat server or another bot takes for a command."""
-    while mark := _COMMAND_MARKS.match(text):
-        text = text[mark.end() :]
-    return text.lstrip()
+    return without_command(text)
 
 
 def _length(text: str, manner: Manner) -> str:

@@ -383,3 +383,14 @@ async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_t
     )
     assert report.refused == {"weaker_word": 2}
     assert [note.id for note in await live(world, None)] == [imported.id, told.id]
+
+
+async def test_chat_plants_no_address_and_only_who_runs_the_channel_may_name_one(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    link = "the discord is at discord.gg/abc"
+    report = await learn(change(fact="sells skins at evil.zip"), change(about="channel", said_by="", fact=link))
+    assert report.refused == {"link": 2}
+    with pytest.raises(Refused, match="link"):
+        await remember.remember(world.db, "1", "sells skins on evil dot com", by="1", at=world.clock.now())
+    assert (await remember.remember(world.db, None, link, by="9", at=world.clock.now())).fact == link
