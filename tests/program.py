@@ -44,10 +44,10 @@ def run(
 def write_settings(
     folder: Path, sim: TwitchSim, *, channel: str = "demo", client_id: str | None = None, **more: str
 ) -> Path:
-    """A settings file for that Twitch. `more`: whole tables as TOML, by name."""
+    """A settings file for that Twitch, without a dock. `more`: whole tables as TOML, by name."""
     path = folder / "config.toml"
     named = sim.client_id if client_id is None else client_id
-    tables = {"bot": f'mode = "mentions"\nname = "{BOT}"', **more}
+    tables = {"bot": f'mode = "mentions"\nname = "{BOT}"', "dock": "port = 0", **more}
     twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\n'
     twitch += f'irc_url = "{sim.irc_url}"\nhelix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n'
     twitch += tables.pop("twitch", "")

@@ -80,17 +80,25 @@ class Chores:
             await chore.do(self._clock.now())
 
 
-async def keep_going(name: str, work: Callable[[], Awaitable[object]], pause_s: float = 1.0) -> None:
-    """Run something that never ends by itself, again after a pause if it fails."""
+async def keep_going(
+    name: str,
+    work: Callable[[], Awaitable[object]],
+    pause_s: float = 1.0,
+    *,
+    but: tuple[type[Exception], ...] = (),
+) -> None:
+    """Run something that never ends by itself, again after a pause if it fails; `but`: what does end it."""
     while True:
-        await survived(name, work())
+        await survived(name, work(), but=but)
         await asyncio.sleep(pause_s)
 
 
-async def survived(name: str, work: Awaitable[object]) -> None:
-    """Await a piece of work; what goes wrong in it is told, not raised."""
+async def survived(name: str, work: Awaitable[object], *, but: tuple[type[Exception], ...] = ()) -> None:
+    """Await a piece of work; what goes wrong in it is told, not raised, except for `but`."""
     try:
         await work
+    except but:
+        raise
     except ForgetMeNotError as error:
         log.warning("a part of the bot failed", part=name, reason=str(error))
     except Exception:  # noqa: BLE001  # the supervisor

@@ -17,7 +17,7 @@ from forgetmenot.app.ending import Ending, on_signals
 from forgetmenot.app.served import served
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.errors import ForgetMeNotError, SettingsError
+from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -65,12 +65,17 @@ async def _live(
                 tasks = bot.chores.start(group)
                 if account is not None:
                     tasks.append(group.create_task(keep_going("log-in", account.login.keep_valid)))
-                tasks.append(group.create_task(_read(bot, clock, ears), name="reading"))
+                tasks.append(group.create_task(_reading(bot, clock, ears), name="reading"))
                 await ending.asked()
                 for task in tasks:
                     task.cancel()
     finally:
         await _wind_down(bot)
+
+
+async def _reading(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
+    """Read for ever. Raises TwitchRefused: the channel cannot be read at all."""
+    await keep_going("reading", lambda: _read(bot, clock, ears), but=(TwitchRefused,))
 
 
 async def _read(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:

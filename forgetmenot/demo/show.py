@@ -29,6 +29,7 @@ from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Setting
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import channel_state, news, report
 from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.lock import held
 from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 BOT = "forgetmenot"
@@ -162,17 +163,18 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
 
     A finished demo is taken away first. Raises InputError for a memory that is not a demo's.
     """
-    async with open_database(path) as db:
-        started = await channel_state.read(db, STARTED)
-        finished = await channel_state.read(db, FINISHED)
-        heard = await news.last_heard(db)
-    if not started and heard:
-        raise InputError(f"{path} holds the memory of a real channel. Name another file for the demo with --db.")
-    if started and not finished:
-        return int(started), heard
-    if finished:
-        for end in ("", "-wal", "-shm"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+    with held(path, "demo"):
+        async with open_database(path) as db:
+            started = await channel_state.read(db, STARTED)
+            finished = await channel_state.read(db, FINISHED)
+            heard = await news.last_heard(db)
+        if not started and heard:
+            raise InputError(f"{path} holds the memory of a real channel. Name another file for the demo with --db.")
+        if started and not finished:
+            return int(started), heard
+        if finished:
+            for end in ("", "-wal", "-shm"):
+                path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
     return (tonight if tonight <= now else tonight - DAY), 0

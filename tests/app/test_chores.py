@@ -103,3 +103,8 @@ async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pyte
     with pytest.raises(asyncio.CancelledError):
         await part
     assert "part=bell" in capsys.readouterr().err
+
+
+async def test_what_is_meant_to_end_a_part_does() -> None:
+    with pytest.raises(ModelUnavailable):
+        await keep_going("bell", Bell(ModelUnavailable("away")).ring, but=(ModelUnavailable,))

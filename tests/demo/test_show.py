@@ -120,3 +120,21 @@ def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
         "SELECT count(*) FROM action_logs AS a JOIN viewers AS v ON v.id = a.asked_by"
         " WHERE v.login = 'mallory' AND a.status = 'done'"
     ) == [(0,)]
+
+
+def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen) -> None:
+    from forgetmenot.store.lock import held
+
+    with held(seen.path, "demo"):
+        second = run(seen.path.parent, "demo", "--fast", "--db", seen.path)
+    assert second.returncode == 3
+    assert "is in use by forgetmenot demo" in second.stderr
+    assert seen.rows("SELECT count(*) FROM episodes") != [(0,)]
+
+
+def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").write_text("alice,1700000000000,hi\n", encoding="utf-8")
+    assert run(tmp_path, "replay", tmp_path / "chat.csv", "--format", "csv", "--db", tmp_path / "m").returncode == 0
+    ended = run(tmp_path, "demo", "--fast", "--db", tmp_path / "m")
+    assert ended.returncode == 2
+    assert "Name another file for the demo" in ended.stderr
