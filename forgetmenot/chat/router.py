@@ -115,7 +115,7 @@ class Router:
     async def _tell(self, line: str, event: ChatEvent) -> None:
         if not line:
             return
-        outcome = await self._outbox.tell(line, reply_to=event.id, viewer_id=event.user_id)
+        outcome = await self._outbox.tell(line, reply_to=event.id, viewer_id=event.user_id, to=event.login)
         log.info("command answered", outcome=outcome.kind)
 
 

@@ -3,7 +3,8 @@
     trigger → recall → prompt → model → proposal decided and carried out → words that fit the outcome → polish → queue
 
 Promises: at most one reply in the making per viewer, the newest line wins; the action is decided and carried out
-before the words go out, and only if there is still time and room for them; in shadow mode nothing is sent; every
+before the words go out, and only if there is still time and room for them; no model is asked for what could not be
+said in time, with what waits and what is in the making counted; in shadow mode nothing is sent; every
 trigger that was taken up leaves one row that tells what became of it and why. Without a model it goes quiet, or
 answers a direct question from what it remembers.
 """
@@ -105,6 +106,7 @@ class ReplyEngine:
         self._apologised: int | None = None
         self._tasks: set[asyncio.Task[Reply | None]] = set()
         self._busy = 0
+        self._thinking = 0
         self._calm = asyncio.Event()
         self._calm.set()
 
@@ -204,7 +206,9 @@ class ReplyEngine:
             await self._rest(wait)
         if not self._is_newest(job):
             return "a newer line of theirs took its place"
-        return "too late" if is_stale(job.event, job.settings, self._clock.now()) else ""
+        if is_stale(job.event, job.settings, self._clock.now()):
+            return "too late"
+        return self._outbox.room_for("", job.deadline, others=self._thinking)
 
     def _is_newest(self, job: Job) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
@@ -238,16 +242,25 @@ class ReplyEngine:
     # ── the answer ──────────────────────────────────────────────────────────────────────────
 
     async def _reply(self, job: Job) -> Reply:
+        self._thinking += 1
+        try:
+            text, reason = await self._think(job)
+        finally:
+            self._thinking -= 1
+        return await (self._end(job, Status.SILENT, reason) if reason else self._speak(job, text))
+
+    async def _think(self, job: Job) -> tuple[str, str]:
+        """The words, or a reason for none."""
         await self._flush()
         prompt, material = await self._prompt(job)
         try:
             answer = await self._ask(prompt, job.settings)
         except ModelError as error:
             log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-            return await self._without_model(job, material, error)
+            return self._without_model(job, material, error)
         polished = await self._wording.find(job, prompt, material, answer)
         await self._record(job, prompt, answer, polished)
-        return await self._speak(job, polished.text)
+        return polished.text, ""
 
     async def _prompt(self, job: Job) -> tuple[Prompt, TailMaterial]:
         prefix = await self._keeper.current()
@@ -293,19 +306,18 @@ class ReplyEngine:
             factor=self._keeper.factor,
         )
 
-    async def _without_model(self, job: Job, material: TailMaterial, error: ModelError) -> Reply:
+    def _without_model(self, job: Job, material: TailMaterial, error: ModelError) -> tuple[str, str]:
         """Quiet; but whoever asked outright hears, now and then, something that is remembered about them."""
         reason = f"{type(error).__name__}: {error}"
         now = self._clock.now()
         due = self._apologised is None or now - self._apologised >= APOLOGY_EVERY
         if not (job.trigger.direct and material.lore and due):
-            return await self._end(job, Status.SILENT, reason)
+            return "", reason
         self._apologised = now
         fact = show(material.lore[0].note.fact, material.names)
         words = f"I can't find my words right now, but I have not forgotten you: {fact}"
-        reply = await self._speak(job, polish(words, manner_of(job, material, self._identity())).text)
         log.info("answered from a template", reply=job.reply_id)
-        return reply
+        return polish(words, manner_of(job, material, self._identity())).text, ""
 
     async def _speak(self, job: Job, text: str) -> Reply:
         if not text:

@@ -9,14 +9,14 @@ be retried (429). It does not judge what is said.
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.reply.postprocess import Manner, polish, tidy
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import Status
@@ -28,13 +28,17 @@ EVERYBODY = ""
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late."""
+    """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
+
+    `otherwise`: what to say instead where the text itself was said just before; empty: then it is dropped.
+    """
 
     reply_id: int
     text: str
     deadline: int
     viewer_id: str = EVERYBODY
     reply_to: str | None = None
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +92,54 @@ class Outbox:
         return await waiting.done
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
-        """Send a line of nobody's asking (an action's, a notice): polished, with a row of its own. A ChatOut."""
-        return await self.tell(text, reply_to=reply_to, trigger="action")
+        """Send a line of nobody's asking that a model may have written (an action's): polished. A ChatOut."""
+        settings = self._settings()
+        return await self._tell("action", polish(text, Manner(settings)).text, reply_to=reply_to)
 
     async def tell(
-        self, text: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY, trigger: str = "command"
+        self,
+        text: str,
+        *,
+        reply_to: str | None = None,
+        viewer_id: str = EVERYBODY,
+        to: str = "",
+        trigger: str = "command",
     ) -> Outcome:
-        """Send a line that no model wrote, for example a command's answer, in every mode."""
+        """Send a line that no model wrote, for example a command's answer, in every mode.
+
+        `to`: the name of whom it answers; if the same was said just before, it begins with @name instead of being lost.
+        """
+        settings = self._settings()
+        line = tidy(text, settings)
+        named = tidy(f"@{to} {text}", settings) if to and line else ""
+        return await self._tell(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=named)
+
+    async def _tell(
+        self, trigger: str, text: str, *, reply_to: str | None, viewer_id: str = EVERYBODY, otherwise: str = ""
+    ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
-        polished = polish(text, Manner(settings))
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx, at=now, event_id=reply_to, viewer_id=viewer_id, trigger=trigger, mode=settings.bot.mode
             )
         deadline = now + settings.reply.stale_after_s * SECOND
-        sent = await self.send(Outgoing(reply_id, polished.text, deadline, viewer_id, reply_to))
+        sent = await self.send(Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise))
         kind = {Status.SENT: OutcomeKind.DONE, Status.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 
-    def room_for(self, text: str, deadline: int) -> str:
-        """Why a message with that text could not go out before the deadline; an empty text if it could."""
+    def room_for(self, text: str, deadline: int, *, others: int = 0) -> str:
+        """Why a message with that text could not go out before the deadline; an empty text if it could.
+
+        `others`: how many messages are still in the making and will want a place before it.
+        """
         now = self._clock.now()
         if now > deadline:
             return "too late"
         if text and self._is_repeated(text, now):
             return "the same text was said just before"
-        ahead = sum(len(queue) for queue in self._queues.values())
-        return "" if self._free_at(now, ahead) <= deadline else "no room in the queue before it is too late"
-
-    @property
-    def waiting(self) -> int:
-        """How many messages wait to be sent."""
-        return sum(len(queue) for queue in self._queues.values())
+        ahead = self.waiting + others
+        free = self._free_at(now, ahead)
+        return "" if free == now or free < deadline else "no room in the queue before it is too late"
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
@@ -168,6 +188,7 @@ class Outbox:
         waiting = self._take()
         if waiting is None:
             return
+        waiting.message = self._said_otherwise(waiting.message, now)
         reason = self._reason_to_drop(waiting.message, now)
         try:
             await (self._drop(waiting, reason) if reason else self._deliver(waiting))
@@ -207,6 +228,11 @@ class Outbox:
         if now > message.deadline:
             return "too late"
         return "the same text was said just before" if self._is_repeated(message.text, now) else ""
+
+    def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
+        if not message.otherwise or not self._is_repeated(message.text, now):
+            return message
+        return replace(message, text=message.otherwise, otherwise="")
 
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message

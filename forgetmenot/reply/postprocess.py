@@ -1,8 +1,9 @@
 """What a model wrote, made fit to be sent: a chain of small filters, each with a name. Pure.
 
 Promises one line of at most `max_chars` characters without control characters, without a leading command character,
-and, unless the settings allow it, without a link. Each filter that changed something is named, so that a filter that
-eats replies is seen. Action tags have left the text before (actions/grammar.py).
+with at most one person called by an @ besides whom it answers, and, unless the settings allow it, without a link. Each
+filter that changed something is named, so that a filter that eats replies is seen. Action tags have left the text
+before (actions/grammar.py). `tidy` is for lines that no model wrote: they keep their @names and the streamer's link.
 """
 
 import re
@@ -17,6 +18,9 @@ from forgetmenot.text.words import words
 
 OPENER_WORDS = 2
 SHORTEST_WITHOUT_OPENER = 12
+MOST_READ = 4_000
+"""Characters of a model's answer that are looked at: eight times what a message holds."""
+MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,37 @@ class Manner:
 
 
 def polish(text: str, manner: Manner) -> Polished:
-    """Run the chain; twice changes nothing more."""
-    fired: list[str] = []
-    for name, change in CHAIN:
-        changed = change(text, manner)
-        if changed != text:
-            fired.append(name)
-            text = changed
+    """Run the chain until nothing changes: what one filter uncovers, an earlier one may have to see."""
+    fired: dict[str, None] = {}
+    text = text[:MOST_READ]
+    for _ in range(MOST_ROUNDS):
+        before = text
+        for name, change in CHAIN:
+            changed = change(text, manner)
+            if changed != text:
+                fired[name] = None
+                text = changed
+        if text == before:
+            return _checked(text, tuple(fired))
+    return Polished("", (*fired, "never the same twice"))
+
+
+def _checked(text: str, fired: tuple[str, ...]) -> Polished:
     if not any(char.isalnum() for char in text) and not _has_picture(text):
-        return Polished("", (*fired, "empty") if text or fired else ("empty",))
-    return Polished(text, tuple(fired))
+        return Polished("", (*fired, "empty"))
+    return Polished(text, fired)
+
+
+def tidy(text: str, settings: Settings) -> str:
+    """A line that no model wrote, fit to be sent: the filters that keep it from doing harm, and no other."""
+    manner = Manner(settings)
+    own = settings.privacy.privacy_url
+    for change in (_lines, _mention_tokens, _command):
+        text = change(text, manner)
+    pieces = text.split(own) if own else [text]
+    text = own.join(_links(piece, manner) for piece in pieces)
+    text = _length(_command(_blocklist(text, manner), manner), manner)
+    return text if any(char.isalnum() for char in text) else ""
 
 
 def whole_sentences(text: str) -> str:
@@ -120,31 +145,29 @@ def _quotes(text: str, _manner: Manner) -> str:
             and opening not in inner
             and closing not in inner
         ):
-            return inner.strip()
+            return _quotes(inner.strip(), _manner)
     return text
 
 
 def _links(text: str, manner: Manner) -> str:
-    if manner.settings.reply.allow_links:
-        return text
-    return clean(without_links(text))
+    return text if manner.settings.reply.allow_links else without_links(text)
 
 
 def _ats(text: str, manner: Manner) -> str:
-    """A Twitch reply names its addressee by itself: no second @, nobody twice, and nobody else pinged in front."""
+    """A Twitch reply names its addressee by itself: no second @, nobody in front, and one person called at most."""
     text = _DOUBLE_AT.sub("@", text)
     speaker = {name.casefold() for name in manner.speaker_names}
     while leading := _LEADING_AT.match(text):
         text = text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
-    seen: set[str] = set()
-    return _LATER_AT.sub(lambda at: at[1] if _again(at[1], seen, speaker) else at[0], text).rstrip()
+    called: set[str] = set()
+    return _LATER_AT.sub(lambda at: at[0] if _may_call(at[1], called, speaker) else at[1], text).rstrip()
 
 
-def _again(name: str, seen: set[str], speaker: set[str]) -> bool:
-    key = name.casefold()
-    known = key in seen or key in speaker
-    seen.add(key)
-    return known
+def _may_call(name: str, called: set[str], speaker: set[str]) -> bool:
+    if called or name.casefold() in speaker:
+        return False
+    called.add(name.casefold())
+    return True
 
 
 def _openers(text: str, manner: Manner) -> str:

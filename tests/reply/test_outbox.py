@@ -213,3 +213,26 @@ async def test_without_a_disk_nothing_is_sent(
     await box.step()
     assert await sending == Sent(Status.DROPPED, "The disk is full.")
     assert chat.said == []
+
+
+async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
+    db: Database, outbox: Outbox, chat: FakeChat, settle: Move
+) -> None:
+    answers = [
+        outbox.tell("Done: nothing is stored of you.", reply_to=f"o{viewer}", viewer_id=viewer, to=name)
+        for viewer, name in (("1", "alice"), ("2", "bob"))
+    ]
+    outcomes = await asyncio.gather(*answers)
+    assert [outcome.kind for outcome in outcomes] == [OutcomeKind.DONE] * 2
+    assert sorted(text for _, text, _ in chat.said) == [
+        "@bob Done: nothing is stored of you.",
+        "Done: nothing is stored of you.",
+    ]
+    again = await outbox.tell("Done: nothing is stored of you.", viewer_id="2", to="bob")
+    assert again.kind is OutcomeKind.REFUSED, "who has just heard it is not told a third time"
+
+
+async def test_room_counts_what_is_still_in_the_making(clock: ManualClock, outbox: Outbox) -> None:
+    deadline = clock.now() + 29_000
+    assert outbox.room_for("", deadline, others=19) == ""
+    assert outbox.room_for("", deadline, others=20).startswith("no room")

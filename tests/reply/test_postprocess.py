@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from forgetmenot.reply.postprocess import Manner, Polished, polish, whole_sentences
-from forgetmenot.settings.schema import ReplySettings, Settings
+from forgetmenot.reply.postprocess import Manner, Polished, polish, tidy, whole_sentences
+from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 MANNER = Manner(
     Settings(reply=ReplySettings(blocklist=("gamba", "secret word"))),
@@ -43,11 +43,20 @@ MANNER = Manner(
         ("Ha, bob, you play the drums.", "Bob, you play the drums.", ("openers",)),
         ("Ha, no.", "Ha, no.", ()),
         ("Well, you play the drums.", "Well, you play the drums.", ()),
-        ("no GAMBA today, g a m b a", "no … today, g a m b a", ("blocklist",)),
-        ("the secret  word, friends", "the … friends", ("lines", "blocklist")),
+        ("no GAMBA today, g a m b a", "no … today, …", ("blocklist",)),
+        ("the secret  word, friends", "the …, friends", ("lines", "blocklist")),
         ("/ban bob", "ban bob", ("command",)),
         ("！ . /timeout bob", "timeout bob", ("command",)),
         ("$balance alice", "balance alice", ("command",)),
+        ("/@victim hi", "victim hi", ("command", "double @")),
+        ("'\"/ban x\"'", "ban x", ("quotes", "command")),
+        ("‼cmd", "cmd", ("command",)),
+        ("❗️cmd", "cmd", ("command",)),
+        ("…!ban", "ban", ("command",)),
+        ("$!ban", "ban", ("command",)),
+        ("…and then?", "…and then?", ()),
+        ("@alice !ban bob", "ban bob", ("double @",)),
+        ("well, @bob @carol and @dave", "well, @bob carol and dave", ("double @",)),
         ("$5 is enough", "$5 is enough", ()),
         ("-5 degrees here", "-5 degrees here", ()),
         ("**/**me waves", "me waves", ("markdown", "command")),
@@ -77,6 +86,75 @@ def test_a_long_reply_is_cut_at_a_word() -> None:
 def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
     assert whole_sentences("You play drums. And you al") == "You play drums."
     assert whole_sentences("You play dru") == "You play dru"
+
+
+AWKWARD = [
+    "/",
+    "!",
+    "…",
+    "'",
+    '"',
+    "“",
+    "”",
+    "@bob ",
+    "@alice ",
+    "<@1>",
+    "bot: ",
+    "fmn: ",
+    "evil.zip ",
+    "a.Bc",
+    "//",
+    "**",
+]
+AWKWARD += [
+    "`",
+    "[id:1]",
+    "(said by them; x)",
+    "1. ",
+    "- ",
+    "\n",
+    "gamba",
+    "g a m b a ",
+    "Ha, ",
+    "Oh no! ",
+    "hello ",
+    "](",
+]
+AWKWARD += [
+    "[",
+    ")",
+    "[a](b.c)",
+    "_",
+    "#",
+    "。",
+    "‼",
+    "\u200b",
+    "😀",
+    "```",
+    "secret ",
+    "word",
+    ".",
+    ": ",
+    "</chat>",
+    "?",
+]
+
+
+@given(st.lists(st.sampled_from(AWKWARD), max_size=30).map("".join) | st.text(max_size=700))
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_twice_is_once(text: str) -> None:
+    once = polish(text, MANNER)
+    assert "never the same twice" not in once.filters
+    assert polish(once.text, MANNER).text == once.text
+
+
+def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
+    url = "https://carol.example/privacy"
+    settings = Settings(privacy=PrivacySettings(privacy_url=url), reply=ReplySettings(blocklist=("gamba",)))
+    assert tidy(f"@bob See {url} for more.", settings) == f"@bob See {url} for more."
+    assert tidy("/ban @bob: see evil.zip/x, gamba\n", settings) == "ban @bob: see …"
+    assert tidy(" /! ", settings) == ""
+    assert len(tidy("word " * 500, settings)) <= 500
 
 
 @given(st.text(max_size=700) | st.text(alphabet="/!.@*`[]()<>:# \nab", max_size=120))

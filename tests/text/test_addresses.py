@@ -1,0 +1,43 @@
+"""Web addresses are taken out of a text, words with dots are not."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.text.addresses import has_address, without_addresses
+
+ADDRESSES = """evil.zip/abc evil.cc _https://evil.zip/x 1.2.3.4/x 1.2.3.4 evil。com evil.com:8080 http:/evil.zip t.co
+evil․com evil.ｃom ｗｗｗ.x bob@evil.com 😀evil.com evil_.com (evil.cc) //x evil.js/x evil.com.js xn--e1a.xn--p1ai"""
+WORDS = """... e.g. i.e. 3.5 3.5k 1.5hrs v1.2 1.2.3 v1.2.3-rc1 Node.js (Vue.js). a.k.a. U.S.A. S.T.A.L.K.E.R. D.Va
+10:30. well...yes wait..what です。ok and/or 12.5% a.m. :/ .NET config.ini"""
+PARTED = [
+    ("drums.You too", "drums. You too"),
+    ("evil.Com", "evil. Com"),
+    ("Dr.Who", "Dr. Who"),
+    ("1.First", "1. First"),
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES.split())
+def test_an_address_is_taken_out(address: str) -> None:
+    assert without_addresses(f"see {address} now") == "see now"
+    assert has_address(f"see {address} now")
+
+
+@pytest.mark.parametrize("word", WORDS.split())
+def test_a_word_with_a_dot_stays(word: str) -> None:
+    assert without_addresses(f"see {word} now") == f"see {word} now"
+    assert not has_address(f"see {word} now")
+
+
+@pytest.mark.parametrize(("text", "parted"), PARTED)
+def test_a_forgotten_space_is_put_in(text: str, parted: str) -> None:
+    assert without_addresses(text) == parted
+
+
+@given(st.text(alphabet="a1B.-_/:。 ｃé", max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_twice_is_once_and_nothing_is_left(text: str) -> None:
+    once = without_addresses(text)
+    assert without_addresses(once) == once
+    assert "//" not in once
