@@ -61,6 +61,7 @@ class Guarded:
         self._limits = limits
         self._pace = pace or Pace()
         self._breaker = Breaker()
+        self._away = ""
 
     @property
     def name(self) -> str:
@@ -101,7 +102,7 @@ class Guarded:
                 tries += 1
                 if tries > self._limits.retries or self._pace.monotonic() + wait >= deadline:
                     raise
-                log.info("model asked again", model=self.name, purpose=request.purpose, wait_s=round(wait, 2))
+                log.debug("model asked again", model=self.name, purpose=request.purpose, wait_s=round(wait, 2))
                 await self._pace.sleep(wait)
 
     def _wait_s(self, error: ModelError, tries: int) -> float:
@@ -130,6 +131,7 @@ class Guarded:
             self._breaker.abandoned()
             raise
         self._breaker.succeeded()
+        self._is_back()
         await self._note(request.purpose, answer.usage, started, None)
         return replace(answer, latency_ms=self._ms_since(started))
 
@@ -138,7 +140,20 @@ class Guarded:
             self._breaker.succeeded()
         else:
             self._breaker.failed(self._pace.monotonic(), str(error))
+            self._is_away(error)
         await self._note(request.purpose, TokenUsage(), started, type(error).__name__)
+
+    def _is_away(self, error: ModelError) -> None:
+        """Told once per kind of trouble: a night without a model is one line."""
+        kind = type(error).__name__
+        if self._away != kind:
+            log.warning("the model does not answer", model=self.name, reason=str(error))
+        self._away = kind
+
+    def _is_back(self) -> None:
+        if self._away:
+            log.info("the model answers again", model=self.name)
+        self._away = ""
 
     async def _note(self, purpose: Purpose, usage: TokenUsage, started: float, error: str | None) -> None:
         try:

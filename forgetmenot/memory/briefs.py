@@ -96,7 +96,7 @@ class Briefs:
             try:
                 made += await self._make(viewer_id, settings, silence)
             except ModelError as error:
-                log.warning("briefs wait for the model", error=type(error).__name__)
+                log.debug("briefs wait for the model", error=type(error).__name__)
                 break
         if made:
             log.info("briefs made", viewers=made)

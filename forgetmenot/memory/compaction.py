@@ -81,7 +81,8 @@ class Compactor:
             report.trouble = "The model did not answer in time; what is left is read at the next start."
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
-            log.info(
+            tell = log.info if report.changed else log.debug  # a model that is away is told by its own room, once
+            tell(
                 "chat compacted",
                 episodes=len(report.episodes),
                 events=report.events,

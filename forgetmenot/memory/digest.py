@@ -66,7 +66,7 @@ class Digests:
             except ModelBlocked:
                 return _first_sentences(recaps)
             except ModelError as error:
-                log.warning("the digest waits for the model", error=type(error).__name__)
+                log.debug("the digest waits for the model", error=type(error).__name__)
                 if self._clock.now() - (told[-1].ended_at or 0) < PATIENCE:
                     return None
         return _first_sentences(recaps)

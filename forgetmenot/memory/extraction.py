@@ -109,7 +109,7 @@ class Extractor:
         try:
             changes = await self._ask(case, settings, report) if case is not None else []
         except ModelError as error:
-            log.warning("episodes wait to be read for notes", error=type(error).__name__)
+            log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
             return
         async with self._db.write() as tx:

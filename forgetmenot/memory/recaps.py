@@ -60,7 +60,7 @@ class Recaps:
             except ModelBlocked:
                 return _first_sentences(told, words)
             except ModelError as error:
-                log.warning("a recap waits for the model", stream=stream.id, error=type(error).__name__)
+                log.debug("a recap waits for the model", stream=stream.id, error=type(error).__name__)
         waited = self._clock.now() - (stream.ended_at or 0)
         return _first_sentences(told, words) if waited > PATIENCE else None
 

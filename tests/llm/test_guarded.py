@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
+from structlog.testing import capture_logs
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import (
@@ -220,3 +221,17 @@ class _FullDisk:
 
 async def test_a_meter_that_cannot_write_does_not_cost_the_answer(model: ScriptedModel, time: HandTime) -> None:
     assert (await _guard(model, _FullDisk(), time).generate(REPLY)).text == "ok"
+
+
+async def test_an_outage_is_told_once() -> None:
+    time = HandTime()
+    inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(6)]))
+    model = Guarded(inner, gate=Gate(1), meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
+    with capture_logs() as told:
+        for _ in range(300):
+            try:
+                await model.generate(REPLY)
+            except ModelUnavailable:
+                time.now += 60
+    assert [line["event"] for line in told] == ["the model does not answer"]
+    assert len(inner.requests) > 6
