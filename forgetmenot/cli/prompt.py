@@ -1,8 +1,4 @@
-"""`forgetmenot prompt`: the exact prompt for a message, without asking a model or sending anything.
-
-With --json one object: `prefix`, `tail`, `prefix_sha256`, `estimated_tokens`, `shed` (the rungs of the drop ladder that
-were needed) and `sections`, each with `name`, `tokens`, `rows` (database ids) and `dropped` (rows left out).
-"""
+"""`forgetmenot prompt`: the exact prompt for a message, without asking a model or sending anything."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -13,16 +9,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from forgetmenot.domain.model import Prompt
-    from forgetmenot.reply.triggers import Trigger
     from forgetmenot.settings.schema import Settings
-    from forgetmenot.store.database import Database
 
 DRY_NONCE = "000000"
+KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
+"dropped"}]}. The prompt is prefix and tail, one after the other; `prefix_sha256` is the SHA-256 of the prefix in hex.
+`rows` are the ids, best first, of what stands in a section: notes (channel_notes, channel_notes_more, brief, lore,
+others), episodes (episodes, past_episode), lines of chat (own_messages, chat, message), replies of the bot
+(bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left out."""
 
 
 def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Name the options."""
-    parser = subparsers.add_parser("prompt", help="show the exact prompt for a message, without sending anything")
+    parser = subparsers.add_parser(
+        "prompt",
+        help="show the exact prompt for a message, without sending anything",
+        description="The prompt that a message of that viewer would give, with what each part of it costs. No model is "
+        "asked, and nothing is sent or written.",
+        epilog=KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--viewer", required=True, metavar="LOGIN", help="who says it: a login or a Twitch id")
     parser.add_argument("--message", required=True, metavar="TEXT", help="what they say")
     parser.add_argument("--now", metavar="ISO", help="pretend that it is this time (without a zone: UTC)")
@@ -65,40 +71,16 @@ def _time(iso: str | None) -> int | None:
 async def build(path: "Path", settings: "Settings", viewer: str, message: str, now: int | None) -> "Prompt":
     """The prompt that this viewer's message would give at that time (None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
-    from forgetmenot.memory.recall import Recall
-    from forgetmenot.prompt.assemble import assemble
     from forgetmenot.prompt.voice import check_floor
-    from forgetmenot.reply.gather import Gatherer
-    from forgetmenot.reply.prefix import PrefixKeeper, offered
+    from forgetmenot.reply.dry_run import Rehearsal
+    from forgetmenot.reply.prefix import offered
     from forgetmenot.store.database import open_database
 
     check_floor(settings, settings.twitch.channel, offered(settings.actions))
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
-        recall = Recall(db=db, settings=lambda: settings, clock=clock)
-        model = settings.model.reply_model
-        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, clock=clock, model=model)
-        prefix = await keeper.current()
-        shown = [row for section in prefix.sections if section.name == "episodes" for row in section.rows]
-        trigger = await _trigger(db, settings, viewer, message, clock.now())
-        gatherer = Gatherer(db=db, recall=recall, clock=clock)
-        material = await gatherer.tail(trigger, settings, nonce=DRY_NONCE, shown_episodes=shown)
-        return assemble(prefix, material, settings, keeper.factor)
-
-
-async def _trigger(db: "Database", settings: "Settings", viewer: str, message: str, now: int) -> "Trigger":
-    from forgetmenot.domain.chat import ChatEvent, EventKind
-    from forgetmenot.reply.triggers import Conversations, Identity, Trigger, TriggerKind, trigger_of, without_name
-    from forgetmenot.store import working_set
-
-    login = viewer.removeprefix("@")
-    known = (await working_set.viewers(db, [login])).get(login) or await working_set.viewer_by_login(db, login)
-    who = (known.id, known.login, known.display_name) if known else (f"login:{login.lower()}", login.lower(), login)
-    badges = frozenset({known.role.value}) if known else frozenset[str]()
-    event = ChatEvent("dry-run", EventKind.MESSAGE, *who, message, now, badges=badges)
-    bot = Identity("", settings.twitch.bot_login, settings.bot.name, settings.bot.aliases)
-    asked = trigger_of(event, bot, Conversations({}), settings, now)
-    return asked or Trigger(TriggerKind.MENTION, event, without_name(message, bot))
+        rehearsal = Rehearsal(db=db, settings=lambda: settings, clock=clock)
+        return (await rehearsal.of(viewer, message, DRY_NONCE)).prompt
 
 
 def as_json(prompt: "Prompt") -> dict[str, object]:
@@ -113,7 +95,6 @@ def as_json(prompt: "Prompt") -> dict[str, object]:
         "tail": prompt.tail,
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
-        "shed": list(prompt.shed),
         "sections": sections,
     }
 

@@ -1,9 +1,4 @@
-"""`forgetmenot why REPLY_ID`: everything about one reply. Without an id it lists the last ones.
-
-With --json one object: `id`, `at`, `trigger`, `mode`, `text`, `status`, `detail`, `asked`, `speaker`, `model`,
-`latency_ms`, `tokens`, `filters`, `actions`, `prompt` (as it was kept) and `sections` with their
-`rows` of `id`, `text` and `score`.
-"""
+"""`forgetmenot why REPLY_ID`: everything about one reply. Without an id it lists the last ones."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -11,15 +6,32 @@ from typing import TYPE_CHECKING
 from forgetmenot.cli.common import add_db_option, add_json_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from forgetmenot.reply.trail import Trail
     from forgetmenot.store.bot_messages import BotMessage
 
+LISTED = 20
+KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "asked", "speaker", "model",
+"latency_ms", "tokens", "filters", "actions", "prompt", "sections": [{"name", "tokens", "dropped", "rows": [{"of", "id",
+"text", "score"}]}]}. `at` is a time in ISO 8601; `tokens` has "estimated", "billed", "cached", "output" and "thoughts",
+null where the provider does not say; `filters` names those that changed the words; `prompt` is what was kept of it,
+with "shed", the steps that the budget needed; `of` says what a row is: notes, episodes, streams (a recap), events (a
+line of chat), replies or actions; `score` is what recall gave a note, else null.
+Without an id: {"replies": [the first seven keys of each, newest first]}."""
+
 
 def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Name the options."""
-    parser = subparsers.add_parser("why", help="tell why the bot said what it said")
+    parser = subparsers.add_parser(
+        "why",
+        help="tell why the bot said what it said",
+        description="Everything about one reply: who asked, what stood in the prompt, what was decided and sent. "
+        "Without an id, the last replies.",
+        epilog=KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument(
         "reply", nargs="?", type=int, metavar="REPLY_ID", help="a reply's id; without it: the last ones"
     )
@@ -42,8 +54,7 @@ async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
 
     async with open_database(path) as db:
         if arguments.reply is None:
-            for reply in await bot_messages.listing(db, 20):
-                emit(_brief(reply)) if arguments.json else print(_line(reply))
+            _list(await bot_messages.listing(db, LISTED), as_object=arguments.json)
             return 0
         trail = await explain(db, arguments.reply)
     if arguments.json:
@@ -51,6 +62,16 @@ async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
     else:
         print("\n".join(in_words(trail)))
     return 0
+
+
+def _list(replies: "Sequence[BotMessage]", *, as_object: bool) -> None:
+    from forgetmenot.cli.common import emit
+
+    if as_object:
+        emit({"replies": [_brief(reply) for reply in replies]})
+        return
+    for reply in replies:
+        print(_line(reply))
 
 
 def _line(reply: "BotMessage") -> str:
@@ -90,7 +111,7 @@ def as_json(trail: "Trail") -> dict[str, object]:
                 "name": section.name,
                 "tokens": section.tokens,
                 "dropped": section.dropped,
-                "rows": [{"id": row.id, "text": row.text, "score": row.score} for row in section.rows],
+                "rows": [{"of": row.of, "id": row.id, "text": row.text, "score": row.score} for row in section.rows],
             }
             for section in trail.sections
         ],

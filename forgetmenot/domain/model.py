@@ -8,13 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it."""
+    """One part of a prompt as it was sent. `rows` are database ids; `dropped` counts rows left out of it.
+
+    `others`: rows of another table than the section's own, each with what it is of ("replies", "streams").
+    """
 
     name: str
     text: str
     tokens: int
     rows: tuple[int, ...] = ()
     dropped: int = 0
+    others: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,11 @@ class Models:
         await self.memory.aclose()
 
 
+def reply_name(settings: ModelSettings) -> str:
+    """The name of the model that replies, as it names itself: what it has learnt is kept under it."""
+    return Offline().name if settings.provider is Provider.OFFLINE else settings.reply_model
+
+
 def build_models(
     settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None, pace: Pace | None = None
 ) -> Models:

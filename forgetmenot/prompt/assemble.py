@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from forgetmenot.domain.model import Prompt, Section
 from forgetmenot.prompt import sections as rows
-from forgetmenot.prompt.budget import bytes_for, clip, estimate
+from forgetmenot.prompt.budget import bytes_for, clip
 from forgetmenot.prompt.ladder import Layout
 from forgetmenot.prompt.material import Line, Prefix, PrefixMaterial, TailMaterial
 from forgetmenot.prompt.sections import Block, Row, plain_section
@@ -34,9 +34,9 @@ def compose_prefix(material: PrefixMaterial, settings: Settings, factor: float =
     blocks = _prefix_blocks(material, settings)
     kept: list[Section] = []
     for block in blocks:
-        fitting = _fitting(block, room - sum(s.tokens for s in kept), factor)
-        if fitting.text:
-            kept.append(fitting)
+        fitting = block.within(room - sum(s.tokens for s in kept), factor)
+        if fitting.rows:
+            kept.append(fitting.section(factor))
     return Prefix("".join(s.text for s in (head, *kept)), (head, *kept))
 
 
@@ -58,15 +58,6 @@ def _prefix_blocks(material: PrefixMaterial, settings: Settings) -> list[Block]:
 
 def _channel(material: PrefixMaterial) -> tuple[tuple[str, str], ...]:
     return (("title", material.title), ("category", material.category))
-
-
-def _fitting(block: Block, room: int, factor: float) -> Section:
-    """The block with as many rows as there is room for."""
-    for keep in range(len(block.rows), 0, -1):
-        section = block.cut(keep).section(factor)
-        if section.tokens <= room:
-            return section
-    return block.cut(0).section(factor)
 
 
 # ── the whole ───────────────────────────────────────────────────────────────────────────────
@@ -109,7 +100,10 @@ ORDER = (
 def _prompt(layout: Layout, first: list[Section], nonce: str) -> Prompt:
     tail = [*first, *(layout.sections[name] for name in ORDER)]
     shown = [section for section in tail if section.text or section.dropped]
-    gone = [replace(s, text="", tokens=0, rows=(), dropped=max(1, len(s.rows) + s.dropped)) for s in layout.dropped]
+    gone = [
+        replace(s, text="", tokens=0, rows=(), others=(), dropped=max(1, len(s.rows) + s.dropped))
+        for s in layout.dropped
+    ]
     every = (*layout.prefix, *reversed(gone), *shown)
     return Prompt(
         prefix="".join(section.text for section in layout.prefix),
@@ -193,7 +187,7 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
-        _capped(Block("lore", lore, "What you know about them:"), left, factor),
+        Block("lore", lore, "What you know about them:").within(left, factor),
         _others(material, cap, factor),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("chat", chat, "The channel lately:", newest_last=True),
@@ -212,8 +206,7 @@ def _others(material: TailMaterial, cap: int, factor: float) -> Block:
     for other in material.others[: material.depth.others]:
         about = rows.name_of(other.viewer)
         lore = [rows.lore_row(r, material.names, material.now, about) for r in other.lore]
-        block = _capped(Block("others", tuple(lore[: material.depth.lore_per_other])), cap, factor)
-        found += block.rows
+        found += Block("others", tuple(lore[: material.depth.lore_per_other])).within(cap, factor).rows
     return Block("others", tuple(found), "What you know about people they mention:")
 
 
@@ -222,14 +215,6 @@ def _replies(material: TailMaterial, settings: Settings) -> Block:
     lines = material.bot_replies[-most:] if most else ()
     said = tuple(Row(rows.one_line(line.text, material.names, rows.LINE_BYTES), line.id) for line in lines)
     return Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True)
-
-
-def _capped(block: Block, cap: int, factor: float) -> Block:
-    """The block with as many rows as stay under the cap of tokens for one person."""
-    for keep in range(len(block.rows), 0, -1):
-        if estimate(block.cut(keep).text(), factor) <= cap:
-            return block.cut(keep)
-    return block.cut(0)
 
 
 def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block:

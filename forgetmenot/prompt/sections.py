@@ -15,7 +15,7 @@ from forgetmenot.prompt.budget import clip, estimate
 from forgetmenot.prompt.material import Line, Past
 from forgetmenot.text.clean import clean
 from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import called, mention, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240
@@ -38,11 +38,15 @@ _WHOSE_WORD = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a block, and the database row that it comes from (None: none of its own), or the rows."""
+    """One line of a block, and the database row that it comes from (None: none of its own), or the rows.
+
+    `other`: the row where it is of another table than its block, with what it is of.
+    """
 
     text: str
     id: int | None = None
     made_of: tuple[int, ...] = ()
+    other: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,11 @@ class Block:
         kept = self.rows[dropped:] if self.newest_last else self.rows[:keep]
         return replace(self, rows=kept, already_dropped=self.already_dropped + dropped)
 
+    def within(self, tokens: int, factor: float) -> "Block":
+        """The block with as many rows as cost no more than that; without any if not even one does."""
+        cuts = (self.cut(keep) for keep in range(len(self.rows), 0, -1))
+        return next((cut for cut in cuts if estimate(cut.text(), factor) <= tokens), self.cut(0))
+
     def text(self) -> str:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
         if not self.rows:
@@ -74,7 +83,8 @@ class Block:
         """The block as text, with its size and where it comes from."""
         text = self.text()
         rows = tuple(i for row in self.rows for i in (row.id, *row.made_of) if i is not None)
-        return Section(self.name, text, estimate(text, factor), rows, self.already_dropped)
+        others = tuple(row.other for row in self.rows if row.other is not None)
+        return Section(self.name, text, estimate(text, factor), rows, self.already_dropped, others)
 
 
 def plain_section(name: str, text: str, factor: float) -> Section:
@@ -89,18 +99,20 @@ def one_line(text: str, names: Names, max_bytes: int) -> str:
 
 def name_of(viewer: Viewer) -> str:
     """A viewer's name as a prompt shows it."""
-    return clip(clean(viewer.display_name or viewer.login), 60) or "somebody"
+    return called(clip(clean(viewer.display_name or viewer.login), 60)) or "somebody"
 
 
 def said_by(line: Line, names: Names) -> str:
     """Who said a line; the bot itself is "you"."""
-    return "you" if line.viewer_id is None else clip(clean(names.get(line.viewer_id, "somebody")), 60)
+    return "you" if line.viewer_id is None else clip(clean(show(mention(line.viewer_id), names)), 60)
 
 
 def chat_row(line: Line, names: Names, max_bytes: int = LINE_BYTES) -> Row:
-    """`alice: what she said`. The id of the bot's own lines is not a chat row's."""
+    """`alice: what she said`. The bot's own lines are rows of another table; an id of 0 is none."""
     text = f"{said_by(line, names)}: {one_line(line.text, names, max_bytes)}"
-    return Row(text, line.id if line.viewer_id is not None else None)
+    if line.viewer_id is None:
+        return Row(text, other=("replies", line.id))
+    return Row(text, line.id or None)
 
 
 def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
@@ -126,7 +138,8 @@ def past_row(past: Past, names: Names, now: int | None = None) -> Row:
     """An episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
     when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}"
     kind = "recap of the stream of " if past.is_recap else ""
-    return Row(f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}", None if past.is_recap else past.id)
+    text = f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}"
+    return Row(text, other=("streams", past.id)) if past.is_recap else Row(text, past.id)
 
 
 def speaker_line(viewer: Viewer, streams: int) -> str:

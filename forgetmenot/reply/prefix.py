@@ -73,7 +73,7 @@ class PrefixKeeper:
     async def _episodes(self) -> tuple[Past, ...]:
         found = await self._recall.newest_episodes()
         before = found.last_stream
-        told = [Past(0, before.ended_at, found.recap, is_recap=True)] if before else []
+        told = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
         shown = [*([before] if before else []), *found.this_stream]
         told += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         opened = [replace(past, text=await self._open(past.text)) for past in told]

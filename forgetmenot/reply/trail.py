@@ -14,7 +14,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.material import Prefix, TailMaterial
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, crowd, evidence, notes, working_set
+from forgetmenot.store import bot_messages, crowd, evidence, notes, streams, working_set
 from forgetmenot.store.bot_messages import BotMessage, Status
 from forgetmenot.store.database import Database, Row
 from forgetmenot.text.mentions import ids_in, show
@@ -34,6 +34,7 @@ KINDS = {
     "actions_done": "actions",
 }
 GONE = "(no longer kept)"
+_OTHER = {"replies": "reply ", "streams": "stream "}
 
 
 def telemetry(
@@ -46,7 +47,8 @@ def telemetry(
                 "name": section.name,
                 "of": KINDS.get(section.name, ""),
                 "tokens": section.tokens,
-                "rows": [row for row in section.rows if row > 0],
+                "rows": list(section.rows),
+                "others": [list(row) for row in section.others],
                 "dropped": section.dropped,
             }
             for section in prompt.sections
@@ -77,11 +79,15 @@ def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class TrailRow:
-    """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did."""
+    """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did.
+
+    `of`: notes, episodes, streams (their recaps), events (lines of chat), replies or actions.
+    """
 
     id: int
     text: str
     score: float | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +130,8 @@ async def explain(db: Database, reply_id: int) -> Trail:
 def _section(section: Mapping[str, Any], texts: "_Texts", scores: Mapping[str, float]) -> TrailSection:
     kind = section.get("of", "")
     rows = tuple(
-        TrailRow(row, texts.of(kind, row), scores.get(str(row)) if kind == "notes" else None)
-        for row in section.get("rows", [])
+        TrailRow(row, texts.of(of, row), scores.get(str(row)) if of == "notes" else None, of)
+        for of, row in [*((kind, row) for row in section.get("rows", [])), *section.get("others", [])]
     )
     return TrailSection(section["name"], section["tokens"], section["dropped"], rows)
 
@@ -143,12 +149,16 @@ class _Texts:
         ids: dict[str, list[int]] = {}
         for section in reply.prompt.get("sections", []):
             ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
+            for kind, row in section.get("others", []):
+                ids.setdefault(kind, []).append(row)
         texts: dict[tuple[str, int], str] = {}
         for note_id in ids.get("notes", []):
             if (note := await notes.get(db, note_id)) is not None:
                 texts["notes", note_id] = note.fact
         for episode_id, summary in (await evidence.summaries(db, ids.get("episodes", []))).items():
             texts["episodes", episode_id] = summary
+        for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
+            texts["streams", stream_id] = recap
         for seq, line in (await working_set.lines_by_seq(db, ids.get("events", []))).items():
             texts["events", seq] = f"<@{line.viewer_id}>: {line.text}"
         for said_id in ids.get("replies", []):
@@ -246,7 +256,11 @@ def _prompt(reply: BotMessage) -> list[str]:
 def _rows(section: TrailSection) -> list[str]:
     dropped = f", {section.dropped} left out" if section.dropped else ""
     head = f"  {section.name}: {section.tokens} tokens{dropped}"
-    return [head, *(f"    {rank}. [{row.id}]{_score(row)} {row.text}" for rank, row in enumerate(section.rows, 1))]
+    return [head, *(f"    {rank}. {_which(row)}{_score(row)} {row.text}" for rank, row in enumerate(section.rows, 1))]
+
+
+def _which(row: TrailRow) -> str:
+    return f"[{_OTHER.get(row.of, '')}{row.id}]"
 
 
 def _score(row: TrailRow) -> str:

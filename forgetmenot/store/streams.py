@@ -1,5 +1,8 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
+import json
+from collections.abc import Collection
+
 from forgetmenot.domain.chat import Stream
 from forgetmenot.store.database import Database, Row, Transaction
 
@@ -46,6 +49,15 @@ async def get(source: Source, stream_id: int) -> Stream | None:
 async def latest(source: Source, limit: int = 1) -> list[Stream]:
     """The newest streams, newest first."""
     return [_stream(row) for row in await source.rows("SELECT * FROM streams ORDER BY id DESC LIMIT ?", (limit,))]
+
+
+async def recaps(source: Source, stream_ids: Collection[int]) -> dict[int, str]:
+    """The recaps of these streams, where there is one."""
+    rows = await source.rows(
+        "SELECT id, recap FROM streams WHERE recap != '' AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(stream_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 async def without_recap(source: Source) -> list[Stream]:

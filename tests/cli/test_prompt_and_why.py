@@ -9,7 +9,9 @@ import pytest
 
 from forgetmenot.cli import prompt, why
 from forgetmenot.errors import InputError, SettingsError
-from tests.stage import Stage, chat, stage
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import calibration, channel_state
+from tests.stage import NONCE, Stage, chat, stage
 
 __all__ = ["chat", "stage"]
 
@@ -44,7 +46,10 @@ def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFi
     assert "Bob: the sea is loud" in shown["tail"]
     assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
     assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])
-    assert {"name", "tokens", "rows", "dropped"} == set(shown["sections"][0])
+    assert list(shown) == ["prefix", "tail", "prefix_sha256", "estimated_tokens", "sections"]
+    assert all(list(section) == ["name", "tokens", "rows", "dropped"] for section in shown["sections"])
+    assert next(section["rows"] for section in shown["sections"] if section["name"] == "message") == []
+    assert 0 not in [row for section in shown["sections"] for row in section["rows"]]
 
 
 def test_the_same_question_at_the_same_time_gives_the_same_prompt(
@@ -90,9 +95,36 @@ def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.Ca
     assert run(why, "why", "--db", memory) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]
     assert run(why, "why", "--db", memory, "--json") == 0
-    assert [msgspec.json.decode(line)["id"] for line in capsys.readouterr().out.splitlines()] == [2, 1]
+    assert [reply["id"] for reply in msgspec.json.decode(capsys.readouterr().out)["replies"]] == [2, 1]
+
+
+@pytest.mark.parametrize("module", [prompt, why])
+def test_the_help_names_the_keys(module: object, capsys: pytest.CaptureFixture[str]) -> None:
+    name = str(getattr(module, "__name__", "")).rpartition(".")[2]
+    with pytest.raises(SystemExit):
+        run(module, name, "--help")
+    assert '"sections"' in capsys.readouterr().out
 
 
 def test_a_reply_that_never_was(memory: str) -> None:
     with pytest.raises(InputError, match="There is no reply 77"):
         run(why, "why", "77", "--db", memory)
+
+
+async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:
+    """The same name for the bot, the same calibration, the same people left out: but for the code of actions."""
+    async with stage.db.write() as tx:
+        await channel_state.put(tx, {"bot_id": "99", "bot_login": "forgetmenot_bot"}, stage.clock.now())
+    for model in ("scripted", "offline"):
+        await calibration.learn(stage.db, model, 1_000, 1_500, stage.clock.now())
+    await stage.know("plays drums")
+    await stage.hear("do I know the sea?")
+    said = "@forgetmenot_bot"
+    path, now = tmp_path / "memory.sqlite3", stage.clock.now()
+    dry = await prompt.build(path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now)
+    reply = await stage.ask(said)
+    assert reply is not None
+    asked = stage.model.asked[-1]
+    assert NONCE.sub("", asked.prompt) == NONCE.sub("", dry.prefix.removeprefix(dry.sections[0].text) + dry.tail)
+    assert dry.estimated_tokens == (await stage.row(reply.id)).prompt["estimated"]
+    assert "do I know the sea?" in dry.tail.rpartition("<message>")[2]

@@ -116,3 +116,23 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     other = await stage.ask("@forgetmenot_bot hi", "2")
     assert other is not None
     assert "I had nothing in mind about them" in one_line(await explain(stage.db, other.id))
+
+
+async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE streams SET ended_at = last_event_at, recap = 'a race was won', recapped_at = 1")
+        await tx.execute(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', 1, 1, 2, 'they raced', 25, 2)"
+        )
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, 3, 3)")
+    first = await stage.ask("@forgetmenot_bot hi")
+    await stage.clock.advance(MINUTE)
+    reply = await stage.ask("@forgetmenot_bot and now?")
+    assert first is not None
+    assert reply is not None
+    trail = await explain(stage.db, reply.id)
+    rows = {section.name: [(row.of, row.id, row.text) for row in section.rows] for section in trail.sections}
+    assert ("replies", first.id, first.text) in rows["own_messages"]
+    assert rows["episodes"] == [("episodes", 1, "they raced"), ("streams", 1, "a race was won")]
+    assert f"[reply {first.id}] {first.text}" in "\n".join(in_words(trail))
