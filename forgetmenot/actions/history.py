@@ -5,7 +5,7 @@ from forgetmenot.actions.entry import Kind
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import LoggedAction, Status
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Source
 from forgetmenot.text.mentions import mention
 
 _TOLD = {
@@ -18,9 +18,9 @@ _TOLD = {
 }
 
 
-async def lately(db: Database, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
+async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
     """The last of those since then, oldest first, people as `<@id>`; no times, and no words of the model."""
-    rows = await action_logs.latest(db, limit, tuple(_TOLD))
+    rows = await action_logs.latest(source, limit, tuple(_TOLD))
     return tuple(_told(row) for row in reversed(rows) if row.at >= since)
 
 

@@ -8,7 +8,7 @@ import re
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.memory.silence import Entry, Silence, meaning
 from forgetmenot.store import never, notes, viewers
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Database, Source
 from forgetmenot.store.never import Left
 from forgetmenot.text.clean import clean
 
@@ -48,6 +48,6 @@ async def allow_again(db: Database, row_id: int) -> bool:
         return await never.remove(tx, row_id)
 
 
-async def silence(source: Database | Transaction) -> Silence:
+async def silence(source: Source) -> Silence:
     """What is to be left alone now."""
     return Silence(Entry(row.id, row.viewer_id, row.words, row.note_id) for row in await never.listed(source))

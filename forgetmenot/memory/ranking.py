@@ -222,11 +222,11 @@ class _Rarity(dict[str, float]):
 
     def added(self, own: Mapping[str, float], around: Mapping[str, float]) -> dict[str, float]:
         """What a note's own terms add to what stands around it."""
-        both = {term: around.get(term, 0.0) + weight for term, weight in own.items()}
-        return {
-            term: self[term] * (weight / (K1 + weight) - (weight - own[term]) / (K1 + weight - own[term]))
-            for term, weight in both.items()
-        }
+        added: dict[str, float] = {}
+        for term, weight in own.items():
+            shared = around.get(term, 0.0)
+            added[term] = self[term] * ((shared + weight) / (K1 + shared + weight) - shared / (K1 + shared))
+        return added
 
 
 def _scores(table: TermTable, query: Query) -> dict[int, float]:
@@ -273,7 +273,13 @@ class _Vocabulary:
     def nearest(self, word: str) -> str | None:
         """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
         grams = trigrams(word)
-        shared = Counter(index for gram in grams for index, _ in self._with.of(gram))
-        near = {i: common / (len(grams) + self._sizes[i] - common) for i, common in shared.items()}
-        best = min(near, key=lambda i: (-near[i], i), default=None)
-        return self._words[best] if best is not None and near[best] >= NEAR_ENOUGH else None
+        shared: dict[int, int] = {}
+        for gram in grams:
+            for index, _ in self._with.of(gram):
+                shared[index] = shared.get(index, 0) + 1
+        best, most = -1, 0.0
+        for index, common in shared.items():
+            near = common / (len(grams) + self._sizes[index] - common)
+            if near > most or (near == most and index < best):
+                best, most = index, near
+        return self._words[best] if most >= NEAR_ENOUGH else None

@@ -26,7 +26,7 @@ from forgetmenot.memory.topics import touched
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import crowd, evidence, notes
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -41,6 +41,9 @@ MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
 
 
+Print = tuple[object, ...]  # a fingerprint of one subject's notes
+
+
 class PrefixEpisodes(NamedTuple):
     """What the prefix tells of the past: this stream's newest, the last stream's last and its recap."""
 
@@ -50,7 +53,7 @@ class PrefixEpisodes(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    revision: tuple[object, ...]
+    revision: tuple[Print, ...]
     postings: Postings
 
 
@@ -116,6 +119,11 @@ class Recall:
         self._silence = await never.silence(self._db)
         return self._silence
 
+    async def _moment(self, at: Source, subjects: tuple[str, ...]) -> tuple[Silence, tuple[Print, ...]]:
+        """What is to be left alone, and how the subjects' notes stand."""
+        prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
+        return await never.silence(at), tuple(prints)
+
     def _gate(self, talk: frozenset[str] | None) -> Callable[[Note], bool]:
         """Which notes may be shown: those of the persona that speaks, not left alone, touched by the conversation."""
         settings, silence = self._settings(), self._silence
@@ -139,8 +147,8 @@ class Recall:
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
-                await self.silence()
-                answer = await self._ranked(subjects, asked, limit, self._gate(talk))
+                self._silence, prints = await self._db.together(lambda at: self._moment(at, subjects))
+                answer = await self._ranked(subjects, prints, asked, limit, self._gate(talk))
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
             return await self._without_reading(subjects, limit, seconds, self._gate(talk))
@@ -161,17 +169,20 @@ class Recall:
             return [one for one in self._answers[subjects] if opens(one.note)][:limit]
         try:
             async with asyncio.timeout(seconds / 4):
-                found = await self._notes(await self._open_to(subjects))
+                found = await _notes(self._db, await self._open_to(subjects))
                 return by_recency(filter(opens, found), now=self._clock.now(), limit=limit)
         except (TimeoutError, StoreError):
             return []
 
     async def _ranked(
-        self, subjects: tuple[str, ...], query: Query, limit: int, opens: Callable[[Note], bool]
+        self,
+        subjects: tuple[str, ...],
+        revision: tuple[Print, ...],
+        query: Query,
+        limit: int,
+        opens: Callable[[Note], bool],
     ) -> list[Recalled]:
-        prints = [await notes.fingerprint(self._db, subject or None) for subject in subjects]
-        visible = tuple(subject for subject, seen in zip(subjects, prints, strict=True) if seen[-1])
-        revision = tuple(prints)
+        visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         kept = self._kept.get(subjects)
         if kept is None or kept.revision != revision:
             kept = _Kept(revision, await self._postings(visible))
@@ -182,17 +193,8 @@ class Recall:
         return list(islice((one for one in found if opens(one.note)), max(limit, 0)))
 
     async def _postings(self, subjects: tuple[str, ...]) -> Postings:
-        known = await self._notes(subjects)
-        near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
-        texts = await evidence.summaries(self._db, {episode for ids in near.values() for episode in ids})
-        candidates = [
-            Candidate(note, tuple((episode, texts[episode]) for episode in near[note.id] if episode in texts))
-            for note in known
-        ]
+        candidates = await self._db.together(lambda at: _candidates(at, subjects))
         return await asyncio.to_thread(Postings, candidates)
-
-    async def _notes(self, subjects: tuple[str, ...]) -> list[Note]:
-        return [note for subject in subjects for note in await notes.of_subject(self._db, subject or None)]
 
     async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
         prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
@@ -242,28 +244,48 @@ class Recall:
         enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
         if len(terms) < enough or not limit:
             return []
-        candidates = await evidence.speaking_of(
-            self._db, list(terms.values()), at_least=enough, limit=PAST_LOOKED_AT, without=without
-        )
-        about = (one for one in candidates if len(terms.keys() & {stem(word) for word in words(one.summary)}) >= enough)
-        told = [await self._told(one) for one in islice(about, limit)]
-        return [one for one in told if one is not None]
 
-    async def _told(self, episode: Episode | None) -> Episode | None:
-        """An episode as it may be shown; None where nothing is left of it."""
-        if episode is None or not (silence := await self.silence()):
-            return episode
-        summary = silence.without(episode.summary)
-        return replace(episode, summary=summary) if summary else None
+        async def read(at: Source) -> tuple[Silence, list[Episode]]:
+            wanted = list(terms.values())
+            found = await evidence.speaking_of(at, wanted, at_least=enough, limit=PAST_LOOKED_AT, without=without)
+            return (await never.silence(at) if found else Silence()), found
+
+        silence, candidates = await self._db.together(read)
+        about = (one for one in candidates if len(terms.keys() & {stem(word) for word in words(one.summary)}) >= enough)
+        told = (_told(one, silence) for one in islice(about, limit))
+        return [one for one in told if one is not None]
 
     async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:
         """The prefix's episodes: the newest of this stream, and one of the last stream with its recap."""
         stream = await evidence.open_stream(self._db)
         newest = await evidence.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
-        this = [told for one in newest if (told := await self._told(one)) is not None]
+        silence = await self.silence()
+        this = [told for one in newest if (told := _told(one, silence)) is not None]
         before = await evidence.stream_before(self._db, stream)
         if before is None:
             return PrefixEpisodes(this, None, "")
         last = await evidence.newest(self._db, stream_id=before[0], limit=1)
-        recap = (await self.silence()).without(before[1])
-        return PrefixEpisodes(this, await self._told(last[0]) if last else None, recap)
+        return PrefixEpisodes(this, _told(last[0], silence) if last else None, silence.without(before[1]))
+
+
+async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
+    return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
+
+
+async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
+    """The subjects' notes with the summaries of their evidence."""
+    known = await _notes(at, subjects)
+    near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
+    texts = await evidence.summaries(at, {episode for ids in near.values() for episode in ids})
+    return [
+        Candidate(note, tuple((episode, texts[episode]) for episode in near[note.id] if episode in texts))
+        for note in known
+    ]
+
+
+def _told(episode: Episode, silence: Silence) -> Episode | None:
+    """An episode as it may be shown; None where nothing is left of it."""
+    if not silence:
+        return episode
+    summary = silence.without(episode.summary)
+    return replace(episode, summary=summary) if summary else None

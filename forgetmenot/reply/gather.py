@@ -4,15 +4,17 @@ Promises nothing of people who are hidden, nothing redacted, and of the bot's ow
 only; the same for a reply, for a dry run on the command line and for a test.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from forgetmenot.actions import history
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing
+from forgetmenot.memory import never
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import Line, Other, Past, TailMaterial, stranger
@@ -22,7 +24,7 @@ from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, briefs, channel_state, crowd, working_set
 from forgetmenot.store.bot_messages import Said
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
 
 CHAT_REACHES_BACK = 2 * HOUR
@@ -35,15 +37,16 @@ DEEDS = 3
 SPREAD = 3  # so many times the lines that are shown are read, to choose from in a flood
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Moment:
-    """What is known while the material is being read."""
+    """What holds while the material for one message is being read."""
 
     trigger: Trigger
     settings: Settings
     now: int
     depth: Depth
-    names: dict[str, str] = field(default_factory=dict)
+    channel: Mapping[str, str]
+    silence: Silence
 
     @property
     def event(self) -> ChatEvent:
@@ -62,58 +65,66 @@ class Gatherer:
         self, trigger: Trigger, settings: Settings, *, nonce: str, bot_id: str = "", shown_episodes: Sequence[int] = ()
     ) -> TailMaterial:
         """Everything for one message. `shown_episodes`: those that the prefix tells anyway."""
-        now = self._clock.now()
-        per_minute = await working_set.count_since(self._db, now - MINUTE)
-        moment = _Moment(trigger, settings, now, depth_for(per_minute, settings))
-        material = await self._conversation(await self._speaker(moment, nonce), moment)
-        query = await self._query(material, moment)
+        moment, material = await self._db.together(lambda at: self._present(at, trigger, settings, nonce))
+        query = self._query(material, moment)
         material = await self._memory(material, moment, query, bot_id, shown_episodes)
         return await self._named(material)
 
+    async def _present(
+        self, at: Source, trigger: Trigger, settings: Settings, nonce: str
+    ) -> tuple[_Moment, TailMaterial]:
+        """All that can be read before it is known what is asked for."""
+        now = self._clock.now()
+        depth = depth_for(await working_set.count_since(at, now - MINUTE), settings)
+        channel, silence = await channel_state.read_all(at), await never.silence(at)
+        moment = _Moment(trigger, settings, now, depth, channel, silence)
+        return moment, await self._conversation(at, await self._speaker(at, moment, nonce), moment)
+
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
-        return (await self._known(event.user_id, settings))[0]
+        return (await self._known(self._db, event.user_id, settings))[0]
 
-    async def _known(self, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
+    async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
         people, now = settings.people, self._clock.now()
-        there = await working_set.attendance(self._db, viewer_id, lately=now - people.regular_within_d * DAY)
+        there = await working_set.attendance(at, viewer_id, lately=now - people.regular_within_d * DAY)
         return standing_of(there.streams, there.lately, there.before_at, people, now), there.streams
 
     # ── who and what ────────────────────────────────────────────────────────────────────────
 
-    async def _speaker(self, moment: _Moment, nonce: str) -> TailMaterial:
+    async def _speaker(self, at: Source, moment: _Moment, nonce: str) -> TailMaterial:
         event = moment.event
-        found = (await working_set.viewers(self._db, [event.user_id])).get(event.user_id)
+        found = (await working_set.viewers(at, [event.user_id])).get(event.user_id)
         speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
         speaker = replace(speaker, role=role_of(event.badges))
-        standing, streams = await self._known(event.user_id, moment.settings)
+        standing, streams = await self._known(at, event.user_id, moment.settings)
+        brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
         return TailMaterial(
             now=moment.now,
             nonce=nonce,
             speaker=speaker,
+            brief="" if speaker.opted_out else moment.silence.without(brief),
+            brief_notes=() if speaker.opted_out else made_of,
             message=Line(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
             depth=moment.depth,
         )
 
-    async def _conversation(self, material: TailMaterial, moment: _Moment) -> TailMaterial:
+    async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
         event, settings, until = moment.event, moment.settings, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
         own = [
             Line(*line)
             for line in await working_set.lines_of(
-                self._db, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
+                at, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
             )
         ]
-        chat = await working_set.chat_lines(
-            self._db, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1
-        )
+        chat = await working_set.chat_lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
-        thread = await bot_messages.said_to(self._db, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
+        thread = await bot_messages.said_to(at, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
         said = await bot_messages.said_lately(
-            self._db, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
+            at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
         return replace(
             material,
@@ -123,47 +134,45 @@ class Gatherer:
             chat=tuple(Line(*line) for line in chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in said),
-            actions_done=await history.lately(self._db, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
+            actions_done=await history.lately(at, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
         )
 
     # ── what is remembered ──────────────────────────────────────────────────────────────────
 
-    async def _query(self, material: TailMaterial, moment: _Moment) -> Query:
+    def _query(self, material: TailMaterial, moment: _Moment) -> Query:
         thought = [line.text for line in material.before]
         thought += [line.text for line in material.own_lines if moment.event.at - line.at <= ONE_THOUGHT]
-        channel = await channel_state.read_all(self._db)
         return self._recall.query(
             moment.trigger.question,
             before=" ".join(dict.fromkeys(thought)),
-            category=channel.get("category", ""),
-            title=channel.get("title", ""),
+            category=moment.channel.get("category", ""),
+            title=moment.channel.get("title", ""),
         )
 
     async def _memory(
         self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, shown: Sequence[int]
     ) -> TailMaterial:
-        speaker, talk = material.speaker, _talk(material)
+        speaker = material.speaker
+        talk = _talk(material) if moment.settings.recall.topic_gate else None
         others = await self._others(material, moment, query, bot_id, talk)
-        silence = await self._recall.silence()
         material = replace(
             material,
             others=others,
             past_episodes=await self._past(moment, query, shown),
-            left_alone=silence.about([speaker.id, *(other.viewer.id for other in others)]),
+            left_alone=moment.silence.about([speaker.id, *(other.viewer.id for other in others)]),
         )
         if speaker.opted_out:
             return material
         known = await self._recall.about_viewer(speaker.id, query, moment.depth.lore, talk=talk)
-        brief, made_of = await briefs.usable(self._db, speaker.id, speaking(moment.settings).name)
-        return replace(material, lore=tuple(known), brief=silence.without(brief), brief_notes=made_of)
+        return replace(material, lore=tuple(known))
 
     async def _others(
-        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str]
+        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str] | None
     ) -> tuple[Other, ...]:
         text = " ".join([*(line.text for line in material.before), moment.trigger.question])
         without = {material.speaker.id, bot_id}
         named = await self._recall.people_in(text, without=without, limit=moment.depth.others)
-        people = await working_set.viewers(self._db, named)
+        people = await working_set.viewers(self._db, named) if named else {}
         return tuple(
             [
                 Other(
@@ -183,8 +192,12 @@ class Gatherer:
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         ids = _people_of(material)
-        hidden: frozenset[str] = await working_set.hidden(self._db, ids)
-        names = await crowd.names(self._db, sorted(ids - hidden))
+
+        async def read(at: Source) -> tuple[frozenset[str], dict[str, str]]:
+            hidden = await working_set.hidden(at, ids)
+            return hidden, await crowd.names(at, sorted(ids - hidden))
+
+        hidden, names = await self._db.together(read)
         return replace(material, names=names, hidden=hidden)
 
 

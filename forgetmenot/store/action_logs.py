@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction
 
 
 class Status(StrEnum):
@@ -209,12 +209,12 @@ async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
     )
 
 
-async def latest(db: Database, limit: int, statuses: Iterable[Status] = tuple(Status)) -> list[LoggedAction]:
+async def latest(source: Source, limit: int, statuses: Iterable[Status] = tuple(Status)) -> list[LoggedAction]:
     """The newest rows with one of those statuses, newest first."""
     wanted = tuple(statuses)
     marks = ", ".join("?" * len(wanted))
     return _all(
-        await db.rows(
+        await source.rows(
             f"SELECT * FROM action_logs WHERE status IN ({marks}) ORDER BY id DESC LIMIT ?",  # noqa: S608  # marks only
             (*wanted, limit),
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction
 
 
 class Status(StrEnum):
@@ -156,9 +156,9 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
     return [_message(row) for row in await db.rows("SELECT * FROM bot_messages ORDER BY id DESC LIMIT ?", (limit,))]
 
 
-async def said_lately(db: Database, limit: int, since: int) -> list[Said]:
+async def said_lately(source: Source, limit: int, since: int) -> list[Said]:
     """Its own last lines that went out, oldest first. What was only thought in shadow mode is not among them."""
-    rows = await db.rows(
+    rows = await source.rows(
         "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ?"
         " ORDER BY at DESC, id DESC LIMIT ?",
         (since, limit),
@@ -166,9 +166,9 @@ async def said_lately(db: Database, limit: int, since: int) -> list[Said]:
     return [_said(row) for row in reversed(rows)]
 
 
-async def said_to(db: Database, viewer_id: str, limit: int, since: int) -> list[Said]:
+async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[Said]:
     """Its own last lines to one person that went out, oldest first."""
-    rows = await db.rows(
+    rows = await source.rows(
         "SELECT id, at, viewer_id, text FROM bot_messages WHERE viewer_id = ? AND status = 'sent' AND at >= ?"
         " ORDER BY at DESC, id DESC LIMIT ?",
         (viewer_id, since, limit),

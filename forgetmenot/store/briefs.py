@@ -8,10 +8,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Source, Transaction
 from forgetmenot.text.mentions import mention
-
-Source = Database | Transaction
 
 BRIEF, STREAM = "brief", "stream"
 

@@ -7,7 +7,7 @@ A name that was never set is an empty text.
 
 from collections.abc import Mapping
 
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Database, Source, Transaction
 
 
 async def read(db: Database, name: str) -> str:
@@ -16,9 +16,9 @@ async def read(db: Database, name: str) -> str:
     return str(value) if value is not None else ""
 
 
-async def read_all(db: Database) -> dict[str, str]:
+async def read_all(source: Source) -> dict[str, str]:
     """Every name that was set."""
-    return {row["name"]: row["value"] for row in await db.rows("SELECT name, value FROM channel_state")}
+    return {row["name"]: row["value"] for row in await source.rows("SELECT name, value FROM channel_state")}
 
 
 async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:

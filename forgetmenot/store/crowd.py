@@ -4,9 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forgetmenot.store.database import Database, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Source, Transaction
 
 
 class Name(NamedTuple):

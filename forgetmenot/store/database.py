@@ -6,17 +6,18 @@
             await tx.execute("UPDATE …", (…,))
 
 A write is a lock, BEGIN IMMEDIATE, and a commit or rollback that a cancellation cannot leave half done. A read is one
-hop; no cursor lives across an await. Another process may write too: the busy timeout waits for it, and caches look
-at `data_version()`.
+hop, several `together` are one too; no cursor lives across an await. Another process may write too: the busy timeout
+waits for it, and caches look at `data_version()`.
 """
 
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import aiosqlite
 
@@ -31,6 +32,7 @@ BUSY_TIMEOUT_S = 5.0
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
+T = TypeVar("T")
 
 
 def schema_sql() -> str:
@@ -89,7 +91,24 @@ async def to_the_end(work: Awaitable[Any]) -> None:
         raise asyncio.CancelledError
 
 
-class Transaction:
+class Source(Protocol):
+    """Whatever the functions of store/ can read from: the database, a transaction, a snapshot."""
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """All rows of a query."""
+
+    async def row(self, sql: str, params: Params = ()) -> Row | None:
+        """The first row, or None."""
+        found = await self.rows(sql, params)
+        return found[0] if found else None
+
+    async def value(self, sql: str, params: Params = ()) -> Any:  # noqa: ANN401  # whatever the column holds
+        """The first column of the first row, or None."""
+        row = await self.row(sql, params)
+        return row[0] if row else None
+
+
+class Transaction(Source):
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 
     def __init__(self, connection: aiosqlite.Connection, key: HashKey) -> None:
@@ -99,11 +118,6 @@ class Transaction:
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query (or of a statement with RETURNING)."""
         return list(await self._connection.execute_fetchall(sql, params))
-
-    async def row(self, sql: str, params: Params = ()) -> Row | None:
-        """The first row, or None."""
-        found = await self.rows(sql, params)
-        return found[0] if found else None
 
     async def execute(self, sql: str, params: Params = ()) -> int:
         """Run one statement; the number of rows it changed."""
@@ -122,10 +136,43 @@ class Transaction:
             return cursor.rowcount
 
 
-class Database:
+class Snapshot(Source):
+    """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """All rows of a query."""
+        return self._connection.execute(sql, params).fetchall()
+
+
+class _Reader(aiosqlite.Connection):
+    """The connection that reads, one query or several at a time."""
+
+    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        """What `read` returns, run to its end in this connection's thread in one read transaction."""
+        result: T = await self._execute(_at_once, self._conn, read)  # type: ignore[no-untyped-call]
+        return result
+
+
+def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+    connection.execute("BEGIN")
+    reading = read(Snapshot(connection))
+    try:
+        reading.send(None)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # the coroutine's
+    finally:
+        reading.close()
+        connection.execute("COMMIT")
+    raise RuntimeError("a read waits for something else than its snapshot")
+
+
+class Database(Source):
     """Two connections to one file. Made by `open_database`."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: _Reader) -> None:
         self.path = path
         self.key = HashKey(path.with_name(path.name + ".key"))
         self._writer = writer
@@ -140,15 +187,14 @@ class Database:
         with translating(self.path):
             return list(await self._reader.execute_fetchall(sql, params))
 
-    async def row(self, sql: str, params: Params = ()) -> Row | None:
-        """The first row, or None."""
-        found = await self.rows(sql, params)
-        return found[0] if found else None
+    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        """Several reads as of one moment, for the price of one: `read` awaits its snapshot and nothing else.
 
-    async def value(self, sql: str, params: Params = ()) -> Any:  # noqa: ANN401  # whatever the column holds
-        """The first column of the first row, or None."""
-        row = await self.row(sql, params)
-        return row[0] if row else None
+        A read that goes to another thread costs more than most queries do, and each is a chance to be late.
+        """
+        await self._read_gate.wait()
+        with translating(self.path):
+            return await self._reader.together(read)
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
@@ -216,18 +262,18 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
                 aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
             )
             await _prepare(writer, path)
-            reader = await stack.enter_async_context(
-                aiosqlite.connect(
-                    f"{path.absolute().as_uri()}?mode=ro",
-                    uri=True,
-                    isolation_level=None,
-                    timeout=BUSY_TIMEOUT_S,
-                )
-            )
+            reader = _Reader(partial(_connect_to_read, path), iter_chunk_size=64)
+            await stack.enter_async_context(reader)
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
             yield Database(path, writer, reader)
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
+    )
 
 
 def _make_folder(path: Path) -> None:

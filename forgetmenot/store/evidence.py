@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind
-from forgetmenot.store.database import Database, Row, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Row, Source, Transaction
 
 
 class Stance(NamedTuple):
@@ -266,7 +264,7 @@ WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN} O
 """  # noqa: S608  # a constant
 _SHARING = f"""
 WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
-        (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 5000)) LIMIT :rarest),
+        (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 1000)) LIMIT :rarest),
     sharing AS MATERIALIZED (SELECT f.rowid AS id, count(*) AS terms FROM rare JOIN episodes_fts f
         ON episodes_fts MATCH rare.value GROUP BY f.rowid HAVING count(*) >= 2)
 SELECT e.*, NULL AS people FROM sharing s JOIN episodes e ON e.id = s.id

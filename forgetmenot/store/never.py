@@ -2,9 +2,7 @@
 
 from typing import NamedTuple
 
-from forgetmenot.store.database import Database, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Source, Transaction
 
 
 class Left(NamedTuple):

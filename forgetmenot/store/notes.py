@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.store.database import Database, Row, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Row, Source, Transaction
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.store.database import Database, Row
+from forgetmenot.store.database import Database, Row, Source
 
 
 class ChatLine(NamedTuple):
@@ -35,17 +35,17 @@ WHERE e.redacted_at IS NULL AND e.from_bot = 0 AND e.text != '' AND v.opted_out_
 """
 
 
-async def chat_lines(db: Database, *, since: int, until: int, limit: int) -> list[ChatLine]:
+async def chat_lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
     """The channel's last lines, oldest first."""
-    rows = await db.rows(
+    rows = await source.rows(
         f"{_LINES} AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, until, limit)
     )
     return [ChatLine(*row) for row in reversed(rows)]
 
 
-async def lines_of(db: Database, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
+async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
     """One person's last lines, oldest first."""
-    rows = await db.rows(
+    rows = await source.rows(
         f"{_LINES} AND e.viewer_id = ? AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?",
         (viewer_id, since, until, limit),
     )
@@ -59,14 +59,14 @@ async def lines_by_seq(db: Database, seqs: Collection[int]) -> dict[int, ChatLin
     return {row[0]: ChatLine(*row) for row in rows}
 
 
-async def count_since(db: Database, since: int) -> int:
+async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
-    return int(await db.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,)))
+    return int(await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,)))
 
 
-async def viewers(db: Database, viewer_ids: Collection[str]) -> dict[str, Viewer]:
+async def viewers(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
     """People by their ids; those who opted out are marked, those who were banned are left out."""
-    rows = await db.rows(
+    rows = await source.rows(
         "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(viewer_ids)),),
     )
@@ -79,9 +79,9 @@ async def viewer_by_login(db: Database, login: str) -> Viewer | None:
     return _viewer(row) if row else None
 
 
-async def hidden(db: Database, viewer_ids: Collection[str]) -> frozenset[str]:
+async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Those among them of whom nothing may be shown."""
-    rows = await db.rows(
+    rows = await source.rows(
         "SELECT id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
         " AND id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(viewer_ids)),),
@@ -89,9 +89,9 @@ async def hidden(db: Database, viewer_ids: Collection[str]) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-async def attendance(db: Database, viewer_id: str, *, lately: int) -> Attendance:
+async def attendance(source: Source, viewer_id: str, *, lately: int) -> Attendance:
     """How often somebody came; the open stream counts, but is not one they came back from."""
-    row = await db.row(
+    row = await source.row(
         "SELECT count(*), total(s.started_at >= ?2), max(CASE WHEN s.ended_at IS NOT NULL THEN a.last_at END)"
         " FROM attendance a JOIN streams s ON s.id = a.stream_id WHERE a.viewer_id = ?1",
         (viewer_id, lately),

@@ -19,6 +19,8 @@ _DROPPED = frozenset({"Cf", "Cc", "Co", "Cs"})
 
 def clean(text: str) -> str:
     """The text as one visible line; empty where nothing is left. Cleaning twice changes nothing."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     spaced = _SPACES.sub(" ", text).strip()
     if _PRINTABLE.match(spaced):
         return spaced

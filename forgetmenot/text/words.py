@@ -39,12 +39,17 @@ def words(text: str) -> list[str]:
 
 def _read(token: re.Match[str]) -> list[str]:
     found = token[0]
+    if token["word"]:
+        return [_folded(found)]
     if token["mention"]:
         return [found]
-    if token["run"]:
-        return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
+    return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
+
+
+@lru_cache(maxsize=32_768)
+def _folded(found: str) -> str:
     word = _APOSTROPHES.sub("", _POSSESSIVE.sub("", fold_word(found)))
-    return [LONG_DRAWN.sub(_two, word)]
+    return LONG_DRAWN.sub(_two, word)
 
 
 def _two(drawn: re.Match[str]) -> str:

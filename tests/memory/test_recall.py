@@ -10,6 +10,7 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
 from forgetmenot.store import notes
+from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
     good = await recall.about_viewer("1", "drums")
     assert good
 
-    async def stuck(*_: object) -> tuple[object, ...]:
+    async def stuck(*_: object) -> None:
         await asyncio.sleep(60)
-        return ()
 
-    monkeypatch.setattr(notes, "fingerprint", stuck)
+    monkeypatch.setattr(Database, "together", stuck)
+    monkeypatch.setattr(Database, "rows", stuck)
     assert await recall.about_viewer("1", "Oslo") == good
     assert await recall.about_viewer("2", "Oslo") == []
 

@@ -1,6 +1,7 @@
 """The file: whole transactions, separate reads, nothing foreign touched, nothing deleted left behind."""
 
 import asyncio
+import contextlib
 import re
 import sqlite3
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import APPLICATION_ID, Database, open_database, schema_sql, to_the_end
+from forgetmenot.store.database import APPLICATION_ID, Database, Source, open_database, schema_sql, to_the_end
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
 INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
@@ -23,6 +24,35 @@ async def test_what_is_written_can_be_read_after_the_commit(db: Database) -> Non
         assert await tx.insert(INSERT, (1, "demo")) == 1
         assert await count(db) == 0
     assert await count(db) == 1
+
+
+async def test_reads_together_are_of_one_moment(db: Database) -> None:
+    async def twice(at: Source) -> tuple[int, int]:
+        first = await at.value("SELECT count(*) FROM runs")
+        with contextlib.closing(sqlite3.connect(db.path)) as other, other:
+            other.execute(INSERT, (1, "elsewhere"))
+        return first, await at.value("SELECT count(*) FROM runs")
+
+    assert await db.together(twice) == (0, 0)
+    assert await count(db) == 1
+
+
+async def test_an_error_among_reads_is_ours_and_leaves_the_reader_as_it_was(db: Database) -> None:
+    async def broken(at: Source) -> None:
+        await at.rows("SELECT * FROM nothing")
+
+    with pytest.raises(errors.StoreError):
+        await db.together(broken)
+    assert await count(db) == 0
+
+
+async def test_reads_together_wait_for_nothing_else(db: Database) -> None:
+    async def waits(_: Source) -> None:
+        await db.rows("SELECT 1")
+
+    with pytest.raises(RuntimeError):
+        await db.together(waits)
+    assert await count(db) == 0
 
 
 async def test_an_error_takes_the_whole_transaction_back(db: Database) -> None:
