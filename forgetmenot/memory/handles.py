@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 
 from forgetmenot.memory.people import ORDINARY
 from forgetmenot.text.clean import clean
+from forgetmenot.text.lookalikes import skeleton, unleet
 from forgetmenot.text.mentions import MENTION, defang, mention
 
 SOMEBODY = "someone"
 BOT = "BOT"
 _HANDLE = re.compile(r"(?<!\w)P(\d{1,4})(?!\w)")
-_FORGED = re.compile(r"(?<!\w)(P)(?=\d+(?!\w))|(?<!\w)(BOT)(?!\w)")
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"  # they sit on a letter and end no word
+_WORD = re.compile(rf"\w[\w{_MARKS}]*")
 _NAME = re.compile(r"[@＠]?\w+")
+_TYPED = re.compile(rf"[@＠]?\w[\w{_MARKS}]*")
+_LIKE_A_HANDLE = re.compile(r"p\d+")
 _SHORTEST_WORD = 3
 
 
@@ -49,11 +53,16 @@ class Handles:
 
     def hide(self, text: str) -> str:
         """A stored text with handles in the place of mentions."""
-        return MENTION.sub(lambda found: self.handle(found[1]), unhandled(text))
+        pieces: list[str] = []
+        end = 0
+        for found in MENTION.finditer(text):
+            pieces += [unhandled(text[end : found.start()]), self.handle(found[1])]
+            end = found.end()
+        return "".join([*pieces, unhandled(text[end:])])
 
     def hide_chat(self, text: str) -> str:
         """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@someone"."""
-        return _NAME.sub(self._hidden, unhandled(defang(clean(text))))
+        return _TYPED.sub(self._hidden, defang(clean(text)))
 
     def _hidden(self, found: re.Match[str]) -> str:
         typed = found[0]
@@ -64,7 +73,7 @@ class Handles:
         if name in self.names and (at or _may_be_a_word(name)):
             who = self.names[name]
             return SOMEBODY if who is None else self.handle(who)
-        return f"@{SOMEBODY}" if at else typed
+        return f"@{SOMEBODY}" if at else _unforged(typed)
 
     def ids(self, text: str) -> str | None:
         """An answer with mentions in the place of handles; None if it has a handle that was not given out."""
@@ -76,8 +85,17 @@ class Handles:
 
 
 def unhandled(text: str) -> str:
-    """Foreign text in which nothing reads as a handle: "P3" becomes "P-3", "BOT" "bot"."""
-    return _FORGED.sub(lambda found: "P-" if found[1] else "bot", text)
+    """Foreign text in which nothing reads as a handle: "P3" and "p3" become "P-3" and "p-3", "BOT" and "B0T" "bot"."""
+    return _WORD.sub(lambda found: _unforged(found[0]), text)
+
+
+def _unforged(word: str) -> str:
+    """A word as it is, unless it looks like a handle, in whatever letters."""
+    looks = skeleton(word)
+    if _LIKE_A_HANDLE.fullmatch(looks):
+        digits = next(at for at, char in enumerate(word) if char.isnumeric())
+        return f"{word[:digits]}-{word[digits:]}"
+    return "bot" if unleet(looks) == "bot" else word
 
 
 def _may_be_a_word(name: str) -> bool:

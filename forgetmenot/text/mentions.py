@@ -7,11 +7,18 @@ to a model, so nobody can be named by somebody who typed the brackets.
 import re
 from collections.abc import Mapping
 
+from forgetmenot.text.lookalikes import skeleton
+
 SOMEBODY = "somebody"
 """What is shown for an id that has no name (any more)."""
 
 MENTION = re.compile(r"<@([A-Za-z0-9_:.-]{1,64})>")
 """A mention; group 1 is the viewer's id (Twitch's digits, or a provisional `login:alice`)."""
+
+_STAND_FOR = """you your yourself me i we he she they them bot system assistant streamer mod moderator nobody
+anybody everybody everyone someone somebody"""
+_NOBODYS = frozenset(_STAND_FOR.split())
+"""Words that stand for somebody, or for nobody, in what a model or a person reads."""
 
 _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 
@@ -31,7 +38,12 @@ def ids_in(text: str) -> tuple[str, ...]:
 
 def show(text: str, names: Mapping[str, str]) -> str:
     """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
-    return MENTION.sub(lambda found: names.get(found[1], SOMEBODY), text)
+    return MENTION.sub(lambda found: called(names[found[1]]) if found[1] in names else SOMEBODY, text)
+
+
+def called(name: str) -> str:
+    """A name as it is shown: behind an @ where it is a word that stands for somebody else ("You", "somebody")."""
+    return f"@{name}" if skeleton(name).strip() in _NOBODYS else name
 
 
 def defang(text: str) -> str:

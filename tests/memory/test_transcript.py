@@ -1,5 +1,9 @@
 """A window as a model reads it."""
 
+from dataclasses import replace
+
+import pytest
+
 from forgetmenot.domain.chat import EventKind, Line, Role
 from forgetmenot.llm.offline_transcript import Burst, Happened, Said, read
 from forgetmenot.memory.counted import counted
@@ -34,3 +38,22 @@ def test_counting_names_people_numbers_and_shared_words_only() -> None:
     window = [line(1, "1", "pizza secretword"), line(2, "2", "pizza time"), line(3, "2", "!so pizza")]
     summary = counted(window, Handles.of(["1", "2"]))
     assert summary == "Chat in numbers: 3 lines by <@2> (2), <@1> (1). Words that came up: pizza."
+
+
+@pytest.mark.parametrize("length", range(470, 520))
+def test_a_line_is_cut_before_a_name_not_inside_it(length: int) -> None:
+    handles = Handles.of(
+        [str(number) for number in range(1, 13)], {f"user{number}": str(number) for number in range(1, 13)}
+    )
+    spoken = ("y " * 300)[: length - 8] + " @user12 was it"
+    (shown,) = transcript([line(1, "12", spoken)], handles)
+    assert "P1" not in shown.removeprefix("[00:01] P12: ").replace("P12", "")
+    same = [line(seq, str(seq), ("y " * 300)[: length - 308] + " @user12 was it") for seq in range(1, 5)]
+    assert "P1" not in transcript([replace(each, text=f"zz{each.text}") for each in same], handles)[0].replace(
+        "P12", ""
+    )
+
+
+def test_one_endless_word_is_cut_anyway() -> None:
+    (shown,) = transcript([line(1, "1", "a" * 900)], Handles.of(["1"]))
+    assert shown == "[00:01] P1: " + "a" * 500

@@ -27,3 +27,10 @@ def test_what_is_no_id_is_refused(bad: str) -> None:
 @given(st.text(alphabet=st.sampled_from("<＜@＠42> a"), max_size=30) | st.text(max_size=40))
 def test_foreign_text_mentions_nobody(text: str) -> None:
     assert ids_in(defang(text)) == ()
+
+
+def test_a_name_that_stands_for_somebody_else_is_shown_behind_an_at() -> None:
+    names = {"1": "You", "2": "somebody", "3": "alice", "4": "уou"}
+    assert (
+        show("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == "@You told @somebody, alice and @уou; somebody left"
+    )
