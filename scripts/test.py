@@ -15,6 +15,7 @@ import venv
 from collections.abc import Callable
 from pathlib import Path
 
+import browser
 import environment
 from environment import ROOT, say
 
@@ -34,6 +35,7 @@ def main() -> int:
         "tests": lambda: run([python, "-m", "pytest", "-q", "-n", "auto", *unmarked]),
     }
     if not quick:
+        say(f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}.")
         gates["wheel"] = lambda: wheel(python)
     failed = [name for name, gate in gates.items() if not timed(name, gate)]
     say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates)} gates passed.")

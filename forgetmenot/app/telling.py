@@ -22,7 +22,7 @@ async def why(db: Database, reply_id: int) -> dict[str, object]:
         "id": reply.id,
         "at": reply.at,
         "who": told.speaker,
-        "asked": told.asked,
+        "asked": told.asked.removeprefix("@").removeprefix(f"{told.speaker}: "),
         "text": reply.text,
         "status": reply.status,
         "detail": reply.detail,

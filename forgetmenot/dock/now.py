@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from aiohttp import web
 
+from forgetmenot.actions import switches
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
 from forgetmenot.store import action_logs, channel_state, dock_feed, model_calls
@@ -20,6 +21,7 @@ async def standing(desk: Desk) -> Item:
     """How things stand. Times in ms; `spent`: tokens of the last 24 hours."""
     now, settings, state = desk.clock.now(), desk.settings(), desk.control.state()
     channel = await channel_state.read_all(desk.db)
+    switched = switches.of(channel)
     spent = await model_calls.spent(desk.db, since=now - DAY)
     return {
         "name": settings.bot.name,
@@ -29,9 +31,9 @@ async def standing(desk: Desk) -> Item:
         "live": channel.get("live") == "1",
         "live_since": int(channel.get("started_at") or 0),
         "mode": settings.bot.mode,
-        "paused": channel.get("paused") == "1",
-        "quiet_until": int(channel.get("quiet_until") or 0),
-        "safe_mode": channel.get("safe_mode") == "1" or settings.actions.safe_mode,
+        "paused": switched.paused,
+        "quiet_until": switched.quiet_until,
+        "safe_mode": switched.safe_mode or settings.actions.safe_mode,
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "login": state.login,

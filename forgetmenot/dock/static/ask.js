@@ -7,6 +7,7 @@ let hiding = 0;
 
 export function say(line, ok = true) {
   const toast = document.getElementById("toast");
+  if (!toast) return;
   put(toast, h("p", { class: ok ? "good" : "bad" }, line));
   toast.classList.add("shown");
   clearTimeout(hiding);

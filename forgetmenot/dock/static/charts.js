@@ -43,8 +43,8 @@ export function bars(label, { ends = true } = {}) {
 // rows: [label, value], the names long: lying bars
 export const lying = (label) => (rows) => {
   const most = Math.max(...rows.map((row) => Number(row[1])), 1);
-  return h("div", { class: "lying", role: "img", "aria-label": label }, rows.map((row, place) => {
-    const fill = h("i", { class: `tone${place % 6}` });
+  return h("div", { class: "lying", role: "img", "aria-label": label }, rows.map((row) => {
+    const fill = h("i", { class: "tone0" });
     fill.style.width = `${Math.max(1, (Number(row[1]) / most) * 100)}%`;
     return h("div", {}, h("span", { class: "name" }, row[0]), h("span", { class: "meta" }, row.slice(1).join(" ")), h("div", { class: "track" }, fill));
   }));

@@ -63,8 +63,10 @@ const handlers = {
   changed() { tell("changed"); },
 };
 
+export const disconnect = () => source?.close();
+
 export function connect() {
-  source?.close();
+  disconnect();
   source = new EventSource(mark ? `/events?after=${mark}` : "/events");
   for (const [name, handle] of Object.entries(handlers)) {
     source.addEventListener(name, (event) => handle(JSON.parse(event.data), event.lastEventId));
@@ -84,9 +86,4 @@ async function again() {
   } catch (problem) {
     if (problem.status !== 401) again();
   }
-}
-
-export function forgetItems() {
-  mark = "";
-  connect();
 }

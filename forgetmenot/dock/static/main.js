@@ -2,7 +2,7 @@
 
 import { h, put, redraw, icon, button } from "./dom.js";
 import { whenLockedOut } from "./api.js";
-import { connect, listen, state } from "./live.js";
+import { connect, disconnect, listen, state } from "./live.js";
 import { act } from "./ask.js";
 import { left, clock } from "./words.js";
 import * as now from "./panels/now.js";
@@ -61,7 +61,7 @@ function standing(told) {
   if (told.trouble) return ["bad", told.trouble];
   if (told.phase === "none") return ["", "No channel is read"];
   if (told.phase !== "connected") return ["warn", "Connecting to chat …"];
-  return ["good", told.live ? `Live in ${told.channel}` : `In ${told.channel}`];
+  return ["good", told.live ? `Live in ${told.channel}` : `Reading ${told.channel}`];
 }
 
 function drawTop() {
@@ -85,7 +85,14 @@ function drawTop() {
   );
 }
 
+let locked = false;
+
 whenLockedOut(() => {
+  if (locked) return;
+  locked = true;
+  disconnect();
+  shown?.close?.();
+  shown = null;
   put(
     document.body,
     h("main", { class: "locked" }, h("h1", {}, "Open the dock’s address again"),
@@ -95,6 +102,7 @@ whenLockedOut(() => {
 });
 
 listen((what, data) => {
+  if (locked) return;
   if (what === "now" || what === "connection") {
     drawTop();
     drawNav(route()[0]);
@@ -105,10 +113,15 @@ listen((what, data) => {
 });
 
 setInterval(() => {
+  if (locked) return;
   if (state.now?.quiet_until > clock.now() - 2000) drawTop();
   shown?.tick?.();
 }, 1000);
-window.addEventListener("hashchange", () => { open(); main.focus({ preventScroll: true }); });
+window.addEventListener("hashchange", () => {
+  if (locked) return location.reload();
+  open();
+  main.focus({ preventScroll: true });
+});
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 drawTop();
 open();

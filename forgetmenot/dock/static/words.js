@@ -48,7 +48,7 @@ export const SECTIONS = {
   channel: "Channel", channel_notes: "Channel notes", channel_notes_more: "More channel notes", digest: "The week",
   episodes: "Recent episodes", speaker: "Who speaks", brief: "Who they are", lore: "Notes about them",
   others: "Notes about others", past_episode: "An older episode", own_messages: "Their last lines",
-  chat: "Chat", bot_replies: "Own last replies", actions_done: "Done lately", message: "The message", date: "Date",
+  chat: "Chat", bot_replies: "Own last replies", actions_done: "Done lately", message: "The message", now: "Date",
 };
 export const section = (name) => SECTIONS[name] || name.replaceAll("_", " ");
 export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "brief", "past_episode", "episodes", "digest"]);

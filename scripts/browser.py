@@ -1,0 +1,44 @@
+"""The browser that tests and screenshots drive: the Chromium that is on the machine; Debian's is installed if need be.
+
+Nothing but the standard library. No browser is ever downloaded from anywhere but the system's own packages.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge")
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find() -> str | None:
+    """Its path; `FORGETMENOT_BROWSER` names another one."""
+    named = os.environ.get("FORGETMENOT_BROWSER")
+    found = [named, *map(shutil.which, NAMES), *PLACES]
+    return next((one for one in found if one and Path(one).exists()), None)
+
+
+def ensure() -> str | None:
+    """The same; on Debian as root it is installed first if there is none."""
+    apt = shutil.which("apt-get")
+    if find() is None and apt and hasattr(os, "geteuid") and os.geteuid() == 0:
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in ([apt, "update", "-qq"], [apt, "install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+            subprocess.run(command, check=False, capture_output=True, env=quiet)
+    return find()

@@ -1,0 +1,100 @@
+"""Pictures of each of the dock's panels on the demo's memory: `python scripts/screenshots.py FOLDER [--light]`.
+
+At 300, 420 and 1100 px, in the Chromium that is on the machine. Files are named PANEL-WIDTH.png.
+"""
+
+import argparse
+import asyncio
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import browser
+import environment
+from environment import ROOT, fail, say
+
+WIDTHS = (300, 420, 1100)
+PLACES = {
+    "now": "now",
+    "people": "memory/people",
+    "person": "",
+    "chain": "memory/note/2",
+    "streams": "memory/streams",
+    "notes": "memory/notes",
+    "approvals": "approvals",
+    "figures": "figures",
+    "health": "health",
+    "rights": "rights",
+    "settings": "settings",
+    "why": "now",
+}
+
+
+def main() -> int:
+    """Play the demo, take the pictures, end the demo."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the pictures go")
+    parser.add_argument("--light", action="store_true", help="as a light system shows it")
+    arguments = parser.parse_args()
+    python = environment.ensure("dev")
+    if Path(sys.prefix) != python.parents[1]:
+        return subprocess.run([str(python), __file__, *sys.argv[1:]], check=False).returncode
+    if browser.ensure() is None:
+        fail("there is no Chromium here. FORGETMENOT_BROWSER names one.")
+    folder: Path = arguments.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-screenshots-") as name:
+        command = [sys.executable, "-m", "forgetmenot", "demo", "--fast", "--stay", "--json"]
+        command += ["--db", str(Path(name) / "memory.sqlite3")]
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
+            try:
+                asyncio.run(take(address_of(demo), folder, "light" if arguments.light else "dark"))
+            finally:
+                demo.terminate()
+    return 0
+
+
+def address_of(demo: "subprocess.Popen[str]") -> str:
+    """Where the demo's dock is, as the demo says it."""
+    for line in demo.stderr or ():
+        if found := next((word for word in line.split() if word.startswith("http://")), ""):
+            return found
+    fail("the demo ended before its dock was open.")
+    return ""
+
+
+async def take(address: str, folder: Path, scheme: str) -> None:
+    """Every panel in every width."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
+        for width in WIDTHS:
+            context = await running.new_context(
+                viewport={"width": width, "height": 720 if width > 600 else 800},
+                color_scheme="light" if scheme == "light" else "dark",
+                reduced_motion="reduce",
+            )
+            page = await context.new_page()
+            await page.goto(address)
+            await page.get_by_text("the remainder is").or_(page.locator(".item.episode")).first.wait_for(timeout=60_000)
+            await page.wait_for_timeout(8_000 if width == WIDTHS[0] else 500)  # the demo plays its two evenings
+            for name, place in PLACES.items():
+                if name == "person":
+                    await page.evaluate("location.hash = 'memory/people'")
+                    await page.locator("a.item.person").first.click()
+                else:
+                    await page.evaluate("place => { location.hash = place }", place)
+                await page.wait_for_timeout(700)
+                if name == "why":
+                    await page.locator(".item.reply.sent").get_by_role("button", name="Why").first.click()
+                    await page.wait_for_timeout(500)
+                await page.screenshot(path=folder / f"{name}-{width}.png")
+                say(f"{name}-{width}.png")
+            await context.close()
+        await running.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""A demo's memory that was played once, and a bot with its dock on a copy of it, on a loopback Twitch."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import browser
+import msgspec
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+
+from forgetmenot.app.bot import Bot
+from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.demo import script
+from forgetmenot.demo.show import bot_on
+from forgetmenot.settings.schema import DockSettings, Settings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.store import news
+from forgetmenot.store.database import open_database
+from tests.dock.conftest import free_port
+
+BROWSER = browser.find()
+EXPECTED = ("Failed to load resource: the server responded with a status of 401",)
+
+
+def play(folder: Path) -> Path:
+    """Play the demo into a new folder; the memory's path."""
+    path = folder / "memory.sqlite3"
+    command = [sys.executable, "-m", "forgetmenot", "demo", "--fast", "--json", "--db", str(path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100, env={**os.environ})
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@dataclass
+class House:
+    """A bot with its dock. `address` has the token."""
+
+    bot: Bot
+    sim: TwitchSim
+    clock: ManualClock
+    address: str
+
+    async def settle(self) -> None:
+        """Wait until what was said was heard, and answered."""
+        before = [(connection, connection.pongs) for connection in self.sim.irc.connections]
+        await self.sim.ping()
+        await self.sim.until(lambda: all(connection.pongs > pongs for connection, pongs in before), 10)
+        await self.bot.settle()
+
+    async def propose_timeout(self) -> None:
+        """Frank asks for a timeout of his own, which has to be approved."""
+        await self.sim.say("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
+        await self.settle()
+
+
+@contextlib.asynccontextmanager
+async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House]:
+    """A bot on a copy of that memory."""
+    here = shutil.copytree(memory.parent, folder / "house") / memory.name
+    async with open_database(here) as db:
+        last = await news.last_heard(db)
+    clock = ManualClock(last + DAY // 2)
+    told: list[str] = []
+    settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))
+    sim = TwitchSim(channel=script.STREAMER, now=clock.now)
+    async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
+        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now(), stream_id="99")
+        await bot.chores.catch_up()
+        address = next(word for line in told for word in line.split() if word.startswith("http"))
+        yield House(bot, sim, clock, address)
+
+
+@contextlib.asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    """A headless browser of its own."""
+    assert BROWSER is not None
+    async with async_playwright() as playwright:
+        running = await playwright.chromium.launch(executable_path=BROWSER, args=list(browser.ARGUMENTS))
+        try:
+            yield running
+        finally:
+            await running.close()
+
+
+@contextlib.asynccontextmanager
+async def page_on(running: Browser, address: str, width: int = 420, height: int = 900) -> AsyncIterator[Page]:
+    """A page that has the address open; at its end no error stands in its console."""
+    errors: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
+            errors.append(message.text)
+
+    context = await running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    page = await context.new_page()
+    page.on("console", note)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_default_timeout(8_000)
+    await page.goto(address)
+    await page.wait_for_selector("#top .switches")
+    yield page
+    await context.close()
+    assert errors == []

@@ -1,0 +1,329 @@
+"""The dock in a real Chromium, before a running bot on the demo's memory."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.store import action_logs, channel_state, notes, viewers
+from forgetmenot.store.notes import NewNote
+from tests.dock.house import BROWSER, House, chromium, opened, page_on, play
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
+]
+PANELS = ("now", "memory", "approvals", "figures", "health", "rights", "settings")
+PLACES = (*PANELS, "memory/channel", "memory/streams", "memory/notes", "memory/note/2")
+EVIL = "<img src=x onerror=document.title='broken'>"
+
+
+@pytest.fixture(scope="session")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture
+async def house(memory: Path, tmp_path: Path) -> AsyncIterator[House]:
+    async with opened(memory, tmp_path) as here:
+        yield here
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Browser]:
+    async with chromium() as one:
+        yield one
+
+
+async def until(page: Page, condition: str) -> None:
+    """Wait until an expression holds (Playwright's own waiting needs eval, which the page forbids)."""
+    async with asyncio.timeout(8):
+        while not await page.evaluate(condition):  # noqa: ASYNC110  # another process's state
+            await asyncio.sleep(0.05)
+
+
+async def go(page: Page, place: str) -> None:
+    await page.evaluate("place => { location.hash = place }", place)
+    await until(page, f"document.querySelector('main').classList.contains('{place.split('/', maxsplit=1)[0]}')")
+    await until(page, "document.querySelector('.room').childElementCount > 0")
+
+
+async def wide(page: Page) -> int:
+    return int(await page.evaluate("document.documentElement.scrollWidth"))
+
+
+@pytest.mark.parametrize("width", [300, 420, 1100])
+async def test_every_panel_fits_and_has_something_to_say(house: House, running: Browser, width: int) -> None:
+    async with page_on(running, house.address, width) as page:
+        for place in PLACES:
+            await go(page, place)
+            await expect(page.locator("main")).not_to_be_empty()
+            await until(page, "document.querySelector('main').innerText.length > 60")
+            assert await wide(page) <= width, place
+
+
+async def test_the_token_leaves_the_address_and_a_reload_needs_it_no_more(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        assert "token" not in page.url
+        await page.reload()
+        await page.wait_for_selector("#top .switches")
+
+
+async def test_an_expired_cookie_asks_for_the_address_again(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await page.context.clear_cookies()
+        await page.evaluate("location.hash = 'health'")
+        await expect(page.get_by_role("heading", name="Open the dock’s address again")).to_be_visible()
+
+
+async def test_a_stale_page_reloads_itself(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        build = await page.locator("meta[name=build]").get_attribute("content")
+        hello = 'event: hello\ndata: {"build": "another", "at": 1}\n\n'
+        await page.route("**/events*", lambda route: route.fulfill(content_type="text/event-stream", body=hello))
+        loads: list[str] = []
+        page.on("load", lambda _page: loads.append("load"))
+        await page.evaluate(f"import('/static/{build}/live.js').then(m => m.connect())")
+        async with asyncio.timeout(5):
+            while not loads:  # noqa: ASYNC110  # another process's event
+                await asyncio.sleep(0.05)
+        await page.unroute("**/events*")
+        await page.goto(house.address)
+        assert await page.locator("meta[name=build]").get_attribute("content") == build
+
+
+async def test_what_is_said_appears_by_itself_with_its_why(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await house.sim.say("heidi", "@forgetmenot what is my cat called?")
+        await house.settle()
+        await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
+        reply = page.locator(".item.reply").first
+        await expect(reply).to_contain_text("said")
+        await reply.get_by_role("button", name="Why").click()
+        sheet = page.locator("dialog")
+        await expect(sheet).to_contain_text("What the model was shown")
+        await expect(sheet).to_contain_text("of 4,000 tokens")
+        await expect(sheet.locator("li.remembered", has_text="Miso").first).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(sheet).to_have_count(0)
+
+
+async def test_names_and_texts_from_chat_are_text(house: House, running: Browser) -> None:
+    async with house.bot.db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
+        await tx.execute("UPDATE streams SET title = ?", (EVIL,))
+    async with page_on(running, house.address) as page:
+        await house.sim.say("bob", EVIL)
+        await house.settle()
+        await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
+        for place in PLACES:
+            await go(page, place)
+            await page.wait_for_timeout(150)
+            assert await page.locator("main img").count() == 0
+            assert "broken" not in await page.title()
+        await go(page, "memory/note/2")
+        await expect(page.locator(".fact")).to_contain_text(EVIL)
+
+
+async def test_approve_end_to_end(house: House, running: Browser) -> None:
+    async with page_on(running, house.address, 300) as page:
+        await house.propose_timeout()
+        [row] = await action_logs.waiting(house.bot.db, house.clock.now())
+        await expect(page.locator("#nav .badge")).to_have_text("1")
+        await go(page, "approvals")
+        await expect(page.locator(".countdown")).to_contain_text(":")
+        await page.get_by_role("button", name="Approve").click()
+        await expect(page.locator("#toast")).to_contain_text("timed out")
+        done = await action_logs.get(house.bot.db, row.id)
+        assert done is not None
+        assert done.status is action_logs.Status.DONE
+        await expect(page.locator("#nav .badge")).to_have_count(0)
+        await page.get_by_role("button", name="Undo").first.click()
+        await expect(page.locator("#toast")).to_contain_text("undone")
+
+
+async def test_deny_end_to_end(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await house.propose_timeout()
+        [row] = await action_logs.waiting(house.bot.db, house.clock.now())
+        await go(page, "approvals")
+        await page.get_by_role("button", name="Deny").click()
+        await expect(page.locator(".item.action.denied").first).to_contain_text("Frank")
+        denied = await action_logs.get(house.bot.db, row.id)
+        assert denied is not None
+        assert denied.status is action_logs.Status.DENIED
+
+
+async def test_erase_end_to_end(house: House, running: Browser) -> None:
+    heidi = await viewers.viewer_by_login(house.bot.db, "heidi")
+    assert heidi is not None
+    async with page_on(running, house.address) as page:
+        await go(page, "rights")
+        await page.get_by_label("Whom is it about?").fill("heidi")
+        row = page.locator(".item.person", has_text="Heidi")
+        await expect(page.locator(".item.person")).to_have_count(1)
+        async with page.expect_download() as file:
+            await row.get_by_role("button", name="Export").click()
+        assert "Miso" in json.dumps(json.loads((await (await file.value).path()).read_text()))
+        await row.get_by_role("button", name="Erase").click()
+        await expect(page.get_by_role("button", name="Erase for good")).to_be_disabled()
+        await page.get_by_label("Type heidi to confirm").fill("heidi")
+        await page.get_by_role("button", name="Erase for good").click()
+        await expect(page.locator("#toast")).to_contain_text("Erased:", timeout=20_000)
+        await expect(page.locator(".item.person")).to_have_count(0)
+    assert await viewers.get(house.bot.db, heidi.id) is None
+    assert await house.bot.db.row("SELECT 1 FROM semantic_notes WHERE fact LIKE '%Miso%'") is None
+
+
+async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back(
+    house: House, running: Browser
+) -> None:
+    bob = await viewers.viewer_by_login(house.bot.db, "bob")
+    assert bob is not None
+    async with page_on(running, house.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await page.get_by_label("Remember about them").fill("collects old maps")
+        await page.get_by_role("button", name="Add").click()
+        card = page.locator(".notecard", has_text="collects old maps")
+        await card.get_by_role("button", name="Edit").click()
+        await page.get_by_label("The fact").fill("collects old sea maps")
+        await page.get_by_role("button", name="Save").click()
+        card = page.locator(".notecard", has_text="collects old sea maps")
+        await expect(card).to_be_visible()
+        await card.get_by_role("button", name="Pin", exact=True).click()
+        await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
+        await card.get_by_role("button", name="Never bring up").click()
+        await expect(card.locator(".chip", has_text="never brought up")).to_be_visible()
+        await card.get_by_role("button", name="Retract").click()
+        await expect(card).to_have_count(0)
+        await page.get_by_role("button", name="Show history").click()
+        await expect(page.locator(".notecard.superseded", has_text="collects old maps")).to_be_visible()
+        await page.locator(".notecard.retracted").get_by_role("button", name="Undo").click()
+        await page.get_by_role("button", name="Show what stands").click()
+        await expect(card).to_be_visible()
+
+
+async def test_the_switches_and_the_mode_are_the_same_in_two_docks(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as one, page_on(running, house.address) as other:
+        await one.get_by_role("button", name="Pause").click()
+        await expect(other.get_by_role("button", name="Resume")).to_be_visible()
+        assert await channel_state.read(house.bot.db, "paused") == "1"
+        await other.get_by_role("button", name="Resume").click()
+        await expect(one.get_by_role("button", name="Pause")).to_be_visible()
+        await one.get_by_role("button", name="Safe mode").click()
+        await expect(other.get_by_role("button", name="Safe mode on")).to_be_visible()
+        await one.get_by_label("Mode").select_option("shadow")
+        await expect(other.get_by_label("Mode")).to_have_value("shadow")
+        assert house.bot.settings().bot.mode == "shadow"
+
+
+async def test_a_setting_is_changed_and_a_wrong_one_is_refused(house: House, running: Browser) -> None:
+    async with page_on(running, house.address, 300) as page:
+        await go(page, "settings")
+        field = page.get_by_label("max chars")
+        await field.fill("9000")
+        await page.locator(".setting", has=field).get_by_role("button", name="Save").click()
+        await expect(page.locator("#toast")).to_contain_text("max_chars")
+        await expect(field).to_have_value("500")
+        await field.fill("200")
+        await page.locator(".setting", has=field).get_by_role("button", name="Save").click()
+        await expect(page.locator("#toast")).to_contain_text("is changed")
+    assert house.bot.settings().reply.max_chars == 200
+
+
+async def test_a_message_is_tried_and_nothing_is_said(house: House, running: Browser) -> None:
+    said = await house.bot.db.value("SELECT count(*) FROM bot_messages")
+    async with page_on(running, house.address) as page:
+        await page.get_by_text("Try a message, in shadow").click()
+        await page.get_by_label("What would it say to").fill("heidi")
+        await page.get_by_label("the message").fill("what is my cat called?")
+        await page.get_by_role("button", name="Try").click()
+        await expect(page.locator(".result .text")).to_contain_text("Miso")
+        await expect(page.locator(".result")).to_contain_text("Nothing was said or done.")
+    assert await house.bot.db.value("SELECT count(*) FROM bot_messages") == said
+
+
+async def test_the_keyboard_is_enough(house: House, running: Browser) -> None:
+    async with page_on(running, house.address, 1100) as page:
+        await house.propose_timeout()
+        await expect(page.locator("#nav .badge")).to_have_text("1")
+        await tab_to(page, "Approvals")
+        await page.keyboard.press("Enter")
+        await tab_to(page, "Deny")
+        await page.keyboard.press("Space")
+        await expect(page.locator(".item.action.denied").first).to_be_visible()
+        await tab_to(page, "Rights")
+        await page.keyboard.press("Enter")
+        await tab_to(page, "Erase")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("dialog")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.locator("dialog")).to_have_count(0)
+        assert await page.evaluate("document.activeElement.textContent") == "Erase"
+
+
+async def tab_to(page: Page, name: str) -> None:
+    for _ in range(120):
+        await page.keyboard.press("Tab")
+        held = await page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent")
+        if held == name:
+            outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", f"{name} does not show that it has the focus"
+            return
+    raise AssertionError(f"{name} cannot be reached")
+
+
+async def test_ten_thousand_notes_are_a_window(house: House, running: Browser) -> None:
+    bob = await viewers.viewer_by_login(house.bot.db, "bob")
+    assert bob is not None
+    new = [
+        NewNote(
+            Scope.VIEWER, bob.id, f"owns the blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number
+        )
+        for number in range(10_000)
+    ]
+    async with house.bot.db.write() as tx:
+        await notes.insert_many(tx, new, cause="test", now=1)
+    async with page_on(running, house.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await expect(page.locator(".notecard").first).to_be_visible()
+        assert await page.locator(".notecard").count() <= 200
+        for share in (0.3, 0.7, 1.0, 0.1):
+            await page.evaluate("share => window.scrollTo(0, document.body.scrollHeight * share)", share)
+            await until(
+                page,
+                "[...document.querySelectorAll('.notecard')].some(n => { const b = n.getBoundingClientRect();"
+                " return b.bottom > 0 && b.top < innerHeight })",
+            )
+            assert await page.locator(".notecard").count() <= 250
+
+
+async def test_a_busy_chat_leaves_the_page_usable_and_small(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        for burst in range(10):
+            for number in range(40):
+                await house.sim.say(f"viewer{number}", f"line {burst} {number} of many")
+            await house.settle()
+        await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
+        assert await page.locator(".feed .item").count() <= 120
+        await page.get_by_role("button", name="Chat").click()
+        await expect(page.locator(".feed .item.line")).to_have_count(0)
+
+
+async def test_after_a_lost_connection_it_says_so_and_catches_up(
+    memory: Path, tmp_path: Path, running: Browser
+) -> None:
+    async with opened(memory, tmp_path / "one") as first:
+        port = int(first.address.split(":")[2].split("/")[0])
+        context = page_on(running, first.address)
+        page = await context.__aenter__()
+        await expect(page.locator("#top")).to_contain_text("streamer")
+    await expect(page.locator("#top")).to_contain_text("out of reach")
+    async with opened(memory, tmp_path / "two", port=port) as again:
+        await page.goto(again.address)
+        await expect(page.locator("#top")).not_to_contain_text("out of reach")
+    await page.context.close()

@@ -1,0 +1,162 @@
+"""What the panels are told: texts as they are, names looked up, odd questions refused in a sentence."""
+
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.dock import assets
+from forgetmenot.dock.deeds import DEEDS
+from forgetmenot.dock.health import parts, promises
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import dock_figures, notes
+from forgetmenot.store.database import Database
+from forgetmenot.store.notes import NewNote
+from tests.dock.conftest import STATE, Served
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+async def rows(dock: Served, path: str) -> Any:  # noqa: ANN401  # JSON
+    status, told = await dock.get(path)
+    assert status == 200, told
+    return told
+
+
+@pytest.fixture
+async def people(db: Database, clock: ManualClock) -> None:
+    async with db.write() as tx:
+        await tx.many(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
+            [("1", "alice", "Alice", 1, 5), ("2", "bob", EVIL, 1, 9), ("3", "carol_x", "Carol", 1, 1)],
+        )
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at, title) VALUES (1, 1, 2, ?)", (EVIL,))
+        await tx.execute("INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)", (clock.now(), clock.now()))
+        for number in range(120):
+            new = NewNote(Scope.VIEWER, "1", f"knows fact {number} of <@2>", 0.8, SourceKind.SELF_CLAIM, number)
+            await notes.insert(tx, new, cause="test", now=number)
+        bit = NewNote(Scope.RUNNING_BIT, None, EVIL, 0.9, SourceKind.OBSERVED, 500)
+        await notes.insert(tx, bit, cause="test", now=500)
+
+
+@pytest.mark.usefixtures("people")
+async def test_people_are_found_by_any_part_of_a_name_and_regulars_come_first(dock: Served) -> None:
+    await dock.enter()
+    everybody = await rows(dock, "/api/people")
+    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"]
+    assert everybody["rows"][0]["notes"] == 120
+    assert [one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]] == ["1"]
+    assert (await rows(dock, "/api/people?find=%25"))["total"] == 0  # a % is a %
+    assert [one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]] == ["3"]
+
+
+@pytest.mark.usefixtures("people")
+async def test_notes_come_in_pages_with_present_names(dock: Served) -> None:
+    await dock.enter()
+    page = await rows(dock, "/api/notes?subject=1&offset=100&limit=50")
+    assert page["total"] == 120
+    assert len(page["rows"]) == 20
+    assert page["rows"][0]["fact"] == f"knows fact 19 of {EVIL}"  # as text: the page never reads markup
+    channel = await rows(dock, "/api/notes?scope=channel")
+    assert [one["fact"] for one in channel["rows"]] == [EVIL]
+    assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
+    assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
+
+
+@pytest.mark.usefixtures("people")
+async def test_every_panel_answers(dock: Served) -> None:
+    await dock.enter()
+    for path in ("now", "approvals", "figures", "health", "settings", "streams", "stream/1", "left_alone", "person/1"):
+        await rows(dock, f"/api/{path}")
+
+
+MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 chain/x chain/9 why/7
+    stream/99999999999999999999 nothing"""
+
+
+@pytest.mark.parametrize("path", MISSING.split())
+async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served, path: str) -> None:
+    await dock.enter()
+    status, told = await dock.get(f"/api/{path}")
+    assert status == 404
+    assert isinstance(told, dict)
+    assert told["line"].endswith(".")
+
+
+@pytest.mark.parametrize("body", [[], "x", {"id": "3"}, {"evil": 1}, {"text": "x" * 5_000}])
+async def test_a_body_that_is_none_is_refused(dock: Served, body: object) -> None:
+    await dock.enter()
+    assert (await dock.post("/api/do/edit", body))[0] == 400
+    assert dock.control.asked == []
+
+
+async def test_every_deed_reaches_the_bot(dock: Served) -> None:
+    await dock.enter()
+    body = {"id": 7, "viewer": "1", "text": "pause", "on": False, "table": "bot", "key": "mode", "value": "live"}
+    for name in DEEDS:
+        assert await dock.post(f"/api/do/{name}", body) == (200, {"ok": True, "line": "Done."})
+    assert [asked[0] for asked in dock.control.asked] == list(DEEDS)
+    assert ("set", "bot", "mode", "live") in dock.control.asked
+    assert ("opt_out", "1", False) in dock.control.asked
+    assert (await dock.post("/api/do/nothing", body))[0] == 404
+
+
+async def test_a_message_can_be_tried(dock: Served) -> None:
+    await dock.enter()
+    status, told = await dock.post("/api/try", {"viewer": "alice", "text": "hi"})
+    assert (status, told) == (200, {"ok": True, "text": "alice: hi"})
+    assert (await dock.post("/api/try", {"viewer": "alice", "text": " "}))[0] == 400
+
+
+def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
+    files = assets.load().files
+    assert sum(len(content) for content in files.values()) <= 150_000
+    for name, content in files.items():
+        text = content.decode().replace("http://www.w3.org/2000/svg", "")
+        for odd in ("http:", "https:", "innerHTML", "insertAdjacentHTML", "document.write", " style=", "onclick="):
+            assert odd not in text, f"{odd} in {name}"
+
+
+async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -> None:
+    await dock.enter()
+    build = assets.load().build
+    async with dock.client.get(dock.origin) as answer:
+        assert f'content="{build}"' in await answer.text()
+        assert answer.headers["Cache-Control"] == "no-store"
+    async with dock.client.get(f"{dock.origin}/static/{build}/main.js") as answer:
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert answer.content_type == "text/javascript"
+    async with dock.client.get(f"{dock.origin}/static/older/main.js") as answer:
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert (resources.files("forgetmenot.dock") / "static" / "index.html").is_file()
+
+
+async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
+    counted = await dock_figures.promises(db, oldest=0)
+    assert all(promise.kept is not False for promise in promises(counted, Settings()))
+
+
+@pytest.mark.usefixtures("people")
+async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
+    counted = await dock_figures.promises(db, oldest=0)
+    broken = [promise.line for promise in promises(counted, Settings()) if promise.kept is False]
+    assert broken == ["Notes without an episode behind them"]
+
+
+def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
+    from dataclasses import replace
+
+    from forgetmenot.ports import ChoreState
+
+    ill = replace(
+        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It has lapsed.", model_trouble="No answer.",
+        memory_trouble="It waits.", chores=(ChoreState("sweep", "The disk is full.", 0),),
+    )  # fmt: skip
+    found = {part.name: part for part in parts(ill, Settings())}
+    for name in ("Chat", "Log-in", "Model", "Memory", "Chores"):
+        assert found[name].state == "trouble"
+        assert found[name].fix
+    assert all(part.state != "trouble" for part in parts(STATE, Settings()))
+    assert parts(replace(STATE, phase="none", login=""), Settings())[0].state == "off"

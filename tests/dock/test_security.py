@@ -1,0 +1,132 @@
+"""Who may look and who may act."""
+
+import stat
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from forgetmenot.dock.security import COOKIE_LASTS_S, TOKEN_FILE, check_host, token_in
+from forgetmenot.errors import SettingsError
+from forgetmenot.settings.load import parse_settings
+from tests.dock.conftest import Served
+
+ACT = {"id": 3}
+
+
+async def test_the_address_with_its_token_is_exchanged_for_a_strict_cookie_that_is_not_the_token(dock: Served) -> None:
+    async with dock.client.get(f"{dock.origin}/?token={dock.token}") as answer:
+        cookie = answer.headers["Set-Cookie"]
+        page = await answer.text()
+    assert "SameSite=Strict" in cookie
+    assert "HttpOnly" in cookie
+    assert f"Max-Age={COOKIE_LASTS_S}" in cookie
+    assert dock.token not in cookie
+    assert dock.token not in page
+
+
+async def test_without_the_address_there_is_only_a_sentence(dock: Served) -> None:
+    for address in ("/", "/?token=", "/?token=wrong", f"/?token={dock.token[:-1]}"):
+        async with dock.client.get(dock.origin + address) as answer:
+            assert answer.status == 401
+            assert "forgetmenot dock" in await answer.text()
+            assert "Set-Cookie" not in answer.headers
+    assert (await dock.get("/api/now"))[0] == 401
+    assert (await dock.get("/events"))[0] == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:{port}", "evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.nip.io:{port}", ""]
+)
+async def test_another_host_is_refused(dock: Served, host: str) -> None:
+    await dock.enter()
+    for path in ("/", f"/?token={dock.token}", "/api/now", "/events"):
+        async with dock.client.get(dock.origin + path, headers={"Host": host.format(port=dock.port)}) as answer:
+            assert answer.status in {400, 403}
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "http://evil.example", "http://localhost:{port}", "https://127.0.0.1:{port}", "http://127.0.0.1:1"],
+)
+async def test_another_origin_is_refused(dock: Served, origin: str) -> None:
+    await dock.enter()
+    told = origin.format(port=dock.port)
+    assert (await dock.get("/api/now", Origin=told))[0] == 403
+    assert (await dock.post("/api/do/approve", ACT, Origin=told))[0] == 403
+    assert dock.control.asked == []
+
+
+async def test_another_page_of_this_machine_may_not_read(dock: Served) -> None:
+    await dock.enter()
+    assert (await dock.get("/api/now", **{"Sec-Fetch-Site": "same-site"}))[0] == 403
+    assert (await dock.get("/api/now", **{"Sec-Fetch-Site": "same-origin"}))[0] == 200
+
+
+async def test_acting_needs_the_cookie_the_origin_and_the_token_in_its_header(dock: Served) -> None:
+    assert (await dock.post("/api/do/approve", ACT))[0] == 401
+    await dock.enter()
+    assert (await dock.post("/api/do/approve", ACT, X_Dock_Token=""))[0] == 403
+    assert (await dock.post("/api/do/approve", ACT, X_Dock_Token=dock.token + "x"))[0] == 403
+    async with dock.client.post(
+        f"{dock.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": dock.token}
+    ) as answer:
+        assert answer.status == 403  # no origin
+    headers = {"X-Dock-Token": dock.token, "Origin": dock.origin}
+    async with dock.client.post(f"{dock.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
+        assert answer.status == 403  # a form
+    assert dock.control.asked == []
+    assert await dock.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done."})
+    assert dock.control.asked == [("approve", 3)]
+
+
+async def test_nothing_is_changed_by_asking(dock: Served) -> None:
+    await dock.enter()
+    for method in ("GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        async with dock.client.request(
+            method, f"{dock.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": dock.token}
+        ) as answer:
+            assert answer.status in {404, 405}
+    assert dock.control.asked == []
+
+
+async def test_every_answer_forbids_foreign_and_inline_script(dock: Served) -> None:
+    await dock.enter()
+    for path in ("/", "/api/now", "/api/nothing", "/static/x/main.js", "/static/x/../../secrets"):
+        async with dock.client.get(dock.origin + path) as answer:
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy
+            assert "script-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert "require-trusted-types-for 'script'" in policy
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+
+
+async def test_no_answer_holds_the_token(dock: Served) -> None:
+    await dock.enter()
+    for path in ("/", "/api/now", "/api/settings", "/api/health", "/api/figures", "/api/approvals", "/api/people"):
+        async with dock.client.get(dock.origin + path) as answer:
+            assert dock.token not in await answer.text()
+
+
+def test_the_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) -> None:
+    token = token_in(tmp_path)
+    assert len(token) >= 43
+    assert token_in(tmp_path) == token
+    assert stat.S_IMODE((tmp_path / TOKEN_FILE).stat().st_mode) == 0o600
+    assert token_in(tmp_path, fresh=True) != token
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "localhost", ""])  # noqa: S104  # what must be refused
+def test_another_bind_address_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError, match=r"127\.0\.0\.1"):
+        check_host(host)
+    with pytest.raises(SettingsError, match=r"127\.0\.0\.1"):
+        parse_settings(f'[dock]\nhost = "{host}"', "config.toml")
+
+
+async def test_it_listens_on_this_machine_alone(dock: Served) -> None:
+    with pytest.raises(aiohttp.ClientError):
+        async with dock.client.get(f"http://[::1]:{dock.port}/"):
+            pass

@@ -1,0 +1,157 @@
+"""What happens reaches every open page, and a page that was away catches up."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.dock import stream
+from forgetmenot.dock.stream import marks_of
+from forgetmenot.store.database import Database
+from forgetmenot.store.dock_feed import Marks
+from tests.dock.conftest import Served
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "LOOK_EVERY_S", 0.02)
+
+
+async def say(db: Database, clock: ManualClock, *texts: str, viewer: str = "1", name: str = "Alice") -> None:
+    async with db.write() as tx:
+        await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
+        await tx.execute(
+            "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
+            " VALUES (?, ?, ?, 0, 0)",
+            (viewer, name.lower(), name),
+        )
+        for text in texts:
+            await tx.execute(
+                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
+                " VALUES (hex(randomblob(8)), 1, ?, 'message', ?, 'viewer', ?)",
+                (viewer, text, clock.now()),
+            )
+
+
+Told = tuple[str, str, object]
+
+
+async def told(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
+    """Events: name, id, data."""
+    name, mark = "", ""
+    async for raw in answer.content:
+        line = raw.decode().rstrip("\n")
+        if line.startswith("event: "):
+            name = line[7:]
+        elif line.startswith("id: "):
+            mark = line[4:]
+        elif line.startswith("data: "):
+            yield name, mark, json.loads(line[6:])
+            name, mark = "", ""
+
+
+async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Told:
+    async with asyncio.timeout(5):
+        async for event in events:
+            if event[0] == name and needle in json.dumps(event[2]):
+                return event
+    raise AssertionError(f"no {name}")
+
+
+async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock: ManualClock) -> None:
+    await dock.enter()
+    async with dock.client.get(f"{dock.origin}/events") as one, dock.client.get(f"{dock.origin}/events") as other:
+        first, second = told(one), told(other)
+        for page in (first, second):
+            assert (await until(page, "hello"))[2]["build"]  # type: ignore[index]
+            await until(page, "items")
+        await say(db, clock, "hello there")
+        assert await until(first, "items", "hello there") == await until(second, "items", "hello there")
+
+
+async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    await dock.enter()
+    await say(db, clock, "before")
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        mark = (await until(told(answer), "items", "before"))[1]
+    await say(db, clock, "meanwhile")
+    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": mark}) as answer:
+        events = told(answer)
+        items = (await until(events, "items"))[2]
+        assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
+        await until(events, "changed")
+
+
+async def test_marks_of_another_memory_are_not_believed(dock: Served, db: Database, clock: ManualClock) -> None:
+    await dock.enter()
+    await say(db, clock, "before")
+    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": "999.0.0"}) as answer:
+        await until(told(answer), "items", "before")
+
+
+async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
+    await dock.enter()
+    await say(db, clock, "something rude")
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        events = told(answer)
+        await until(events, "items", "rude")
+        async with db.write() as tx:
+            await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
+        assert (await until(events, "gone"))[2] == ["line:1"]
+
+
+async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
+    await dock.enter()
+    await say(db, clock, "secret", viewer="2", name="Bob")
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        assert (await until(told(answer), "items"))[2] == []
+
+
+async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None:
+    await dock.enter()
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        events = told(answer)
+        await until(events, "items")
+        await dock.post("/api/do/pin", {"id": 1})
+        await until(events, "changed")
+
+
+async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
+    def looking() -> list[asyncio.Task[object]]:
+        return [task for task in asyncio.all_tasks() if task.get_name() == "dock's look"]
+
+    await dock.enter()
+    assert not looking()
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        await until(told(answer), "items")
+        assert len(looking()) == 1
+    async with asyncio.timeout(20):
+        while looking():  # the server notices at its next word to the page that is gone
+            await say(db, ManualClock(1), "still there?")
+            await asyncio.sleep(0.05)
+
+
+async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
+    told_to = stream.Stream()
+    slow: stream.Messages = asyncio.Queue(2)
+    told_to._listeners.add(slow)
+    for number in range(5):
+        told_to._tell(stream.event("now", number))
+    assert slow.get_nowait() is None
+
+
+@pytest.mark.parametrize("text", ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.-3", "1.2." + "9" * 40])
+def test_odd_marks_are_none(text: str) -> None:
+    assert marks_of(text) is None
+
+
+def test_marks_are_read_back() -> None:
+    message = stream.event("items", [], mark=Marks(5, 6, 7)).decode()
+    assert marks_of(message.splitlines()[0].removeprefix("id: ")) == Marks(5, 6, 7)
