@@ -7,7 +7,7 @@ name that is looked up among people in chat. Decides nothing.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from forgetmenot.actions import requests, targets
+from forgetmenot.actions import requests, switches, targets
 from forgetmenot.actions.catalogue import ACTIONS, find
 from forgetmenot.actions.entry import Action, ActionClass, Kind
 from forgetmenot.actions.facts import Facts, Found, Person, Recent
@@ -166,7 +166,6 @@ _TIMEOUTS = tuple(
     for action in ACTIONS
     if action.harms and action.undo and any(parameter.name == "seconds" for parameter in action.params)
 )
-FAILING = "action_off:"
 
 
 def _same(login: str, other: str) -> bool:
@@ -177,11 +176,6 @@ def _target_name(action: Action | None, proposal: Proposal) -> str:
     """The name that the proposal gives for whom it is to hit."""
     params = action.params if action is not None else ()
     return next((proposal.params.get(one.name, "") for one in params if one.kind is Kind.VIEWER), "")
-
-
-def is_quiet(state: dict[str, str], now: int) -> bool:
-    """Whether people told the bot to be quiet for now."""
-    return state.get("paused") == "1" or int(state.get("quiet_until") or 0) > now
 
 
 def parse_started(value: str, now: int) -> int:
@@ -205,11 +199,11 @@ def resting_times(action: Action, facts: Facts, settings: Settings, now: int) ->
 
 
 def _standing_facts(state: dict[str, str], asker: Person, now: int) -> Facts:
-    failing = {name.removeprefix(FAILING) for name, value in state.items() if name.startswith(FAILING) and value}
+    switched = switches.of(state)
     return Facts(
         asker=asker,
         live=state.get("live") == "1",
-        paused=is_quiet(state, now),
-        safe_mode=state.get("safe_mode") == "1",
-        failing=frozenset(failing),
+        paused=switched.silent(now),
+        safe_mode=switched.safe_mode,
+        failing=frozenset(switched.failing),
     )

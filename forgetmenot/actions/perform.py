@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from forgetmenot.actions.catalogue import find
 from forgetmenot.actions.entry import Action, Hands, Job, Runner
-from forgetmenot.actions.gather import FAILING
+from forgetmenot.actions.switches import FAILING
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable

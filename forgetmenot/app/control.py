@@ -6,10 +6,10 @@ A wish from the dock is the streamer's own: where the memory wants to know who a
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from forgetmenot.actions import switches
 from forgetmenot.actions.catalogue import find
 from forgetmenot.app import telling, trying
 from forgetmenot.app.bot import Bot
-from forgetmenot.chat import switches
 from forgetmenot.chat.memory_commands import refusal
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope

@@ -9,9 +9,9 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from forgetmenot.actions import switches
 from forgetmenot.actions.approvals import Answer, Approvals
 from forgetmenot.actions.perform import switch_on
-from forgetmenot.chat import switches
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.exclusion import KNOWN_BOTS

@@ -4,7 +4,7 @@ Promises the line of the settings at most once per stream, also across restarts,
 in shadow mode, paused or quiet. A line that could not be sent is not said later.
 """
 
-from forgetmenot.chat import switches
+from forgetmenot.actions import switches
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import channel_state, evidence
 from forgetmenot.store.database import Database

@@ -15,8 +15,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from forgetmenot.actions import switches
 from forgetmenot.actions.executor import Executor
-from forgetmenot.actions.gather import is_quiet
 from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
@@ -43,7 +43,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.wording import Wording, manner_of
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, calibration, channel_state, working_set
+from forgetmenot.store import bot_messages, calibration, working_set
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import show
@@ -155,7 +155,7 @@ class ReplyEngine:
         self.follow_ups.heard(event)
         if trigger is None or self._is_repeated(event.id):
             return None
-        if is_quiet(await channel_state.read_all(self._db), now):
+        if (await switches.read(self._db)).silent(now):
             return None
         try:
             await self._flush()  # so that a newcomer is somebody by the time their row is written

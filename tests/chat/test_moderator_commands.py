@@ -5,10 +5,11 @@ from typing import Any, NoReturn
 
 import pytest
 
+from forgetmenot.actions import switches
 from forgetmenot.actions.approvals import Approvals
 from forgetmenot.actions.entry import Hands
 from forgetmenot.actions.executor import ActionContext, Executor
-from forgetmenot.chat import fun_commands, switches
+from forgetmenot.chat import fun_commands
 from forgetmenot.chat.moderator_commands import Command, ModeratorCommands, command_of
 from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal

@@ -1,14 +1,15 @@
 """The switches that people turn while a stream runs: pause, quiet, safe mode. They outlive a restart."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forgetmenot.actions.gather import FAILING
 from forgetmenot.clock import MINUTE
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
 
 LONGEST_QUIET_MIN = 240
+FAILING = "action_off:"  # before an action's name: why it was switched off
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,19 @@ class Switches:
         return self.paused or self.quiet_until > now
 
 
-async def read(db: Database) -> Switches:
-    """How the switches stand."""
-    state = await channel_state.read_all(db)
+def of(state: Mapping[str, str]) -> Switches:
+    """How they stand in what is kept of the channel."""
     return Switches(
         paused=state.get("paused") == "1",
         quiet_until=int(state.get("quiet_until") or 0),
         safe_mode=state.get("safe_mode") == "1",
         failing={name.removeprefix(FAILING): why for name, why in state.items() if name.startswith(FAILING) and why},
     )
+
+
+async def read(db: Database) -> Switches:
+    """How the switches stand."""
+    return of(await channel_state.read_all(db))
 
 
 async def pause(db: Database, now: int) -> None:
