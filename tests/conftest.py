@@ -1,5 +1,7 @@
 """What all tests share: a database on disk and a clock that the test moves."""
 
+import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,8 +24,23 @@ def clock() -> ManualClock:
     return ManualClock(NOON)
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database as the first start leaves it: made once, copied for each test."""
+    path = tmp_path_factory.mktemp("empty") / "memory.sqlite3"
+
+    async def make() -> None:
+        async with open_database(path):
+            pass
+
+    asyncio.run(make())
+    return path
+
+
 @pytest.fixture
-async def db(tmp_path: Path) -> AsyncIterator[Database]:
+async def db(tmp_path: Path, empty_database: Path) -> AsyncIterator[Database]:
     """An empty database on disk."""
-    async with open_database(tmp_path / "memory.sqlite3") as database:
+    path = tmp_path / "memory.sqlite3"
+    shutil.copyfile(empty_database, path)
+    async with open_database(path) as database:
         yield database

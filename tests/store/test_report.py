@@ -10,7 +10,7 @@ from forgetmenot.store.model_calls import Meter
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.report import Totals, totals
 
-NOTHING = Totals(*[0] * 12)
+NOTHING = Totals(*[0] * 13)
 
 
 async def learn(db: Database, fact: str) -> int:
@@ -60,7 +60,15 @@ async def test_calls_to_models_count_with_what_was_billed(db: Database, clock: M
     await meter.record(Purpose.SUMMARY, "fake", TokenUsage(300, 0, 20, 0), 5, None)
     await meter.record(Purpose.SUMMARY, "fake", TokenUsage(), 5, "ModelUnavailable")
     added = (await totals(db)).since(before)
-    assert (added.llm_calls, added.billed, added.cached) == (2, 300, 0)
+    assert (added.llm_calls, added.billed_in_all) == (2, 300)
+
+
+async def test_the_tokens_told_are_those_of_replies(db: Database, clock: ManualClock) -> None:
+    meter = Meter(db, clock)
+    await meter.record(Purpose.REPLY, "fake", TokenUsage(1_000, 600, 20, 0), 5, None)
+    await meter.record(Purpose.SUMMARY, "fake", TokenUsage(300, 100, 20, 0), 5, None)
+    told = await totals(db)
+    assert (told.billed, told.cached, told.billed_in_all) == (1_000, 600, 1_300)
 
 
 async def test_actions_count_by_what_was_decided_and_by_what_was_done(db: Database) -> None:
