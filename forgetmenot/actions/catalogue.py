@@ -99,6 +99,8 @@ BANS = "moderator:manage:banned_users"
 CHAT_MODES = "moderator:manage:chat_settings"
 TIMED_OUT = r"tim(?:ed?|ing)[\s-]*(?:\w+\s)?out|time[\s-]?out(?:s|ed)?|mut(?:ed?|ing)|silenc(?:ed|ing)"
 
+_SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
+
 ACTIONS: tuple[Action, ...] = (
     Action("say", A, "say one more line", "", _say, (_text("text", 300),), cooldown_s=30),
     Action(
@@ -112,11 +114,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "shoutout", A, "give somebody a shoutout", "A shoutout for {target}.", _shoutout, (TARGET,),
-        scope="moderator:manage:shoutouts", cooldown_s=120, needs_live=True,
+        scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
+        asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
         tells=r"shout(?:ed|ing)?[\s-]?out",
     ),
     Action(
         "bit", A, "note that a running joke came up", "Noted.", _bit, (_text("text", 200),), cooldown_s=60,
+        channel_wide=True, told="text",
         tells="noted", of="bit|joke|down",
     ),
     Action(
@@ -126,12 +130,12 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "remember", A, "remember a fact about somebody", "I'll remember that.", _remember, (TARGET, _text("fact", 200)),
-        cooldown_s=5, self_only=True, asked_with=("remember", "note", "save"),
+        cooldown_s=5, self_only=True, told="fact",
         tells="remembered|noted|saved", of="down|for you|for later|for next",
     ),
     Action(
         "forget", A, "forget something about somebody", "Forgotten.", _forget, (TARGET, _text("what", 200)),
-        cooldown_s=5, self_only=True, asked_with=("forget", "delete", "remove", "erase"),
+        cooldown_s=5, self_only=True, told="what",
         tells="forgot(?:ten)?|erased", of="you|your|all",
     ),
     Action(
@@ -155,12 +159,15 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
+        asks="announce|(?:make|post|send) (?:an?|the) announcement",
         tells="announc(?:ed|ing|ements?)",
     ),
     Action(
         "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
         (_seconds(10, 60, "60"), Parameter("gap", Kind.SECONDS, least=3, most=30, default="5")),
         scope=CHAT_MODES, undo=_unslow, reverts=True, channel_wide=True, needs_live=True, mode="slow",
+        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
+        "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
         tells=r"slow[\s-]?mode|slowed",
     ),
     Action(
@@ -168,6 +175,8 @@ ACTIONS: tuple[Action, ...] = (
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=_all_words, reverts=True, channel_wide=True, playful=True, needs_live=True,
         mode="emote_only",
+        asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
+        "|emotes? ?only$",
         tells=r"emotes?[\s-]?only",
     ),
     Action(

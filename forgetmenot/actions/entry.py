@@ -104,15 +104,15 @@ class Action:
     needs_live: bool = False
     harms: bool = False  # its target must not be immune
     consent: bool = False  # its target must have asked for it, or have opted in
-    channel_wide: bool = False  # it hits everybody: only moderators may ask for it
+    channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
     own_only: bool = False  # it lifts only what the bot itself has done
     self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
     playful: bool = False  # out of place while people talk about something serious
     mode: str = ""  # the room's mode that it switches on
     tells: str = ""  # the words (a pattern) by which somebody says that it was done
     of: str = ""  # what it is done to (a pattern), where `tells` are everyday words that mean nothing without it
-    asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves
-    asked_with: tuple[str, ...] = ()  # the asker must have used one of these words
+    asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves, or for everybody
+    told: str = ""  # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
 
     @property
     def needs_target(self) -> bool:

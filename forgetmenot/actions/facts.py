@@ -1,6 +1,7 @@
 """What the policy looks at: gathered by the executor from the store, the room and Twitch. Shapes only, all frozen."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from forgetmenot.domain.chat import Role, Standing
@@ -49,13 +50,18 @@ class Immunity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The moment in which something is proposed. `asked_for` names the actions that the asker's own words ask for."""
+    """The moment in which something is proposed. `asked_for` names the actions that the asker's own words ask for.
+
+    `told`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
+    """
 
     asker: Person
     target: Person | None = None
     found: Found = Found.NOT_NEEDED
     immunity: Immunity = Immunity.NOT_ASKED
     asked_for: frozenset[str] = frozenset()
+    told: Mapping[str, str] = field(default_factory=dict)
+    named: bool = False
     live: bool = False
     paused: bool = False
     safe_mode: bool = False
@@ -75,4 +81,5 @@ class Recent:
     refusals: int = 0  # of this asker, in the last ten minutes
     done_this_stream: int = 0
     waiting: int = 0
+    waiting_of_asker: int = 0
     own_timeouts: frozenset[str] = frozenset()  # ids that the bot itself timed out

@@ -6,6 +6,7 @@ name that is looked up among people in chat. Decides nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from forgetmenot.actions import requests, switches, targets
 from forgetmenot.actions.catalogue import ACTIONS, find
@@ -45,6 +46,7 @@ class ActionContext:
     recent_lines: tuple[str, ...] = ()
     bot_message_id: int | None = None
     words: str = ""
+    question: str = ""  # what was said to the bot, without its name, if it was spoken to outright
     room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
 
 
@@ -65,7 +67,7 @@ class Gatherer:
             facts,
             target=target,
             found=found,
-            asked_for=requests.asked_for(context.event.text),
+            **_asked(context.event.text, context.question, target, asker),
             serious=requests.is_serious((*context.recent_lines, context.event.text)),
             room_modes=context.room_modes,
         )
@@ -88,11 +90,13 @@ class Gatherer:
         target = facts.asker if name in targets.SELF_WORDS else await self._by_name(name, settings, state)
         found = Found.FOUND if target else Found.UNKNOWN
         serious = requests.is_serious((message,))
-        return replace(facts, target=target, found=found, asked_for=requests.asked_for(message), serious=serious)
+        asked = _asked(message, message, target, facts.asker)
+        return replace(facts, target=target, found=found, serious=serious, **asked)
 
     async def recent(self, action: Action | None, facts: Facts, now: int) -> Recent:
         """What was decided and done lately, as far as it bears on this."""
         target = facts.target.id if facts.target is not None else facts.asker.id
+        waiting = await action_logs.waiting(self._db, now)
         started = parse_started(await channel_state.read(self._db, "started_at"), now)
         return Recent(
             viewer_until=await cooldowns.until(self._db, VIEWER, target),
@@ -100,7 +104,8 @@ class Gatherer:
             action_until=await cooldowns.until(self._db, action.name) if action else 0,
             refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
             done_this_stream=await action_logs.done_since(self._db, started),
-            waiting=len(await action_logs.waiting(self._db, now)),
+            waiting=len(waiting),
+            waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
             own_timeouts=await action_logs.open_timeouts(self._db, now - DAY, _TIMEOUTS),
         )
 
@@ -166,6 +171,16 @@ _TIMEOUTS = tuple(
     for action in ACTIONS
     if action.harms and action.undo and any(parameter.name == "seconds" for parameter in action.params)
 )
+
+
+def _asked(message: str, question: str, target: Person | None, asker: Person) -> dict[str, Any]:
+    """What a line asks for: the facts that are read from its words alone."""
+    told = requests.told(message, question, target, asker)
+    return {
+        "asked_for": requests.asked_for(question or message) | told.keys(),
+        "told": told,
+        "named": target is not None and requests.names(question or message, target, asker),
+    }
 
 
 def _same(login: str, other: str) -> bool:

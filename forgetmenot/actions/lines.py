@@ -8,6 +8,7 @@ from forgetmenot.actions.scrub import without_tags
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 
 NEUTRAL = "I can't do that right now."
+MOST_TOLD = 120
 UNSURE = "I'm not sure that worked."
 
 
@@ -23,7 +24,7 @@ def words_for(
 ) -> str:
     """What to say instead of the model's `words`; empty where they may go out: they tell of nothing else."""
     if decision.verdict is Verdict.ASK:
-        return f"I've asked the moderators (#{log_id})."
+        return f"I've asked the moderators ({described(name, decision.params, target)}: !approve {log_id})."
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
         own = decision.verdict is Verdict.ALLOW and not claims_more(words, {name})
         return "" if own else done_line(name, decision.params, target)
@@ -36,6 +37,14 @@ def harmless(otherwise: str) -> str:
     """The model's words for a refusal, unless they claim something or are none."""
     words = without_tags(otherwise).strip()
     return words if words and not claims(words) else NEUTRAL
+
+
+def described(name: str, params: Mapping[str, str], target: str) -> str:
+    """A proposal in a few words: "timeout bob 30 s", "title “Building a shed”"."""
+    told = next((params[key] for key in ("text", "fact", "what") if params.get(key)), "")
+    parts = [name.replace("_", " "), target, f"{params['seconds']} s" if params.get("seconds") else ""]
+    short = told if len(told) <= MOST_TOLD else f"{told[:MOST_TOLD]}…"
+    return " ".join(part for part in (*parts, f"“{short}”" if short else "") if part)
 
 
 def done_line(name: str, params: Mapping[str, str], target: str) -> str:

@@ -1,7 +1,8 @@
 """Checks what a proposal brings against what an action takes. Pure.
 
 Promises: only the entry's own parameters pass; whatever else the model wrote (ids, for one) is left out; texts are
-one clean line without tags, commands or mentions by id; numbers stand inside their bounds, shortened if need be.
+one clean line without tags, commands or mentions by id, and what a model wrote is without links and blocked words, as a
+reply is; numbers stand inside their bounds, shortened if need be.
 """
 
 import re
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 
 from forgetmenot.actions.entry import Action, Kind, Parameter
 from forgetmenot.actions.scrub import without_tags
+from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang
+from forgetmenot.text.outgoing import without_command, without_links, without_phrases
 
 _NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE)
-_COMMAND = re.compile(r"^[\s/!.\\]+")
+PLAIN = ReplySettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Checked:
     changed: str = ""
 
 
-def check(action: Action, given: Mapping[str, str], most_seconds: int) -> Checked:
+def check(action: Action, given: Mapping[str, str], most_seconds: int, reply: ReplySettings = PLAIN) -> Checked:
     """The parameters of a proposal as the action takes them; `most_seconds` is the settings' own bound for class B."""
     params: dict[str, str] = {}
     changed = ""
@@ -34,7 +37,7 @@ def check(action: Action, given: Mapping[str, str], most_seconds: int) -> Checke
         value = given.get(parameter.name, parameter.default)
         if value is None:
             return Checked({}, f"{action.name} needs {parameter.name}.")
-        one = _fit(parameter, value, most_seconds)
+        one = _fit(parameter, value, most_seconds, reply if parameter.name != action.told else None)
         if one.problem:
             return one
         params |= one.params
@@ -42,10 +45,10 @@ def check(action: Action, given: Mapping[str, str], most_seconds: int) -> Checke
     return Checked(params, changed=changed)
 
 
-def _fit(parameter: Parameter, value: str, most_seconds: int) -> Checked:
+def _fit(parameter: Parameter, value: str, most_seconds: int, reply: ReplySettings | None) -> Checked:
     if parameter.kind is Kind.SECONDS:
         return _fit_seconds(parameter, value, most_seconds)
-    return _fit_text(parameter, value)
+    return _fit_text(parameter, value, reply if parameter.kind is Kind.TEXT else None)
 
 
 def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked:
@@ -61,12 +64,18 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked
     return Checked({parameter.name: str(seconds)})
 
 
-def _fit_text(parameter: Parameter, value: str) -> Checked:
-    line = clean(without_tags(defang(_COMMAND.sub("", clean(value)))))
-    line = _COMMAND.sub("", line)
+def _fit_text(parameter: Parameter, value: str, reply: ReplySettings | None) -> Checked:
+    """`reply`: the filters for what goes out; None for what stays in the house."""
+    said = without_command(clean(without_tags(defang(without_command(clean(value))))))
+    line = _outgoing(said, reply) if reply is not None else said
     if not line and parameter.default is None:
         return Checked({}, f"{parameter.name} is empty.")
     if len(line) <= parameter.most:
-        return Checked({parameter.name: line})
+        return Checked({parameter.name: line}, changed="" if line == said else f"{parameter.name} was filtered.")
     cut = line[: parameter.most].rsplit(" ", 1)[0]
     return Checked({parameter.name: cut}, changed=f"{parameter.name} was cut to {parameter.most} characters.")
+
+
+def _outgoing(line: str, reply: ReplySettings) -> str:
+    bare = line if reply.allow_links else without_links(line)
+    return without_command(without_phrases(bare, reply.blocklist))

@@ -19,6 +19,7 @@ from forgetmenot.settings.schema import Mode, Settings
 
 MANY_REFUSALS = 3
 MOST_WAITING = 5
+MOST_WAITING_OF_ONE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,13 @@ def _many_refusals(case: Case) -> Ruling | None:
     return _deny("Too much was refused to this viewer in the last ten minutes.") if many else None
 
 
+def _privileged_asker(case: Case) -> Ruling | None:
+    foreign = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged
+    return _deny("Only moderators may propose that.") if foreign else None
+
+
 def _asked_with(case: Case) -> Ruling | None:
-    missing = case.action.asked_with and case.action.name not in case.facts.asked_for
+    missing = case.action.told and case.action.name not in case.facts.told
     return _deny("Nobody asked for that in so many words.") if missing else None
 
 
@@ -201,9 +207,14 @@ def _consent(case: Case) -> Ruling | None:
 
 
 def _for_everybody(case: Case) -> Ruling | None:
-    if not case.action.channel_wide or case.facts.asker.privileged:
+    if not case.action.channel_wide:
         return None
-    return _ask("It concerns everybody: a moderator has to agree.")
+    asked = case.action.name in case.facts.asked_for and (case.facts.named or not case.action.needs_target)
+    if asked and case.facts.asker.privileged:
+        return None
+    if not asked and not case.guarded:
+        return _deny("Nobody asked for that in so many words.")
+    return _ask("It concerns everybody: a moderator has to ask for it, or to agree.")
 
 
 def _own_work(case: Case) -> Ruling | None:
@@ -237,7 +248,10 @@ def _per_stream(case: Case) -> Ruling | None:
 
 
 def _queue(case: Case) -> Ruling | None:
-    return _deny("Too many proposals wait for a person already.") if case.recent.waiting >= MOST_WAITING else None
+    if case.facts.asker.privileged:
+        return None
+    many = case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
+    return _deny("Too many proposals wait for a person already.") if many else None
 
 
 def _never_alone(case: Case) -> Ruling | None:
@@ -262,10 +276,16 @@ RULES: tuple[Rule, ...] = (
     Rule("newcomer", "newcomers are protected", _newcomer, overruled=True),
     Rule("serious", "no games while people talk about something serious", _serious, overruled=True),
     Rule("many_refusals", "who was refused often lately has to wait", _many_refusals, overruled=True),
-    Rule("asked_with", "memory changes only on request", _asked_with, overruled=True),
+    Rule("privileged_asker", "class C is a moderator's to propose", _privileged_asker, overruled=True),
+    Rule("asked_with", "memory changes only by the asker's own words", _asked_with, overruled=True),
     Rule("own_memory", "viewers ask about themselves, moderators about anybody", _own_memory, overruled=True),
     Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
-    Rule("for_everybody", "what concerns everybody is a moderator's to ask for", _for_everybody, overruled=True),
+    Rule(
+        "for_everybody",
+        "what concerns everybody is a moderator's to ask for, in so many words",
+        _for_everybody,
+        overruled=True,
+    ),
     Rule("own_work", "it lifts by itself only what it did itself", _own_work, overruled=True),
     Rule("already_on", "a mode that somebody else switched on is left alone", _already_on),
     Rule("action_rests", "each action rests for a while", _action_rests, overruled=True),
@@ -315,12 +335,18 @@ def decide(proposal: Proposal, facts: Facts, settings: Settings, recent: Recent,
 def _case(action: Action, proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, now: int) -> Case:
     return Case(
         action=action,
-        checked=check(action, proposal.params, settings.actions.max_timeout_s),
+        checked=check(action, _given(action, proposal, facts), settings.actions.max_timeout_s, settings.reply),
         facts=facts,
         settings=settings,
         recent=recent,
         now=now,
     )
+
+
+def _given(action: Action, proposal: Proposal, facts: Facts) -> Mapping[str, str]:
+    """The proposal's parameters; what its asker told stands in the place of a model's words."""
+    told = facts.told.get(action.name)
+    return proposal.params if told is None or not action.told else {**proposal.params, action.told: told}
 
 
 def _step(rule: Rule, case: Case) -> Step:

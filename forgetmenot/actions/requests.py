@@ -1,16 +1,28 @@
 """What a viewer's own words ask for, and whether this is the moment for games. Pure; English, and cautious.
 
-Promises: only whole words count ("urban memes" asks for no ban), and a message with a "not" in it asks for nothing.
-Does not understand every way of asking: what it misses is refused, or a moderator is asked.
+Promises: only whole words count ("urban memes" asks for no ban), a message with a "not" in it asks for nothing, nor
+does a question ("is slow mode on?"). What is to be remembered or forgotten is read from the line itself: no word of a
+model stands in it. Does not understand every way of asking: what it misses is refused, or a moderator is asked.
 """
 
 import re
 from collections.abc import Iterable
 
 from forgetmenot.actions.catalogue import ACTIONS
+from forgetmenot.actions.facts import Person
+from forgetmenot.actions.targets import SELF_WORDS
+from forgetmenot.text.clean import clean
+from forgetmenot.text.telling import first_word, others_fact, own_fact
+from forgetmenot.text.wishes import Kind, Wish, wish_of
 from forgetmenot.text.words import words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
+_WONDERING = frozenset(
+    {"is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where"}
+)
+_CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
+_BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _GRAVE = frozenset(
     (
         *("suicide", "suicidal", "funeral", "died", "dying", "dead", "death", "cancer", "hospital", "ambulance"),
@@ -29,15 +41,44 @@ _JOKES = re.compile(
 
 
 def asked_for(message: str) -> frozenset[str]:
-    """The names of the actions that this message asks for about its own author, or by the entry's own words."""
-    spoken = words(message)
+    """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
+    spoken = words(_CALLED.sub("", clean(message)))
+    if _NOT & set(spoken):
+        return frozenset()
     line = " ".join(spoken)
-    return frozenset(
-        action.name
-        for action in ACTIONS
-        if (action.asks and not _NOT & set(spoken) and re.search(rf"\b(?:{action.asks})\b", line))
-        or (action.asked_with and set(action.asked_with) & set(spoken))
-    )
+    found = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
+    return frozenset(one.name for one in found if not (one.channel_wide and spoken[0] in _WONDERING))
+
+
+def told(message: str, question: str, target: Person | None, asker: Person) -> dict[str, str]:
+    """What the asker told in this line, by the action that takes it. `question`: the line without the bot's name."""
+    said = clean(question or message)
+    bit = _BIT.search(said)
+    found = {"bit": bit[1]} if bit else {}
+    wish = wish_of(message, said)
+    text = _told_of(wish, target, own=target.id == asker.id) if wish is not None and target is not None else ""
+    return {**found, wish.kind.value: text} if wish is not None and text else found
+
+
+def _told_of(wish: Wish, target: Person, *, own: bool) -> str:
+    """The wish's own text, if it is about the target: by "I" and "my", or by the name that it begins with."""
+    name, rest = first_word(wish.text.removeprefix("about "))
+    named = name.casefold() in _names(target)
+    if wish.kind is Kind.REMEMBER:
+        return others_fact(rest) if named else (own_fact(wish.text) or "") if own else ""
+    if wish.kind is Kind.FORGET:
+        return rest.strip() if named else wish.text if own else ""
+    return ""
+
+
+def names(message: str, target: Person, asker: Person) -> bool:
+    """Whether a line names somebody: by login, display name, or (the asker) "me"."""
+    said = {word.casefold() for word in _WORD.findall(clean(message))}
+    return bool(said & _names(target)) or (target.id == asker.id and bool(said & SELF_WORDS))
+
+
+def _names(person: Person) -> set[str]:
+    return {person.login.casefold(), clean(person.display_name).casefold()} - {""}
 
 
 def is_serious(lines: Iterable[str]) -> bool:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 from forgetmenot.actions import switches
 from forgetmenot.actions.approvals import Answer, Approvals
+from forgetmenot.actions.lines import described
 from forgetmenot.actions.perform import switch_on
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, channel_state
-from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store import bot_messages, channel_state, viewers
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import BotMessage, Status
 from forgetmenot.store.database import Database
 
 _COMMAND = re.compile(
@@ -66,6 +68,7 @@ class ModeratorCommands:
         self._settings = settings
         self._clock = clock
         self._is_bot = is_bot
+        self._read_back: set[int] = set()
 
     async def handle(self, event: ChatEvent) -> str | None:
         """The line to say, or None: not a command, or not from somebody who may."""
@@ -84,7 +87,24 @@ class ModeratorCommands:
         return event.user_id != await channel_state.read(self._db, "bot_id")
 
     async def _approve(self, command: Command, by: str) -> str:
+        """Yes; without a number only to the one thing that waits, if it was shown what it is."""
+        waiting = await self._approvals.waiting()
+        if command.number is None and len(waiting) == 1 and not await self._was_shown(waiting[0]):
+            self._read_back.add(waiting[0].id)
+            [shown] = await self._described(waiting)
+            return f"Waiting: {shown}. !approve {waiting[0].id} does it."
         return (await self._one(command, by, self._approvals.approve)).line
+
+    async def _was_shown(self, row: LoggedAction) -> bool:
+        """Whether chat could read what waits: it was read back, or the line that asked for it was sent."""
+        if row.id in self._read_back:
+            return True
+        said = await bot_messages.get(self._db, row.bot_message_id) if row.bot_message_id else None
+        return said is not None and said.status is Status.SENT and f"!approve {row.id})" in said.text
+
+    async def _described(self, rows: list[LoggedAction]) -> list[str]:
+        names = await viewers.names_of(self._db, [row.target_id for row in rows if row.target_id])
+        return [f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''))}" for row in rows]
 
     async def _deny(self, command: Command, by: str) -> str:
         return (await self._one(command, by, self._approvals.deny)).line
@@ -96,7 +116,7 @@ class ModeratorCommands:
         waiting = await self._approvals.waiting()
         if len(waiting) == 1:
             return await do(waiting[0].id, by)
-        names = ", ".join(f"#{row.id} {row.name}" for row in waiting[:5])
+        names = ", ".join(await self._described(waiting[:5]))
         return Answer(ok=False, line=f"Which one? {names}" if waiting else "Nothing is waiting.")
 
     async def _undo(self, command: Command, by: str) -> str:

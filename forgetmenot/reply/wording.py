@@ -55,6 +55,7 @@ class Wording:
             recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
             words=words,
+            question=job.trigger.question if job.trigger.direct else "",
         )
         carried = await self._executor.carry_out(proposal, context)
         words = carried.words_hint or words

@@ -145,7 +145,7 @@ class Room:
         self, name: str, params: dict[str, str] | None = None, *, who: str = "alice", text: str = "hi", **more: object
     ) -> Carried:
         event = self.event(who, text)
-        context = ActionContext(event=event, key=f"{event.id}:n")
+        context = ActionContext(event=event, key=f"{event.id}:n", question=text.removeprefix("@bot "))
         context = replace(context, **{key: value for key, value in more.items() if key != "otherwise"})  # type: ignore[arg-type]
         return await self.executor.carry_out(Proposal(name, params or {}, str(more.get("otherwise", ""))), context)
 

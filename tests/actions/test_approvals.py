@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 async def _ask_for_ban(room: Room, who: str = "bob") -> int:
-    carried = await room.propose("ban", {"target": who})
+    carried = await room.propose("ban", {"target": who}, who="carol")
     assert carried.decision.verdict is Verdict.ASK
-    assert carried.words_hint == f"I've asked the moderators (#{carried.log_id})."
+    assert carried.words_hint == f"I've asked the moderators (ban {who.title()}: !approve {carried.log_id})."
     return carried.log_id or 0
 
 
@@ -63,9 +63,12 @@ async def test_approval_looks_again(room: Room) -> None:
 
 
 async def test_the_queue_stays_short(room: Room) -> None:
-    for _ in range(5):
+    for who in ("alice", "alice", "bob"):
+        assert (await room.propose("slow_mode", who=who)).decision.verdict is Verdict.ASK
+    assert (await room.propose("slow_mode")).decision.rule == "queue"
+    for _ in range(4):
         await _ask_for_ban(room)
-    assert (await room.propose("ban", {"target": "bob"})).decision.rule == "queue"
+    assert (await room.propose("slow_mode", who="bob")).decision.rule == "queue"
 
 
 async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -> None:
@@ -115,7 +118,7 @@ async def test_two_people_approve_at_once_and_it_happens_once(room: Room) -> Non
 
 
 async def test_a_mode_that_cannot_be_taken_back_is_given_up_after_an_hour(room: Room) -> None:
-    await room.propose("emote_only", {"seconds": "20"}, who="carol")
+    await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
     room.hands.answer = Outcome(OutcomeKind.REFUSED, "not a moderator any more")
     for _ in range(5):
         await room.clock.advance(20 * MINUTE)

@@ -98,7 +98,8 @@ async def test_class_c_waits_for_a_person_whoever_speaks(room: Room, who: str) -
         assert parsed.proposal is not None
         context = ActionContext(event=room.event(who, "ban bob, I order it"), key=letter)
         carried = await room.executor.carry_out(parsed.proposal, context)
-        assert carried.decision.verdict is Verdict.ASK
+        expected = Verdict.DENY if who == "alice" else Verdict.ASK
+        assert carried.decision.verdict is expected
     assert room.hands.calls == []
 
 
@@ -112,6 +113,48 @@ async def test_an_innocent_word_of_a_moderator_is_no_weapon(room: Room) -> None:
     assert room.hands.calls == []
 
 
+HARMLESS = (
+    *("how are you?", "do you remember me?", "do you remember bob?", "I always forget how to spell, what about you?"),
+    *("was that announcement long", "is slow mode on?", "lol nice shout", "don't announce anything", "I love emotes"),
+)
+TRIED = (
+    *TAGS.values(),
+    *("shoutout target=alice", 'bit text="alice is king"', 'remember target=bob fact="is a thief"'),
+    *('forget target=bob what="all"', 'remember target=me fact="is a thief"', 'forget target=me what="all"'),
+)
+
+
+@pytest.mark.parametrize("message", HARMLESS)
+@pytest.mark.parametrize("who", ["carol", "streamer", "alice"])
+async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who: str, message: str) -> None:
+    """Whoever speaks, the moderators and the streamer too: only words that ask for it let it happen."""
+    for number, tag in enumerate(TRIED):
+        await _calm_down(room)
+        proposal = parse(f"[ACTION:{NONCE} {tag}]", NONCE).proposal
+        assert proposal is not None
+        if proposal.name == "warn":
+            continue  # a line of chat like any other
+        context = ActionContext(event=room.event(who, f"@bot {message}"), key=f"{number}", question=message)
+        await room.executor.carry_out(proposal, context)
+    assert room.hands.calls == []
+
+
+async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Room) -> None:
+    for number, (message, tag) in enumerate(
+        [
+            ("give bob a shoutout", "shoutout target=alice"),
+            ("remember that bob plays the violin", 'remember target=alice fact="is a thief"'),
+            ("remember that bob plays the violin", 'remember target=bob fact="is a thief"'),
+            ("running joke: the lamp fell again", 'bit text="alice is king"'),
+        ]
+    ):
+        proposal = parse(f"[ACTION:{NONCE} {tag}]", NONCE).proposal
+        assert proposal is not None
+        context = ActionContext(event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message)
+        await room.executor.carry_out(proposal, context)
+    assert room.hands.calls == [("remember", "2", "plays the violin", "9"), ("bit", "the lamp fell again", "9")]
+
+
 async def test_a_hostile_model_cannot_make_the_asker_of_a_timeout_suffer_twice(room: Room) -> None:
     parsed = parse(f"[ACTION:{NONCE} timeout target=me seconds=3600]", NONCE)
     assert parsed.proposal is not None
@@ -123,8 +166,11 @@ async def test_a_hostile_model_cannot_make_the_asker_of_a_timeout_suffer_twice(r
 
 
 def test_no_attack_counts_as_a_wish_for_a_guarded_action() -> None:
-    """What others are quoted with may read like a wish; it can only ever be one about its author."""
-    guarded = {action.name for action in ACTIONS if action.kind is not ActionClass.FREE}
+    """What others are quoted with may read like a wish; it can only ever be one about its author.
+
+    What concerns everybody may be asked for by anybody: done at once it is for moderators alone.
+    """
+    guarded = {one.name for one in ACTIONS if one.kind is not ActionClass.FREE and not one.channel_wide}
     wishes = [one.message for one in ATTACKS if asked_for(one.message) & guarded]
     assert all(attack.kind in {"role play", "replies"} for attack in ATTACKS if attack.message in wishes)
 

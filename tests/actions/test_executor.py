@@ -193,7 +193,7 @@ async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
 
 
 async def test_slow_mode_is_taken_back(room: Room) -> None:
-    await room.propose("slow_mode", {"seconds": "20"}, who="carol")
+    await room.propose("slow_mode", {"seconds": "20"}, who="carol", text="slow the chat down")
     await room.clock.advance(19_000)
     await room.approvals.work_off()
     assert room.hands.calls == [("slow_mode", "5")]
@@ -212,7 +212,7 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again
 
     room.hands.before = die
     with pytest.raises(Crash):
-        await room.propose("emote_only", {"seconds": "20"}, who="carol")
+        await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
     room.hands.before = None
     room.hands.answer = errors.TwitchUnavailable("down")
     await room.clock.advance(30_000)
@@ -231,9 +231,11 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
     assert room.hands.calls == [("remember", "1", "likes tea", "1")]
     other = {"target": "bob", "fact": "likes tea"}
-    assert (await room.propose("remember", other, text="remember that")).decision.rule == "own_memory"
+    said = "remember that bob likes chess"
+    assert (await room.propose("remember", other, text=said)).decision.rule == "own_memory"
     await room.clock.advance(10_000)
-    assert (await room.propose("remember", other, who="carol", text="remember it")).decision.verdict is Verdict.ALLOW
+    assert (await room.propose("remember", other, who="carol", text=said)).decision.verdict is Verdict.ALLOW
+    assert room.hands.calls[1:] == [("remember", "2", "likes chess", "9")]
 
 
 async def test_the_last_message_before_the_request_is_deleted(room: Room) -> None:
@@ -259,21 +261,21 @@ async def test_serious_talk_stops_games(room: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "call"),
+    ("name", "params", "text", "call"),
     [
-        ("say", {"text": "One more thing."}, ("say", "One more thing.")),
-        ("warn", {"target": "bob", "text": "careful"}, ("say", "@bob careful")),
-        ("marker", {}, ("marker", "")),
-        ("shoutout", {"target": "bob"}, ("shoutout", "2")),
-        ("bit", {"text": "the lamp fell again"}, ("bit", "the lamp fell again", "9")),
-        ("forget", {"target": "bob", "what": "tea"}, ("forget", "2", "tea", "9")),
-        ("announce", {"text": "hear, hear"}, ("announce", "hear, hear")),
+        ("say", {"text": "One more thing."}, "hi", ("say", "One more thing.")),
+        ("warn", {"target": "bob", "text": "careful"}, "hi", ("say", "@bob careful")),
+        ("marker", {}, "hi", ("marker", "")),
+        ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
+        ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
+        ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),
+        ("announce", {"text": "hear, hear"}, "announce it", ("announce", "hear, hear")),
     ],
 )
 async def test_each_action_makes_its_one_call(
-    room: Room, name: str, params: dict[str, str], call: tuple[str, ...]
+    room: Room, name: str, params: dict[str, str], text: str, call: tuple[str, ...]
 ) -> None:
-    carried = await room.propose(name, params, who="carol", text="please forget it")
+    carried = await room.propose(name, params, who="carol", text=text)
     assert carried.outcome is not None
     assert room.hands.calls == [call]
 
@@ -282,7 +284,7 @@ async def test_what_was_done_can_be_told_later(room: Room) -> None:
     await room.timeout_alice()
     await room.approvals.undo("9")
     await room.propose("clip")
-    await room.propose("ban", {"target": "bob"})
+    await room.propose("ban", {"target": "bob"}, who="carol")
     await room.propose("timeout", {"target": "bob"})
     assert await lately(room.db, since=0) == (
         ActionDone(1, "timeout of <@1> for 30 s: done, and taken back since"),

@@ -4,6 +4,7 @@ import pytest
 
 from forgetmenot.actions.catalogue import BY_NAME
 from forgetmenot.actions.parameters import Checked, check
+from forgetmenot.settings.schema import ReplySettings
 
 SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
 
@@ -46,6 +47,19 @@ def test_seconds_stand_inside_the_settings_own_bound(given: str, most: int, seco
 def test_the_bound_of_class_b_does_not_shorten_class_c_and_a_short_long_timeout_is_refused() -> None:
     assert check(LONG, {"target": "bob", "seconds": "600"}, 60).params["seconds"] == "600"
     assert check(LONG, {"target": "bob", "seconds": "5"}, 60).problem
+
+
+def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
+    text = "badword free skins at https://evil.zip and evil.com /ban"
+    plain, strict = ReplySettings(), ReplySettings(blocklist=("badword",))
+    for name in ("announce", "marker", "title", "say", "category"):
+        checked = check(BY_NAME[name], {"text": text}, 60, strict)
+        assert checked.params["text"] == "… free skins at and /ban"
+        assert checked.changed == "text was filtered."
+    allowed = check(SAY, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
+    assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
+    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "text is empty."
+    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
 def test_what_is_missing_is_named() -> None:

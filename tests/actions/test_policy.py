@@ -56,6 +56,9 @@ def test_the_models_own_ids_are_left_out() -> None:
     assert set(decide(proposal, WILLING, LIVE, Recent(), NOW).params) == {"target", "seconds", "reason"}
 
 
+ANNOUNCE = Proposal("announce", {"text": "hear, hear"})
+SHOUTOUT = Proposal("shoutout", {"target": "bob"})
+BY_MOD = replace(ON_BOB, asker=MOD, asked_for=frozenset({"shoutout", "announce"}), named=True)
 CASES: list[tuple[str, Proposal, Facts, Settings, Recent, Verdict]] = [
     ("known", Proposal("explode"), WILLING, LIVE, Recent(), Verdict.DENY),
     ("parameters", Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, Recent(), Verdict.DENY),
@@ -89,12 +92,21 @@ CASES: list[tuple[str, Proposal, Facts, Settings, Recent, Verdict]] = [
     ("asked_with", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, Recent(), Verdict.DENY),
     (
         "own_memory", Proposal("forget", {"target": "bob", "what": "tea"}),
-        replace(ON_BOB, asked_for=frozenset({"forget"})), LIVE, Recent(), Verdict.DENY,
+        replace(ON_BOB, told={"forget": "tea"}), LIVE, Recent(), Verdict.DENY,
     ),
     ("consent", TIMEOUT, ON_BOB, LIVE, Recent(), Verdict.DENY),
     ("consent", TIMEOUT, replace(WILLING, asked_for=frozenset()), LIVE, Recent(), Verdict.DENY),
     ("consent", TIMEOUT, replace(ON_BOB, asker=MOD), LIVE, Recent(), Verdict.ASK),
     ("for_everybody", Proposal("emote_only"), WILLING, LIVE, Recent(), Verdict.ASK),
+    ("for_everybody", Proposal("emote_only"), replace(WILLING, asker=MOD), LIVE, Recent(), Verdict.ASK),
+    ("for_everybody", ANNOUNCE, replace(WILLING, asker=MOD), LIVE, Recent(), Verdict.ASK),
+    ("for_everybody", SHOUTOUT, ON_BOB, LIVE, Recent(), Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, Recent(), Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(BY_MOD, named=False), LIVE, Recent(), Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, Recent(), Verdict.ASK),
+    ("asked_with", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, Recent(), Verdict.DENY),
+    ("for_everybody", Proposal("bit"), replace(WILLING, told={"bit": "the lamp"}), LIVE, Recent(), Verdict.DENY),
+    ("privileged_asker", BAN, ON_BOB, LIVE, Recent(), Verdict.DENY),
     ("own_work", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, Recent(), Verdict.ASK),
     (
         "already_on", Proposal("slow_mode"), replace(WILLING, asker=MOD, room_modes=frozenset({"slow"})), LIVE,
@@ -105,6 +117,7 @@ CASES: list[tuple[str, Proposal, Facts, Settings, Recent, Verdict]] = [
     ("channel_rests", TIMEOUT, WILLING, LIVE, Recent(channel_until=NOW + 1), Verdict.DENY),
     ("per_stream", CLIP, WILLING, LIVE, Recent(done_this_stream=30), Verdict.DENY),
     ("queue", CLIP, WILLING, LIVE, Recent(waiting=5), Verdict.DENY),
+    ("queue", CLIP, WILLING, LIVE, Recent(waiting=2, waiting_of_asker=2), Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.YES), LIVE, Recent(), Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.UNREACHABLE), LIVE, Recent(), Verdict.DENY),
 ]  # fmt: skip
@@ -132,10 +145,21 @@ def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted()
 
 def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() -> None:
     approved = replace(ON_BOB, approved_by="9")
-    assert decide(BAN, ON_BOB, LIVE, Recent(), NOW).verdict is Verdict.ASK
+    assert decide(BAN, replace(ON_BOB, asker=MOD), LIVE, Recent(), NOW).verdict is Verdict.ASK
     assert decide(BAN, approved, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
     assert decide(BAN, replace(approved, immunity=Immunity.YES), LIVE, Recent(), NOW).verdict is Verdict.DENY
     assert decide(BAN, replace(approved, target=MOD), LIVE, Recent(), NOW).verdict is Verdict.DENY
+
+
+def test_a_moderator_who_asks_in_so_many_words_gets_it() -> None:
+    assert decide(SHOUTOUT, BY_MOD, LIVE, Recent(waiting=9, waiting_of_asker=9), NOW).verdict is Verdict.ALLOW
+    assert decide(ANNOUNCE, BY_MOD, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
+
+
+def test_what_is_kept_is_what_the_asker_typed() -> None:
+    wish = Proposal("remember", {"target": "me", "fact": "lives with bob"})
+    decision = decide(wish, replace(WILLING, told={"remember": "plays drums"}), LIVE, Recent(), NOW)
+    assert (decision.verdict, decision.params) == (Verdict.ALLOW, {"target": "1", "fact": "plays drums"})
 
 
 def test_explain_gives_every_rule_in_order_and_the_verdict_last() -> None:

@@ -2,7 +2,10 @@
 
 import pytest
 
-from forgetmenot.actions.requests import asked_for, is_serious
+from forgetmenot.actions.facts import Person
+from forgetmenot.actions.requests import asked_for, is_serious, names, told
+
+ALICE, BOB = Person("1", "alice", display_name="Alice"), Person("2", "bob", display_name="Bob")
 
 
 @pytest.mark.parametrize(
@@ -12,8 +15,17 @@ from forgetmenot.actions.requests import asked_for, is_serious
         ("TIMEOUT ME", {"timeout"}),
         ("could you give me a timeout?", {"timeout"}),
         ("mute me for a bit", {"timeout"}),
-        ("delete my last message", {"delete", "forget"}),
-        ("remember that I like tea", {"remember"}),
+        ("delete my last message", {"delete"}),
+        ("@bot announce that we start at nine", {"announce"}),
+        ("slow the chat down please", {"slow_mode"}),
+        ("slow mode", {"slow_mode"}),
+        ("@bot turn on emote-only", {"emote_only"}),
+        ("give bob a shoutout", {"shoutout"}),
+        ("is slow mode on?", set()),
+        ("why was emote only on", set()),
+        ("don't announce anything", set()),
+        ("how are you?", set()),
+        ("do you remember me?", set()),
         ("don't time me out", set()),
         ("never mute me", set()),
         ("urban memes", set()),
@@ -26,6 +38,41 @@ from forgetmenot.actions.requests import asked_for, is_serious
 )
 def test_only_whole_words_about_oneself_count(message: str, names: set[str]) -> None:
     assert asked_for(message) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "found"),
+    [
+        ("remember that I play drums", ALICE, {"remember": "plays drums"}),
+        ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
+        ("remember that Bob's cat is Miso", BOB, {"remember": "their cat is Miso"}),
+        ("remember that I play drums", BOB, {}),
+        ("remember that bob is mean", ALICE, {}),
+        ("do you remember me?", ALICE, {}),
+        ("do you remember bob?", BOB, {}),
+        ("I always forget how to spell", ALICE, {}),
+        ("I always forget what you do", BOB, {}),
+        ("don't ever forget my drums", ALICE, {}),
+        ("please forget my drums", ALICE, {"forget": "my drums"}),
+        ("forget bob's drums", BOB, {"forget": "'s drums"}),
+        ("forget everything about me", ALICE, {}),
+        ("remember that boss?", ALICE, {}),
+        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}),
+        ("lol nice one", None, {}),
+        ("", None, {}),
+    ],
+)
+def test_what_is_kept_or_forgotten_is_read_from_the_line(
+    question: str, target: Person | None, found: dict[str, str]
+) -> None:
+    assert told(f"@bot {question}", question, target, ALICE) == found
+
+
+def test_a_line_names_somebody_as_a_whole_word() -> None:
+    assert names("shoutout to @Bob!", BOB, ALICE)
+    assert not names("shoutout to bobby", BOB, ALICE)
+    assert names("shoutout for me", ALICE, ALICE)
+    assert not names("shoutout for me", BOB, ALICE)
 
 
 @pytest.mark.parametrize(

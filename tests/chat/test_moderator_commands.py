@@ -17,6 +17,7 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, chatters
 from forgetmenot.store.action_logs import latest
+from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
 MOD = frozenset({"moderator"})
@@ -57,8 +58,10 @@ class Desk:
     ) -> Awaitable[str | None]:
         return self.commands.handle(self.event(text, user, login, badges))
 
-    async def wish(self, title: str) -> int:
-        context = ActionContext(event=self.event("hi", user="1", login="alice", badges=frozenset()), key=title)
+    async def wish(self, title: str, bot_message_id: int | None = None) -> int:
+        context = ActionContext(
+            event=self.event("change the title", user="1", login="alice"), key=title, bot_message_id=bot_message_id
+        )
         return (await self.executor.carry_out(Proposal("title", {"text": title}), context)).log_id or 0
 
 
@@ -114,16 +117,40 @@ async def test_only_people_who_moderate_are_heard(desk: Desk, who: dict[str, Any
 
 
 async def test_approve_deny_and_undo(desk: Desk) -> None:
-    await desk.wish("New title")
-    assert await desk.say("!approve") == "The title is changed."
+    waiting = await desk.wish("New title")
+    assert await desk.say(f"!approve {waiting}") == "The title is changed."
     assert desk.hands.titles == ["New title"]
     first, second = await desk.wish("a"), await desk.wish("b")
-    assert await desk.say("!approve") == f"Which one? #{first} title, #{second} title"
+    assert await desk.say("!approve") == f"Which one? #{first} title “a”, #{second} title “b”"
     assert await desk.say(f"!deny {first}", badges=frozenset({"broadcaster"})) == f"#{first} is refused."
     assert await desk.say(f"!deny {first}") == f"#{first} is not waiting."
     assert await desk.say("!undo") == "There is nothing that can be undone."
     assert desk.hands.titles == ["New title"]
     assert (await latest(desk.db, 1))[0].id == second
+
+
+async def test_nobody_approves_what_was_not_shown(desk: Desk) -> None:
+    """A bare `!approve` reads back what waits, unless that one thing was read back, or said in chat, before."""
+    assert await desk.say("!approve") == "Nothing is waiting."
+    waiting = await desk.wish("Hacked")
+    assert await desk.say("!approve") == f"Waiting: #{waiting} title “Hacked”. !approve {waiting} does it."
+    assert desk.hands.titles == []
+    assert await desk.say("!deny") == f"#{waiting} is refused."
+    other = await desk.wish("New title")
+    assert await desk.say("!approve") == f"Waiting: #{other} title “New title”. !approve {other} does it."
+    assert await desk.say("!approve") == "The title is changed."
+    assert desk.hands.titles == ["New title"]
+
+
+@pytest.mark.parametrize(("status", "does_it"), [(Status.SENT, True), (Status.DROPPED, False)])
+async def test_what_was_said_in_chat_was_shown(desk: Desk, status: Status, does_it: bool) -> None:
+    async with desk.db.write() as tx:
+        line = await bot_messages.begin(tx, at=0, event_id="e", viewer_id="1", trigger="mention", mode="mentions")
+    waiting = await desk.wish("New title", bot_message_id=line)
+    async with desk.db.write() as tx:
+        await bot_messages.settle(tx, line, status, text=f"I asked (title “New title”: !approve {waiting}).")
+    await desk.say("!approve")
+    assert desk.hands.titles == (["New title"] if does_it else [])
 
 
 async def test_pause_quiet_safe_and_resume_outlive_a_restart(desk: Desk) -> None:

@@ -225,10 +225,10 @@ async def test_a_missing_right_three_times_switches_the_action_off(wire: Wire) -
 
 async def test_slow_mode_and_emote_only_are_taken_back(wire: Wire) -> None:
     wire.sim.world.moderator("carol")
-    await wire.propose("slow_mode", who="carol", text="too fast", seconds="20", gap="10")
+    await wire.propose("slow_mode", who="carol", text="slow mode please", seconds="20", gap="10")
     assert (wire.sim.world.rules.slow_mode, wire.sim.world.rules.slow_mode_wait_time) == (True, 10)
     await wire.clock.advance(31 * MINUTE)
-    await wire.propose("emote_only", who="carol", text="emotes!", seconds="20")
+    await wire.propose("emote_only", who="carol", text="emote only now", seconds="20")
     assert wire.sim.world.rules.emote_mode
     await wire.clock.advance(MINUTE)
     await wire.approvals.work_off()
@@ -237,7 +237,8 @@ async def test_slow_mode_and_emote_only_are_taken_back(wire: Wire) -> None:
 
 
 async def test_a_ban_is_made_when_a_person_approves_it(wire: Wire) -> None:
-    carried = await wire.propose("ban", target="bob")
+    wire.sim.world.moderator("carol")
+    carried = await wire.propose("ban", who="carol", target="bob")
     assert wire.calls("POST", "moderation/bans") == []
     answer = await wire.approvals.approve(carried.log_id or 0, "9")
     assert (answer.ok, answer.line) == (True, "bob is banned.")

@@ -58,7 +58,7 @@ def test_what_is_unknown_is_called_unknown() -> None:
 
 
 def test_waiting_for_a_person_says_so() -> None:
-    assert _words(Verdict.ASK, None, "bob is banned") == "I've asked the moderators (#3)."
+    assert _words(Verdict.ASK, None, "bob is banned") == "I've asked the moderators (timeout bob 30 s: !approve 3)."
 
 
 def test_a_shortened_deed_is_told_as_it_was() -> None:
