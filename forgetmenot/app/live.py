@@ -11,14 +11,15 @@ from pathlib import Path
 
 from forgetmenot.app.account import TwitchAccount, login_folder, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.chores import keep_going, survived
+from forgetmenot.app.chores import Chore, keep_going, survived
 from forgetmenot.app.control import Surroundings
 from forgetmenot.app.ending import Ending, on_signals
 from forgetmenot.app.served import served
-from forgetmenot.clock import SystemClock
+from forgetmenot.clock import MINUTE, SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
+from forgetmenot.memory.backups import Backups
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import Gap, IrcConnection
@@ -35,6 +36,7 @@ async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], Non
             me = await account.myself()
             hands = account.helix
             async with open_bot(path, "run", settings=settings, clock=clock, account=hands, me=me) as bot:
+                keep_backups(bot)
                 if settings().twitch.client_id:
                     watch_channel(bot, account)
                 tell(_greeting(bot, account))
@@ -103,6 +105,12 @@ async def _wind_down(bot: Bot) -> None:
             await bot.wind_down()
     except (TimeoutError, ForgetMeNotError) as error:
         log.warning("stopped before everything was summarised; it is read at the next start", reason=str(error))
+
+
+def keep_backups(bot: Bot) -> None:
+    """Add the chore that copies the memory: not before the start, which it would hold up."""
+    backups = Backups(db=bot.db, settings=bot.settings, clock=bot.clock)
+    bot.chores.all.append(Chore("backups", lambda: MINUTE, backups.run_pass))
 
 
 def _check_channel(settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """`forgetmenot memory list|show|why|import|export`: what is remembered, where it comes from, in and out.
 
-What changes notes (undo, retract, pin, never) is cli/memory_changes.
+What changes notes (undo, retract, pin, never) is cli/memory_changes; copies of the whole are cli/memory_copies.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from forgetmenot.cli.common import (
     say,
 )
 from forgetmenot.cli.memory_changes import add_changes
+from forgetmenot.cli.memory_copies import add_copies
+from forgetmenot.cli.memory_copies import add_copies
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Note
@@ -65,6 +67,8 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     _add_import(actions)
     _add_export(actions)
     add_changes(actions)
+    add_copies(actions)
+    add_copies(actions)
 
 
 def _action(actions: Any, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:  # noqa: ANN401  # as above

@@ -16,7 +16,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.logs import log
 from forgetmenot.memory import log_files
 from forgetmenot.memory.people import ORDINARY
-from forgetmenot.store import channel_state, erasure, forgotten, notes
+from forgetmenot.store import backup, channel_state, erasure, forgotten, notes
 from forgetmenot.store.database import Database, Row, Transaction
 from forgetmenot.store.erasure import PLACES, Place
 from forgetmenot.text.forgetting import Names, traces, without_person
@@ -237,6 +237,7 @@ async def _clean_states(db: Database, who: Names, now: int) -> None:
 
 async def _wipe(db: Database, now: int) -> bool:
     wiped = await db.wipe_deleted(thorough=True)
+    await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
     return wiped

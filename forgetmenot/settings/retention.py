@@ -27,6 +27,11 @@ def retention_table(settings: Settings) -> str:
             "all of them",
             "hidden at once, erased after 7 days unless the ban is lifted",
         ),
+        (
+            "Copies of the memory, without chat and the bot's replies",
+            "`backups/`",
+            f"the newest {settings.privacy.keep_backups}; one at each start, and all are made anew after an erasure",
+        ),
         ("The log: counts and ids, never chat", "`forgetmenot.log`", "the last three files of 1 MB"),
     ]
     lines = ["| what | where | how long |", "|---|---|---|"]

@@ -206,6 +206,7 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
     allow_categories: tuple[str, ...] = ()
     never_store: tuple[str, ...] = ()
     keep_replies_d: Annotated[int, Meta(ge=1, le=90)] = 30
+    keep_backups: Annotated[int, Meta(ge=0, le=100)] = 3
     privacy_url: str = ""
 
 

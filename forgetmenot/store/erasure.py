@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY
-from forgetmenot.store import tally
+from forgetmenot.store import ledger, rights, tally
 from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.ledger import Entry, Kind
 
 Source = Database | Transaction
 AT_ONCE = 4_000
@@ -210,6 +211,24 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
     await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ?", rows)  # noqa: S608  # constants
 
 
+async def everybody(source: Source) -> dict[str, int]:
+    """The ids of all people there are, and since when."""
+    return {row[0]: row[1] for row in await source.rows("SELECT id, first_seen_at FROM viewers")}
+
+
+async def notes_of(source: Source, viewer_id: str) -> list[int]:
+    """The ids of every note about somebody, whatever its status."""
+    return [row[0] for row in await source.rows("SELECT id FROM semantic_notes WHERE subject_id = ?", (viewer_id,))]
+
+
+async def cleared_since(source: Source, at: int) -> bool:
+    """Whether a line that a summary rests on was cleared since then."""
+    return (
+        await source.row("SELECT 1 FROM events WHERE redacted_at >= ? AND episode_id IS NOT NULL LIMIT 1", (at,))
+        is not None
+    )
+
+
 async def drop_briefs(tx: Transaction) -> None:
     """Let all briefs go; they are made again in the background, and the notes do without them."""
     await tx.execute("DELETE FROM briefs")
@@ -241,9 +260,8 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     row = await tx.row("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,))
     opted_out = row is not None and row[0] is not None
     if opted_out:
-        await tx.execute(
-            "INSERT INTO opted_out_unknown (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (tx.key.digest("viewer", viewer_id), now),
-        )
+        await rights.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
+    written = [viewer_id, *(f"login:{name.casefold()}" for name in await names_of(tx, viewer_id))]
+    await ledger.note(tx.key, [Entry(Kind.ERASED, tx.key.digest("viewer", one), now) for one in written])
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
     return opted_out

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
+from forgetmenot.store import ledger
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.keyed import HashKey
+from forgetmenot.store.ledger import Entry, Kind
 
 Source = Database | Transaction
 
@@ -42,6 +44,7 @@ async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
         " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
         (viewer_id, now),
     )
+    await ledger.note(tx.key, [Entry(Kind.OPTED_OUT, tx.key.digest("viewer", viewer_id), now)])
     await tx.execute(
         "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE viewer_id = ? AND redacted_at IS NULL",
         (now, viewer_id),
@@ -53,7 +56,18 @@ async def opt_in(tx: Transaction, viewer_id: str) -> bool:
     known = await tx.execute(
         "UPDATE viewers SET opted_out_at = NULL WHERE id = ? AND opted_out_at IS NOT NULL", (viewer_id,)
     )
-    if await tx.row("SELECT 1 FROM opted_out_unknown LIMIT 1") is None:
-        return known > 0
     digest = tx.key.digest("viewer", viewer_id)
-    return known + await tx.execute("DELETE FROM opted_out_unknown WHERE hash = ?", (digest,)) > 0
+    known += await tx.execute("DELETE FROM opted_out_unknown WHERE hash = ?", (digest,))
+    if known:
+        await ledger.note(tx.key, [Entry(Kind.OPTED_IN, digest)])
+    return known > 0
+
+
+async def opt_out_unknown(tx: Transaction, digest: str, now: int) -> None:
+    """Store nothing of whoever has this hash."""
+    await tx.execute("INSERT INTO opted_out_unknown (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, now))
+
+
+async def opt_in_unknown(tx: Transaction, digest: str) -> None:
+    """Take that back."""
+    await tx.execute("DELETE FROM opted_out_unknown WHERE hash = ?", (digest,))

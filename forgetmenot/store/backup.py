@@ -1,0 +1,204 @@
+"""A copy of the memory without chat: built from the tables that may be kept, never by taking something out.
+
+Promises that no byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a
+moment, since only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema); that a copy is
+whole or not there; and that only its owner can read it. Tokens and the key of hashes are not in the database at all.
+"""
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from forgetmenot import errors
+from forgetmenot.store import ledger, place
+from forgetmenot.store.database import APPLICATION_ID, BUSY_TIMEOUT_S, schema_sql, translating
+from forgetmenot.store.keyed import HashKey
+from forgetmenot.store.migrations import LATEST
+
+KEPT = (
+    "viewers",
+    "viewer_names",
+    "streams",
+    "attendance",
+    "episodes",
+    "episode_people",
+    "semantic_notes",
+    "note_evidence",
+    "note_changes",
+    "never_mention",
+    "forgotten",
+    "opted_out_unknown",
+    "fun_consents",
+    "channel_state",
+    "calibration",
+)
+LEFT_OUT = {
+    "events": "raw chat",
+    "pending_redactions": "clears of raw chat",
+    "runs": "accounts for raw chat",
+    "tally": "accounts for raw chat",
+    "briefs": "made again from the notes",
+    "bot_messages": "may quote chat, and is kept for some days only",
+    "action_logs": "may quote chat, and is kept for some days only",
+    "cooldowns": "over soon",
+    "model_calls": "kept for some days only",
+}
+FOLDER = "backups"
+ASKED = "backup_asked"
+"""The name in channel_state of how many lines the ledger had when a copy was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy holds."""
+
+    path: Path
+    size: int
+    notes: int
+    episodes: int
+
+
+def kept(database: Path) -> list[Path]:
+    """The copies beside a memory, newest first; none of another memory in the same folder."""
+    name = re.compile(re.escape(database.stem) + r"-\d{8}-\d{6}-\d{3}\.sqlite3")
+    folder = database.parent / FOLDER
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted((file for file in found if name.fullmatch(file.name)), reverse=True)
+
+
+def drop(database: Path) -> int:
+    """Delete the copies beside a memory, unfinished ones too; how many there were. Raises StoreError."""
+    gone = kept(database)
+    try:
+        for file in [*gone, *(database.parent / FOLDER).glob(f"{database.stem}-*.part")]:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise errors.StoreError(f"{error.filename} cannot be deleted: {error.strerror}. Delete it by hand.") from error
+    return len(gone)
+
+
+def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
+    """Write a copy of `source` to `target`, which is replaced. Takes seconds for a large memory: not for the loop.
+
+    `key`: the hash key of a memory in use, whose ledger position is noted; None for a copy of a copy, which has one.
+    Raises StoreError.
+    """
+    part = target.with_name(target.name + ".part")
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        place.protect(part)
+        counts = _fill(part, source, key)
+        _to_disk(part)
+        part.replace(target)
+    except OSError as error:
+        raise errors.StoreError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+    return Copied(target, target.stat().st_size, *counts)
+
+
+def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
+    with translating(part), contextlib.closing(_connect(part)) as db:
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
+            db.execute(f"PRAGMA {pragma}")
+        db.executescript(schema_sql())
+        db.execute(f"PRAGMA user_version = {LATEST}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
+        with _one_moment(db, source, key) as asked:
+            _take_over(db)
+            if asked is not None:
+                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (ASKED, str(asked)))
+        notes, episodes = (_number(db, f"SELECT count(*) FROM {name}") for name in ("semantic_notes", "episodes"))  # noqa: S608
+        db.execute("DETACH source")
+    return notes, episodes
+
+
+def _take_over(db: sqlite3.Connection) -> None:
+    for table in KEPT:
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")  # noqa: S608
+    # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
+    db.execute("DELETE FROM main.sqlite_sequence")
+    db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
+    db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
+    )
+
+
+@contextlib.contextmanager
+def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[int | None]:
+    """A transaction that sees the source as it was when the ledger had so many lines."""
+    asked = None
+    if key is None:
+        _begin(db)
+    else:
+        with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
+            writer.execute("BEGIN IMMEDIATE")
+            asked = len(ledger.read(ledger.path_of(key)))
+            _begin(db)
+            writer.rollback()
+    yield asked
+    db.execute("COMMIT")
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN")
+    db.execute("SELECT count(*) FROM source.channel_state").fetchone()
+
+
+def _number(db: sqlite3.Connection, sql: str) -> int:
+    return int(db.execute(sql).fetchone()[0])
+
+
+def _to_disk(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def check(path: Path) -> None:
+    """See that a file is a whole memory of ours. Raises StoreError, StoreForeign."""
+    if not path.is_file():
+        raise errors.InputError(f"There is no file {path}.")
+    with (
+        translating(path),
+        contextlib.closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        ) as db,
+    ):
+        if _number(db, "PRAGMA application_id") != APPLICATION_ID:
+            raise errors.StoreForeign(f"{path} is no memory of ForgetMeNot. Nothing was changed.")
+        version = _number(db, "PRAGMA user_version")
+        if version > LATEST:
+            raise errors.StoreForeign(
+                f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update this one."
+            )
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
+
+
+def is_newest(path: Path) -> bool:
+    """Whether a memory has the newest schema. Raises StoreError."""
+    with translating(path), contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        return _number(db, "PRAGMA user_version") == LATEST
+
+
+def duplicate(path: Path, target: Path) -> None:
+    """The file as it is, with what its write-ahead log holds. Raises StoreError."""
+    place.protect(target)
+    with (
+        translating(path),
+        contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old,
+        contextlib.closing(sqlite3.connect(target)) as new,
+    ):
+        old.backup(new)

@@ -1,0 +1,85 @@
+"""`forgetmenot memory backup|restore`: a copy without chat, and the way back to one."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.cli import memory, viewer
+from forgetmenot.errors import InputError, StoreLocked
+from forgetmenot.store.lock import held
+
+LINES = [
+    {"id": 1, "viewer": "alicequux", "fact": "plays drums"},
+    {"id": 2, "viewer": "bob", "fact": "bakes bread"},
+]
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run one command on a memory with two people; what it printed as JSON."""
+    parser = argparse.ArgumentParser()
+    subparsers = parser.add_subparsers()
+    memory.add(subparsers)
+    viewer.add(subparsers)
+
+    def one(*words: object) -> Any:  # noqa: ANN401  # JSON
+        chosen = ["--db", str(tmp_path / "data" / "memory.sqlite3"), "--json"]
+        arguments = parser.parse_args([*map(str, words), *chosen])
+        assert arguments.run(arguments) == 0
+        return json.loads(capsys.readouterr().out)
+
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
+    one("memory", "import", file)
+    return one
+
+
+def facts(run: Run) -> list[str]:
+    return [note["fact"] for note in run("memory", "list")["notes"]]
+
+
+def test_there_and_back_again(run: Run, tmp_path: Path) -> None:
+    made = run("memory", "backup")
+    assert Path(made["path"]).parent == tmp_path / "data" / "backups"
+    assert (made["notes"], made["episodes"]) == (2, 2)
+    assert made["bytes"] == Path(made["path"]).stat().st_size
+    run("memory", "retract", 2)
+    assert facts(run) == ["plays drums"]
+    told = run("memory", "restore", made["path"], "--yes")
+    assert (told["restored"], told["notes"], told["erased"]) == (True, 2, 0)
+    assert Path(told["saved"]).is_file()
+    assert facts(run) == ["plays drums", "bakes bread"]
+
+
+def test_somebody_erased_meanwhile_does_not_come_back(run: Run, tmp_path: Path) -> None:
+    made = run("memory", "backup", tmp_path / "usb.sqlite3")
+    beside = run("memory", "backup")
+    run("viewer", "erase", "alicequux", "--yes")
+    assert not Path(beside["path"]).exists()
+    assert run("memory", "restore", made["path"], "--yes")["erased"] == 1
+    assert facts(run) == ["bakes bread"]
+    files = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
+    assert not [file for file in files if b"alicequux" in file.read_bytes()]
+
+
+def test_nothing_is_written_over_or_replaced_unasked(run: Run, tmp_path: Path) -> None:
+    made = run("memory", "backup", tmp_path)
+    with pytest.raises(InputError, match="there already"):
+        run("memory", "backup", made["path"])
+    with pytest.raises(InputError, match="--yes"):
+        run("memory", "restore", made["path"])
+    with held(tmp_path / "data" / "memory.sqlite3", "run"), pytest.raises(StoreLocked):
+        run("memory", "restore", made["path"], "--yes")
+
+
+def test_a_memory_that_is_lost_is_made_again(run: Run, tmp_path: Path) -> None:
+    made = run("memory", "backup")
+    for file in (tmp_path / "data").glob("memory.sqlite3*"):
+        file.unlink()
+    told = run("memory", "restore", made["path"])
+    assert (told["notes"], told["saved"]) == (2, None)
