@@ -18,9 +18,9 @@ from forgetmenot.cli.common import (
     existing_database,
     run_async,
     say,
+    show_line,
 )
 from forgetmenot.cli.memory_changes import add_changes
-from forgetmenot.cli.memory_copies import add_copies
 from forgetmenot.cli.memory_copies import add_copies
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     _add_import(actions)
     _add_export(actions)
     add_changes(actions)
-    add_copies(actions)
     add_copies(actions)
 
 
@@ -142,7 +141,7 @@ async def _list(arguments: argparse.Namespace) -> None:
             return
         names = await names_for(db, found)
         for note in found:
-            print(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+            show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
 
 
 def _status(arguments: argparse.Namespace) -> str | None:
@@ -204,8 +203,8 @@ async def _show(arguments: argparse.Namespace) -> None:
             emit((await as_json(db, [note]))[0])
             return
         names = await names_for(db, [note])
-        print(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
-        print(f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}")
+        show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+        show_line(f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}")
 
 
 def _no_note(note_id: int) -> Exception:
@@ -222,7 +221,7 @@ async def _why(arguments: argparse.Namespace) -> None:
         if told is None:
             raise _no_note(arguments.id)
         if not arguments.json:
-            print(in_words(told))
+            show_line(in_words(told))
             return
         note = (await as_json(db, [told.note]))[0]
         emit({"note": note, **_chain(told)})
