@@ -14,6 +14,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.memory.term_table import TermTable
@@ -273,10 +274,7 @@ class _Vocabulary:
     def nearest(self, word: str) -> str | None:
         """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
         grams = trigrams(word)
-        shared: dict[int, int] = {}
-        for gram in grams:
-            for index, _ in self._with.of(gram):
-                shared[index] = shared.get(index, 0) + 1
+        shared = Counter(chain.from_iterable(map(self._with.rows, grams)))
         best, most = -1, 0.0
         for index, common in shared.items():
             near = common / (len(grams) + self._sizes[index] - common)

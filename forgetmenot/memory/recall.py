@@ -52,6 +52,13 @@ class PrefixEpisodes(NamedTuple):
     recap: str
 
 
+class Seen(NamedTuple):
+    """How the notes of some subjects stand at one moment, and what is to be left alone then."""
+
+    silence: Silence
+    prints: tuple[Print, ...]
+
+
 class _Kept(NamedTuple):
     revision: tuple[Print, ...]
     postings: Postings
@@ -85,10 +92,20 @@ class Recall:
         return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
     async def about_viewer(
-        self, viewer_id: str, query: Query | str, limit: int | None = None, *, talk: frozenset[str] | None = None
+        self,
+        viewer_id: str,
+        query: Query | str,
+        limit: int | None = None,
+        *,
+        talk: frozenset[str] | None = None,
+        seen: Seen | None = None,
     ) -> list[Recalled]:
-        """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against."""
-        return await self.about_viewers((viewer_id,), query, limit, talk=talk)
+        """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against.
+
+        `seen`: what `look` has read of them just now, if it has.
+        """
+        wanted = self._settings().recall.speaker_notes if limit is None else limit
+        return await self._in_time((viewer_id,), query, wanted, talk, seen)
 
     async def about_viewers(
         self,
@@ -119,10 +136,10 @@ class Recall:
         self._silence = await never.silence(self._db)
         return self._silence
 
-    async def _moment(self, at: Source, subjects: tuple[str, ...]) -> tuple[Silence, tuple[Print, ...]]:
-        """What is to be left alone, and how the subjects' notes stand."""
+    async def look(self, at: Source, subjects: Sequence[str]) -> Seen:
+        """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
         prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
-        return await never.silence(at), tuple(prints)
+        return Seen(await never.silence(at), tuple(prints))
 
     def _gate(self, talk: frozenset[str] | None) -> Callable[[Note], bool]:
         """Which notes may be shown: those of the persona that speaks, not left alone, touched by the conversation."""
@@ -140,15 +157,22 @@ class Recall:
         return opens
 
     async def _in_time(
-        self, subjects: tuple[str, ...], query: Query | str, limit: int, talk: frozenset[str] | None = None
+        self,
+        subjects: tuple[str, ...],
+        query: Query | str,
+        limit: int,
+        talk: frozenset[str] | None = None,
+        seen: Seen | None = None,
     ) -> list[Recalled]:
         asked = query_of(query) if isinstance(query, str) else query
         seconds = self._settings().recall.timeout_ms / 1_000
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(seconds):
-                self._silence, prints = await self._db.together(lambda at: self._moment(at, subjects))
-                answer = await self._ranked(subjects, prints, asked, limit, self._gate(talk))
+                if seen is None:
+                    seen = await self._db.together(lambda at: self.look(at, subjects))
+                self._silence = seen.silence
+                answer = await self._ranked(subjects, seen.prints, asked, limit, self._gate(talk))
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
             return await self._without_reading(subjects, limit, seconds, self._gate(talk))

@@ -39,6 +39,15 @@ class TermTable:
             yield self._rows[entry], self._weights[entry]
             entry = self._before[entry]
 
+    def rows(self, term: str) -> list[int]:
+        """The rows of a term alone."""
+        found: list[int] = []
+        entry = self._last.get(term, -1)
+        while entry >= 0:
+            found.append(self._rows[entry])
+            entry = self._before[entry]
+        return found
+
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds."""

@@ -4,17 +4,17 @@ Promises nothing of people who are hidden, nothing redacted, and of the bot's ow
 only; the same for a reply, for a dry run on the command line and for a test.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forgetmenot.actions import history
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain.chat import ChatEvent, Standing
-from forgetmenot.memory import never
+from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
+from forgetmenot.domain.memory import Recalled
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.recall import Recall, Seen
 from forgetmenot.memory.roles import role_of
-from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import Line, Other, Past, TailMaterial, stranger
@@ -46,7 +46,7 @@ class _Moment:
     now: int
     depth: Depth
     channel: Mapping[str, str]
-    silence: Silence
+    seen: Seen  # of the speaker's notes
 
     @property
     def event(self) -> ChatEvent:
@@ -76,8 +76,8 @@ class Gatherer:
         """All that can be read before it is known what is asked for."""
         now = self._clock.now()
         depth = depth_for(await working_set.count_since(at, now - MINUTE), settings)
-        channel, silence = await channel_state.read_all(at), await never.silence(at)
-        moment = _Moment(trigger, settings, now, depth, channel, silence)
+        seen = await self._recall.look(at, [trigger.event.user_id])
+        moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
         return moment, await self._conversation(at, await self._speaker(at, moment, nonce), moment)
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
@@ -102,7 +102,7 @@ class Gatherer:
             now=moment.now,
             nonce=nonce,
             speaker=speaker,
-            brief="" if speaker.opted_out else moment.silence.without(brief),
+            brief="" if speaker.opted_out else moment.seen.silence.without(brief),
             brief_notes=() if speaker.opted_out else made_of,
             message=Line(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
@@ -155,16 +155,24 @@ class Gatherer:
         speaker = material.speaker
         talk = _talk(material) if moment.settings.recall.topic_gate else None
         others = await self._others(material, moment, query, bot_id, talk)
-        material = replace(
+        past, lore = await asyncio.gather(  # one looks into the database, the other computes
+            self._past(moment, query, shown), self._lore(moment, speaker, query, talk)
+        )
+        return replace(
             material,
             others=others,
-            past_episodes=await self._past(moment, query, shown),
-            left_alone=moment.silence.about([speaker.id, *(other.viewer.id for other in others)]),
+            past_episodes=past,
+            left_alone=moment.seen.silence.about([speaker.id, *(other.viewer.id for other in others)]),
+            lore=lore,
         )
+
+    async def _lore(
+        self, moment: _Moment, speaker: Viewer, query: Query, talk: frozenset[str] | None
+    ) -> tuple[Recalled, ...]:
         if speaker.opted_out:
-            return material
-        known = await self._recall.about_viewer(speaker.id, query, moment.depth.lore, talk=talk)
-        return replace(material, lore=tuple(known))
+            return ()
+        most = moment.depth.lore
+        return tuple(await self._recall.about_viewer(speaker.id, query, most, talk=talk, seen=moment.seen))
 
     async def _others(
         self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str] | None
@@ -192,12 +200,7 @@ class Gatherer:
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         ids = _people_of(material)
-
-        async def read(at: Source) -> tuple[frozenset[str], dict[str, str]]:
-            hidden = await working_set.hidden(at, ids)
-            return hidden, await crowd.names(at, sorted(ids - hidden))
-
-        hidden, names = await self._db.together(read)
+        names, hidden = await crowd.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names=names, hidden=hidden)
 
 

@@ -60,6 +60,17 @@ async def names(source: Source, viewer_ids: Sequence[str]) -> dict[str, str]:
     return {row[0]: row[1] for row in rows if row[1]}
 
 
+async def shown_and_hidden(source: Source, viewer_ids: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
+    """The present display names of these people, and those among them of whom nothing may be shown, nor a name."""
+    rows = await source.rows(
+        "SELECT id, coalesce(display_name, login), opted_out_at IS NOT NULL OR banned_at IS NOT NULL FROM viewers"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    hidden = frozenset(row[0] for row in rows if row[2])
+    return {row[0]: row[1] for row in rows if row[1] and row[0] not in hidden}, hidden
+
+
 async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> None:
     """People nobody has seen yet: `login:alice`, joined to the real id when that login first speaks."""
     await tx.many(
