@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from forgetmenot import __version__
+from forgetmenot.cli.common import say
 
 COMMANDS = (
     "demo",
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _failed(sentence: str, code: int) -> int:
     with contextlib.suppress(OSError):
-        print(f"forgetmenot: {sentence}", file=sys.stderr)
+        say(f"forgetmenot: {sentence}")
     return code
 
 

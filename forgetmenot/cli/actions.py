@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction
@@ -111,7 +111,7 @@ async def _show(arguments: argparse.Namespace, db: "Database", rows: "list[Logge
         emit({"actions": [_json(row, names) for row in rows]})
         return 0
     for row in rows:
-        print(_line(row, names))
+        show_line(_line(row, names))
     if not rows:
         say(nothing)
     return 0

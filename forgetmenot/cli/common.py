@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import re
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 DATABASE = "memory.sqlite3"
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
 The JSON object's keys, counted over the whole run, also of what has been pruned since:
   lines       = events + duplicates + excluded + other_room + unparsed + other
@@ -59,9 +61,19 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     return path
 
 
+def printable(text: str) -> str:
+    """The text as a terminal may have it: chat may hold escape sequences, and characters that turn lines around."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
 def say(text: str = "") -> None:
     """Progress and errors, for a person: on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def show_line(text: str = "") -> None:
+    """An answer for a person: on standard output."""
+    print(printable(text), flush=True)
 
 
 def emit(value: object) -> None:

@@ -1,12 +1,18 @@
-"""`forgetmenot demo`: two evenings of a small channel on your own machine, without an account or a key.
-
-The JSON's keys are told in app/report.py.
-"""
+"""`forgetmenot demo`: two evenings of a small channel on your own machine, without an account or a key."""
 
 import argparse
 from pathlib import Path
 
-from forgetmenot.cli.common import add_db_option, add_json_option, data_folder, emit, run_async, say
+from forgetmenot.cli.common import (
+    SUMMARY_KEYS,
+    add_db_option,
+    add_json_option,
+    data_folder,
+    emit,
+    run_async,
+    say,
+    show_line,
+)
 
 MODELS = ("offline", "gemini", "openai_compatible")
 
@@ -18,6 +24,8 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
         help="play a scripted stream on this machine",
         description="Plays two evenings of a small channel on a loopback Twitch, through the whole bot: chat, memory, "
         "prompts, decisions. Nothing leaves the machine. A demo that was interrupted goes on where it stopped.",
+        epilog=SUMMARY_KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--fast", action="store_true", help="without waiting")
     parser.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
@@ -53,7 +61,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
 
 
 def _line(text: str) -> None:
-    print(text, flush=True)
+    show_line(text)
 
 
 def _nothing(_text: str) -> None:

@@ -2,7 +2,15 @@
 
 import argparse
 
-from forgetmenot.cli.common import add_config_option, add_db_option, add_json_option, database_path, emit, say
+from forgetmenot.cli.common import (
+    add_config_option,
+    add_db_option,
+    add_json_option,
+    database_path,
+    emit,
+    say,
+    show_line,
+)
 
 
 def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,16 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
         emit({"address": url, "running": _answers(dock.port)})
         return 0
     if arguments.only_print:
-        print(url)
+        show_line(url)
         return 0
     if not _answers(dock.port):
         say("Nothing answers there yet: start `forgetmenot run`, `listen` or `demo` first. The address will be:")
-        print(url)
+        show_line(url)
         return 1
     import webbrowser
 
     say("Opening the dock. In OBS: Docks → Custom Browser Docks, with this address:")
-    print(url)
+    show_line(url)
     webbrowser.open(url)
     return 0
 

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Note
@@ -89,8 +89,8 @@ async def _print(db: "Database", note: "Note", *, as_json: bool) -> None:
         return
     names = await names_for(db, [note])
     pinned = ", pinned" if note.pinned else ""
-    print(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
-    print(f"  {note.status.value}{pinned}")
+    show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+    show_line(f"  {note.status.value}{pinned}")
 
 
 async def _undo(db: "Database", note_id: int, now: int) -> None:
@@ -158,7 +158,7 @@ async def _list(db: "Database", *, as_json: bool) -> None:
         return
     for row in rows:
         about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
-        print(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
+        show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
 
 
 def _row(row: "Left", logins: dict[str, str]) -> dict[str, object]:

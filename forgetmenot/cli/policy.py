@@ -13,6 +13,7 @@ from forgetmenot.cli.common import (
     existing_database,
     run_async,
     say,
+    show_line,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ async def _explain_now(arguments: argparse.Namespace) -> int:
         emit(_explained(proposal, steps, decide(proposal, facts, settings, recent, now)))
         return 0
     for step in steps:
-        print(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
+        show_line(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
     return 0
 
 
@@ -136,10 +137,10 @@ def _table(arguments: argparse.Namespace) -> int:
         emit({"actions": actions, "rules": rules})
         return 0
     for one in actions:
-        print(f"{one['class']}  {one['name']:13} {one['mode']:7} {one['does']}")
+        show_line(f"{one['class']}  {one['name']:13} {one['mode']:7} {one['does']}")
     say()
     for number, rule in enumerate(RULES, 1):
-        print(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
+        show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
     say("The first rule that says no wins. * a moderator who approves the action sets it aside.")
     return 0
 

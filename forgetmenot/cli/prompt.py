@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_config_option, add_db_option, add_json_option
+from forgetmenot.cli.common import add_config_option, add_db_option, add_json_option, show_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,10 +100,10 @@ def as_json(prompt: "Prompt") -> dict[str, object]:
 
 
 def _print(prompt: "Prompt", settings: "Settings") -> None:
-    print(prompt.prefix + prompt.tail)
-    print()
+    show_line(prompt.prefix + prompt.tail)
+    show_line()
     for section in prompt.sections:
         rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
         dropped = f"  dropped {section.dropped}" if section.dropped else ""
-        print(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    print(f"{'in all':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+        show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
+    show_line(f"{'in all':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Recalled
@@ -84,7 +84,7 @@ async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) 
         emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(found, shown)})
         return
     for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1):
-        print(f"{rank:3} {one.score:.4f} #{one.note.id} {note['fact']}")
+        show_line(f"{rank:3} {one.score:.4f} #{one.note.id} {note['fact']}")
 
 
 def _ranked(found: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say
+from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database
@@ -84,11 +84,11 @@ async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -
         emit({**person, "names": await erasure.names_of(db, viewer_id), "notes": facts, "held": held})
         return
     out = ", opted out" if person["opted_out"] else ""
-    print(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
-    print(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
-    print("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
+    show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
+    show_line(f"  seen {person['first_seen_at']} to {person['last_seen_at']}")
+    show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
     for fact in facts:
-        print(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
+        show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
 
 
 def _dated(row: dict[str, object]) -> dict[str, object]:

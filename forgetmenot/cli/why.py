@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_db_option, add_json_option
+from forgetmenot.cli.common import add_db_option, add_json_option, show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
     if arguments.json:
         emit(as_json(trail))
     else:
-        print("\n".join(in_words(trail)))
+        show_line("\n".join(in_words(trail)))
     return 0
 
 
@@ -71,7 +71,7 @@ def _list(replies: "Sequence[BotMessage]", *, as_object: bool) -> None:
         emit({"replies": [_brief(reply) for reply in replies]})
         return
     for reply in replies:
-        print(_line(reply))
+        show_line(_line(reply))
 
 
 def _line(reply: "BotMessage") -> str:

@@ -1,0 +1,23 @@
+"""What the commands print is safe for a terminal, whatever chat was made of."""
+
+import pytest
+
+from forgetmenot.cli.common import emit, printable, say, show_line
+
+
+@pytest.mark.parametrize(
+    "evil", ["\x1b]0;PWNED\x07", "\x9b31m", "\x08\x7f", "\r", "\u202eabc", "\u2066x", "\u2028", "\ud800"]
+)
+def test_nothing_a_terminal_obeys_is_printed(evil: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for write in (say, show_line):
+        write(f"before {evil} after\nnext\tcolumn 😀👩‍🚀 שלום é")
+    out, err = capsys.readouterr()
+    assert out == err
+    assert out.endswith(" after\nnext\tcolumn 😀👩‍🚀 שלום é\n")
+    assert not set(evil) & set("\x1b\x07\x9b\x08\x7f\r\u202e\u2066\u2028\ud800") & set(out)
+    assert printable(out) == out
+
+
+def test_json_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    emit({"fact": "a\x1b[2Jb"})
+    assert capsys.readouterr().out == '{"fact":"a\\u001b[2Jb"}\n'
