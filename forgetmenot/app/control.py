@@ -3,6 +3,7 @@
 A wish from the dock is the streamer's own: where the memory wants to know who asked, it is the channel's account.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -240,7 +241,7 @@ class BotControl:
     async def change_setting(self, table: str, key: str, value: object) -> Told:
         """Change one setting that may be changed while the bot runs, for good."""
         try:
-            self._settings.change(table, key, value, _check)
+            await asyncio.to_thread(self._settings.change, table, key, value, _check)
         except ForgetMeNotError as error:
             return Told(ok=False, line=str(error))
         await self._bot.keeper.refresh()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from forgetmenot.errors import InputError
 from forgetmenot.memory import why as notes_why
 from forgetmenot.reply import trail
-from forgetmenot.store import crowd, dock_memory
+from forgetmenot.store import dock_memory, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, mention, show
@@ -83,5 +83,5 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
 async def with_ids(db: Database, text: str) -> str:
     """`@name` of somebody who is known becomes `<@id>`; a mention that was typed as such does not count."""
     safe = defang(clean(text))
-    found = {login: await crowd.find(db, login) for login in set(_NAMED.findall(safe))}
-    return _NAMED.sub(lambda named: mention(found[named[1]] or "") if found[named[1]] else named[0], safe)
+    found = {login: await viewers.viewer_by_login(db, login) for login in set(_NAMED.findall(safe))}
+    return _NAMED.sub(lambda named: mention(who.id) if (who := found[named[1]]) else named[0], safe)

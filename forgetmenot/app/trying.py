@@ -1,5 +1,6 @@
 """What the bot would say to a message: the whole road of a reply, with nothing said, done or written at its end."""
 
+import re
 import secrets
 
 from forgetmenot.actions.catalogue import find
@@ -19,6 +20,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
 
 LONGEST = 500
+_NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
 async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
@@ -26,7 +28,7 @@ async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
     settings, identity = bot.settings(), bot.identity
     await bot.ingest.flush()
     rehearsal = Rehearsal(db=bot.db, settings=bot.settings, clock=bot.clock, keeper=bot.keeper, identity=identity)
-    name = login.strip().removeprefix("@") or "somebody"
+    name = _NO_LOGIN.sub("", login)[:50] or "somebody"
     dry = await rehearsal.of(name, clean(text)[:LONGEST], secrets.token_hex(3))
     prompt, material, trigger = dry.prompt, dry.material, dry.trigger
     system, data = split(prompt)
