@@ -165,6 +165,7 @@ class Stage:
     engine: ReplyEngine
     settings: Settings
     lines: int = 0
+    room_modes: frozenset[str] = frozenset()
 
     def use(self, settings: Settings) -> None:
         self.settings = settings
@@ -254,6 +255,14 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     hands = Hands(moderation, outbox, NoMemory())
     executor = Executor(db=db, hands=hands, settings=settings, clock=clock)
     parts = Parts(model, Gatherer(db=db, recall=recall, clock=clock), keeper, outbox, executor)
-    engine = ReplyEngine(parts, db=db, settings=settings, clock=clock, identity=lambda: BOT, flush=flush)
+    engine = ReplyEngine(
+        parts,
+        db=db,
+        settings=settings,
+        clock=clock,
+        identity=lambda: BOT,
+        flush=flush,
+        room_modes=lambda: holder[0].room_modes,
+    )
     holder.append(Stage(db, clock, chat, model, moderation, outbox, keeper, engine, ACTIVE))
     return holder[0]

@@ -22,6 +22,7 @@ from forgetmenot.app.mute import Mute
 from forgetmenot.app.own_lines import Overheard
 from forgetmenot.chat import fun_commands, never_commands, notice
 from forgetmenot.chat.moderator_commands import ModeratorCommands
+from forgetmenot.chat.room import Room
 from forgetmenot.chat.router import Command, Heard, Router
 from forgetmenot.chat.viewer_commands import ViewerCommands
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
@@ -95,6 +96,7 @@ class Bot:
             outbox=self.outbox,
             commands=self._commands(),
             settings=settings,
+            room=self.room,
         )
         self.chores = Chores(clock, self._chores())
 
@@ -102,6 +104,7 @@ class Bot:
         """Chat to episodes, episodes to notes, notes to the prompt, and all of it to be forgotten."""
         db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
         self.book = StreamBook(db, settings)
+        self.room = Room()
         self.ingest = Ingest(db=db, book=self.book, settings=settings, clock=clock, run_id=self.run_id)
         self.ingest.own_id = self.me.user_id
         self.compactor = Compactor(db=db, model=model, settings=settings, clock=clock, book=self.book)
@@ -139,6 +142,7 @@ class Bot:
             clock=self.clock,
             identity=self.identity,
             flush=self.ingest.flush,
+            room_modes=lambda: self.room.modes,
         )
 
     async def _forget_kept(self) -> None:

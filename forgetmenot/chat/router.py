@@ -8,6 +8,7 @@ about words: commands and replies are other rooms.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+from forgetmenot.chat.room import Room
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
@@ -36,6 +37,7 @@ class Router:
         outbox: Outbox,
         commands: Sequence[Command],
         settings: Callable[[], Settings],
+        room: Room,
     ) -> None:
         self._db = db
         self._ingest = ingest
@@ -43,6 +45,7 @@ class Router:
         self._outbox = outbox
         self._commands = commands
         self._settings = settings
+        self._room = room
         self._working: set[asyncio.Task[None]] = set()
 
     async def hear(self, item: Heard) -> None:
@@ -56,6 +59,8 @@ class Router:
         elif isinstance(item, Unparsed):
             self._ingest.note("unparsed")
         else:
+            if isinstance(item, RoomState):
+                self._room.heard(item)
             self._ingest.note("other")
 
     def say(self, line: str) -> None:

@@ -75,7 +75,10 @@ class Parts:
 
 
 class ReplyEngine:
-    """Answers chat. `identity` tells who the bot is now; `flush` makes lines that were just heard readable."""
+    """Answers chat. `identity` tells who the bot is now; `flush` makes lines that were just heard readable.
+
+    `room_modes`: those that are on in the channel, whoever switched them on.
+    """
 
     def __init__(
         self,
@@ -86,13 +89,14 @@ class ReplyEngine:
         clock: Clock,
         identity: Callable[[], Identity],
         flush: Callable[[], Awaitable[None]],
+        room_modes: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self._db = db
         self._model = parts.model
         self._gatherer = parts.gatherer
         self._keeper = parts.keeper
         self._outbox = parts.outbox
-        self._wording = Wording(executor=parts.executor, outbox=parts.outbox, identity=identity)
+        self._wording = Wording(executor=parts.executor, outbox=parts.outbox, identity=identity, room_modes=room_modes)
         self._settings = settings
         self._clock = clock
         self._identity = identity

@@ -27,10 +27,18 @@ ANOTHER_SUBJECT = "I leave that one alone. What else is new?"
 class Wording:
     """Finds the words of a reply."""
 
-    def __init__(self, *, executor: Executor, outbox: Outbox, identity: Callable[[], Identity]) -> None:
+    def __init__(
+        self,
+        *,
+        executor: Executor,
+        outbox: Outbox,
+        identity: Callable[[], Identity],
+        room_modes: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
         self._executor = executor
         self._outbox = outbox
         self._identity = identity
+        self._room_modes = room_modes
 
     async def find(self, job: Job, prompt: Prompt, material: TailMaterial, answer: ModelAnswer) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
@@ -55,6 +63,7 @@ class Wording:
             recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
             bot_message_id=job.reply_id,
             words=words,
+            room_modes=self._room_modes(),
             question=job.trigger.question if job.trigger.direct else "",
         )
         carried = await self._executor.carry_out(proposal, context)

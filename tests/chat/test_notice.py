@@ -2,7 +2,8 @@
 
 import pytest
 
-from forgetmenot.chat import notice, switches
+from forgetmenot.actions import switches
+from forgetmenot.chat import notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import streams

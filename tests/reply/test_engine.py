@@ -11,6 +11,7 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.domain.memory import Scope
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelUnavailable, StoreFull
+from forgetmenot.reply.trail import explain
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import bot_messages, calibration, channel_state
 from forgetmenot.store.bot_messages import Status
@@ -306,3 +307,12 @@ async def test_the_prefix_is_the_same_bytes_until_it_is_refreshed(stage: Stage, 
     await stage.keeper.refresh()
     await stage.ask("@forgetmenot_bot hi", "3")
     assert "drums are loud here" in stage.model.asked[2].prompt
+
+
+async def test_a_mode_that_somebody_else_switched_on_is_left_as_it_is(stage: Stage) -> None:
+    stage.room_modes = frozenset({"slow"})
+    stage.model.answers = ['Slower! [ACTION:{nonce} slow_mode seconds=30 else="It is slow as it is."]']
+    reply = await stage.ask("@forgetmenot_bot please put on slow mode", badges=("moderator",))
+    assert reply is not None
+    assert stage.moderation.done == []
+    assert "already_on" in "".join((await explain(stage.db, reply.id)).actions)
