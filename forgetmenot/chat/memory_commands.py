@@ -96,6 +96,7 @@ class MemoryCommands:
                 at=self._clock.now(),
                 scope=Scope.VIEWER if about.id is not None else Scope.CHANNEL,
                 privacy=self._settings().privacy,
+                word=remember.TOLD if moderates(event) else remember.VIEWERS_WORD,
             )
         except Refused as refused:
             return refusal(refused.rule)

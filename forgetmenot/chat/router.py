@@ -8,7 +8,9 @@ about words: commands and replies are other rooms.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+from forgetmenot.chat.patience import Patience
 from forgetmenot.chat.room import Room
+from forgetmenot.chat.whom import moderates
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
@@ -46,6 +48,7 @@ class Router:
         self._commands = commands
         self._settings = settings
         self._room = room
+        self._patience = Patience()
         self._working: set[asyncio.Task[None]] = set()
 
     async def hear(self, item: Heard) -> None:
@@ -118,9 +121,13 @@ class Router:
         log.info("notice given", outcome=outcome.kind)
 
     async def _tell(self, line: str, event: ChatEvent) -> None:
-        if not line:
+        """Answer a command: moderators always; everybody else a few times, and never in the places for replies."""
+        may = moderates(event)
+        if not line or not (may or self._patience.allows(event.user_id, event.at)):
             return
-        outcome = await self._outbox.tell(line, reply_to=event.id, viewer_id=event.user_id, to=event.login)
+        outcome = await self._outbox.tell(
+            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may
+        )
         log.info("command answered", outcome=outcome.kind)
 
 

@@ -55,7 +55,14 @@ class MemoryHand:
         now = self._clock.now()
         try:
             note = await remember.remember(
-                self._db, about, defang(fact), by=asked_by, at=now, scope=scope, privacy=privacy, source=source
+                self._db,
+                about,
+                defang(fact),
+                by=asked_by,
+                at=now,
+                scope=scope,
+                privacy=privacy,
+                word=remember.VIEWERS_WORD._replace(source=source),
             )
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)

@@ -6,10 +6,11 @@ deleted here: a retracted note keeps its text and can be brought back (erasure i
 """
 
 import re
+from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import beliefs
-from forgetmenot.memory.beliefs import Said
+from forgetmenot.memory.beliefs import HALF_A_DAY_MS, Said
 from forgetmenot.memory.naming import with_mentions
 from forgetmenot.memory.proposals import Refused, checked_fact
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
@@ -27,6 +28,17 @@ TOLD_CONFIDENCE = 0.95
 HEARD_CONFIDENCE = 0.5
 
 
+class Word(NamedTuple):
+    """What somebody's word weighs. `source` OBSERVED: only heard, at a low confidence; `most`: so many in a stream."""
+
+    source: SourceKind = SourceKind.COMMAND
+    most: int | None = None
+
+
+TOLD = Word()
+VIEWERS_WORD = Word(most=10)
+
+
 async def remember(
     db: Database,
     subject_id: str | None,
@@ -36,29 +48,31 @@ async def remember(
     at: int,
     scope: Scope | None = None,
     privacy: PrivacySettings | None = None,
-    source: SourceKind = SourceKind.COMMAND,
+    word: Word = TOLD,
 ) -> Note:
     """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
 
     `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
-    confirmed or replacing another. `source` OBSERVED: the bot only heard it, at a low confidence. Raises Refused
-    (length, sensitive:…, claim:…, pinned …).
+    confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, pinned …).
     """
     rules = privacy or PrivacySettings()
     named = await with_mentions(db, clean(fact))
-    trusted = subject_id is None and source is SourceKind.COMMAND  # moderators alone tell of the channel
+    trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
     told = checked_fact(named, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
     async with db.write() as tx:
         stream = await evidence.open_stream(tx)
+        since = await evidence.stream_start(tx, stream) if stream is not None else at - HALF_A_DAY_MS
+        if word.most is not None and await evidence.told_since(tx, by, since) >= word.most:
+            raise Refused("enough_this_stream")
         episode = await evidence.insert_episode(tx, _told_episode(subject_id, told, by, at, stream), at)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
             fact=told,
-            confidence=TOLD_CONFIDENCE if source is SourceKind.COMMAND else HEARD_CONFIDENCE,
-            source_kind=source,
+            confidence=TOLD_CONFIDENCE if word.source is SourceKind.COMMAND else HEARD_CONFIDENCE,
+            source_kind=word.source,
             at=at,
-            importance=Importance.HIGH if source is SourceKind.COMMAND else Importance.MEDIUM,
+            importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,
             stream_id=stream,
         )
         done = await beliefs.believe(tx, new, Said(episode, by, addressed=True, at=at, stream_id=stream), now=at)

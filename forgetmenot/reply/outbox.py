@@ -77,6 +77,7 @@ class Outbox:
         self._called_at: deque[int] = deque()
         self._said_at: OrderedDict[str, int] = OrderedDict()
         self._not_before = 0
+        self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
         self.is_moderator = False
@@ -104,11 +105,15 @@ class Outbox:
         viewer_id: str = EVERYBODY,
         to: str = "",
         trigger: str = "command",
+        spare: bool = False,
     ) -> Outcome:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
         `to`: the name of whom it answers; if the same was said just before, it begins with @name instead of being lost.
+        `spare`: it may be left out where only the places are free that are kept for replies.
         """
+        if spare and self._is_crowded(self._clock.now()):
+            return Outcome(OutcomeKind.REFUSED, "the places left are kept for replies")
         settings = self._settings()
         line = tidy(text, settings)
         named = tidy(f"@{to} {text}", settings) if to and line else ""
@@ -118,10 +123,14 @@ class Outbox:
         self, trigger: str, text: str, *, reply_to: str | None, viewer_id: str = EVERYBODY, otherwise: str = ""
     ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
-        async with self._db.write() as tx:
-            reply_id = await bot_messages.begin(
-                tx, at=now, event_id=reply_to, viewer_id=viewer_id, trigger=trigger, mode=settings.bot.mode
-            )
+        self._coming += 1
+        try:
+            async with self._db.write() as tx:
+                reply_id = await bot_messages.begin(
+                    tx, at=now, event_id=reply_to, viewer_id=viewer_id, trigger=trigger, mode=settings.bot.mode
+                )
+        finally:
+            self._coming -= 1
         deadline = now + settings.reply.stale_after_s * SECOND
         sent = await self.send(Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise))
         kind = {Status.SENT: OutcomeKind.DONE, Status.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
@@ -280,12 +289,21 @@ class Outbox:
 
     # ── the limits ──────────────────────────────────────────────────────────────────────────
 
+    def _limit(self) -> int:
+        sending = self._settings().sending
+        return sending.per_30s_as_moderator if self.is_moderator else sending.per_30s
+
+    def _is_crowded(self, now: int) -> bool:
+        """Whether only those places are left that are kept for replies: a quarter of them."""
+        self._free_at(now, 0)  # forgets the calls that no longer count
+        limit = self._limit()
+        return len(self._called_at) + self.waiting + self._coming >= limit - limit // 4
+
     def _free_at(self, now: int, ahead: int) -> int:
         """When there is a place for one more message behind `ahead` others."""
         while self._called_at and self._called_at[0] <= now - WINDOW_MS:
             self._called_at.popleft()
-        sending = self._settings().sending
-        limit = sending.per_30s_as_moderator if self.is_moderator else sending.per_30s
+        limit = self._limit()
         over = len(self._called_at) + ahead - limit
         if over < 0:
             return max(now, self._not_before)

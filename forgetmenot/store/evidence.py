@@ -167,6 +167,16 @@ async def stream_start(source: Source, stream_id: int | None) -> int:
     return int(row[0]) if row else 0
 
 
+async def told_since(source: Source, viewer_id: str, since: int) -> int:
+    """How often somebody asked for something to be remembered, since then."""
+    row = await source.row(
+        "SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
+        " WHERE p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?",
+        (viewer_id, since),
+    )
+    return int(row[0]) if row else 0
+
+
 async def open_stream(source: Source) -> int | None:
     """The stream that is on now."""
     row = await source.row("SELECT id FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")

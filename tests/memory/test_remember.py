@@ -7,7 +7,7 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.proposals import Refused
-from forgetmenot.memory.remember import find, remember, retract, undo
+from forgetmenot.memory.remember import VIEWERS_WORD, find, remember, retract, undo
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import evidence, notes
 
@@ -108,3 +108,18 @@ async def test_notes_are_found_by_number_and_by_words(world: "World") -> None:
     assert sorted(await found("drums or guitar")) == [drums.id, bass.id]
     assert await found("the violin") == []
     assert await found("#999") == []
+
+
+async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: "World") -> None:
+    stream = await world.stream()
+    words = ("drums", "chess", "tennis", "violin", "poker", "darts", "golf", "harp", "go", "rugby")
+    for word in words:
+        await remember(world.db, "1", f"plays {word} at the weekend", by="1", at=world.clock.now(), word=VIEWERS_WORD)
+    with pytest.raises(Refused, match="enough_this_stream"):
+        await remember(world.db, "1", "has two cats", by="1", at=world.clock.now(), word=VIEWERS_WORD)
+    assert stream
+    await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), word=VIEWERS_WORD)
+    await remember(world.db, "1", "has two dogs", by="1", at=world.clock.now())
+    await world.clock.advance(DAY)
+    await world.stream()
+    await remember(world.db, "1", "has three hens", by="1", at=world.clock.now(), word=VIEWERS_WORD)

@@ -236,3 +236,13 @@ async def test_room_counts_what_is_still_in_the_making(clock: ManualClock, outbo
     deadline = clock.now() + 29_000
     assert outbox.room_for("", deadline, others=19) == ""
     assert outbox.room_for("", deadline, others=20).startswith("no room")
+
+
+async def test_a_quarter_of_the_places_is_kept_for_replies(outbox: Outbox, chat: FakeChat, settle: Move) -> None:
+    answers = [asyncio.create_task(outbox.tell(f"answer {i}", viewer_id=str(i), spare=True)) for i in range(30)]
+    await settle(100)
+    outcomes = [(await answer).kind for answer in answers]
+    assert outcomes.count(OutcomeKind.DONE) == len(chat.said) == 15
+    assert (await outbox.tell("a moderator's answer")).kind is OutcomeKind.DONE
+    await settle(31_000)
+    assert (await outbox.tell("later again", spare=True)).kind is OutcomeKind.DONE
