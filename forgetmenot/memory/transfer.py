@@ -1,13 +1,14 @@
-"""Notes in and out of the memory as JSON lines, for backups, moves and measurements.
+"""Notes into the memory as JSON lines, for moves and measurements; memory/notes_out writes them.
 
-Promises that a bad line is refused by its number and with its reason while the others go in; that imported notes are
-permanent and have an episode as evidence; and that some thousand lines are one transaction, so that a stop half way
-leaves whole batches. It does not merge or cap anything unless asked to (`merge`).
+Promises that a bad line is refused by its number and with its reason while the others go in, also one that would bring
+back what was erased (memory/admission); that imported notes have an episode as evidence, and are permanent unless the
+line says otherwise; and that some thousand lines are one transaction, so that a stop half way leaves whole batches. It
+does not merge or cap anything unless asked to (`merge`).
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -17,9 +18,10 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from forgetmenot.clock import iso, parse_iso
-from forgetmenot.domain.memory import EpisodeKind, Note, Scope, SourceKind
+from forgetmenot.clock import parse_iso
+from forgetmenot.domain.memory import EpisodeKind, Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import beliefs
+from forgetmenot.memory.admission import Gate, erased_people
 from forgetmenot.memory.beliefs import Said
 from forgetmenot.memory.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
@@ -54,6 +56,13 @@ class NoteLine(msgspec.Struct, frozen=True):
     persona: Annotated[str, Meta(max_length=60)] = ""
     id: Annotated[int, Meta(ge=1, le=2**62)] | None = None
     episode: EpisodeLine | None = None
+    status: NoteStatus = NoteStatus.ACTIVE
+    source_kind: SourceKind = SourceKind.IMPORT
+    importance: Importance = Importance.MEDIUM
+    asked_with: tuple[str, ...] = ()
+    expires_at: str | None = None
+    superseded_by: int | None = None
+    pinned: bool = False
 
 
 class RefusedLine(NamedTuple):
@@ -81,6 +90,7 @@ class _Read(NamedTuple):
     line: NoteLine
     fact: str
     at: int
+    expires_at: int | None
     viewer: str | None
 
 
@@ -102,6 +112,9 @@ class _Import:
     now: int
     merge: bool
     report: ImportReport = field(default_factory=ImportReport)
+    erased: Mapping[str, int] = field(default_factory=dict)
+    successors: dict[int, int] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
     keys: dict[str, int] = field(default_factory=dict)
     viewers: dict[str, str] = field(default_factory=dict)
 
@@ -116,11 +129,15 @@ async def import_notes(
     privacy: PrivacySettings | None = None,
 ) -> ImportReport:
     """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts."""
-    state = _Import(now, merge)
+    state = _Import(now, merge, erased=await erased_people(db))
     async for readable, refused in _batches(lines, _Terms(now, filtered, privacy or PrivacySettings())):
         state.report.refused += refused
         async with db.write() as tx:
             await _write(tx, readable, state)
+    pointers = {old: new for old, new in state.successors.items() if new in state.taken}
+    if pointers:
+        async with db.write() as tx:
+            await notes.point(tx, pointers)
     state.report.refused.sort()
     return state.report
 
@@ -169,7 +186,9 @@ def _read(number: int, line: NoteLine, terms: _Terms) -> _Read:
         raise Refused("scope viewer needs a viewer; channel and running_bit have none")
     if terms.filtered:
         _refuse_sensitive(fact, terms.privacy)
-    return _Read(number, line, fact, _time(line, terms.now), _login_or_id(line.viewer))
+    at = terms.now if line.observed_at is None else _time("observed_at", line.observed_at)
+    expires_at = None if line.expires_at is None else _time("expires_at", line.expires_at)
+    return _Read(number, line, fact, at, expires_at, _login_or_id(line.viewer))
 
 
 def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
@@ -180,13 +199,11 @@ def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
             raise
 
 
-def _time(line: NoteLine, now: int) -> int:
-    if line.observed_at is None:
-        return now
+def _time(key: str, value: str) -> int:
     try:
-        return parse_iso(line.observed_at)
+        return parse_iso(value)
     except (ValueError, OverflowError) as error:
-        raise Refused("observed_at is no ISO 8601 time") from error
+        raise Refused(f"{key} is no ISO 8601 time") from error
 
 
 def _login_or_id(viewer: str | None) -> str | None:
@@ -200,7 +217,8 @@ def _login_or_id(viewer: str | None) -> str | None:
 
 async def _write(tx: Transaction, batch: list[_Read], state: _Import) -> None:
     batch = await _with_free_ids(tx, batch, state)
-    await _find_viewers(tx, batch, state)
+    batch = await _admitted(tx, batch, state)
+    await _add_viewers(tx, batch, state)
     episodes = await _make_episodes(tx, batch, state)
     if state.merge:
         for read, episode in zip(batch, episodes, strict=True):
@@ -222,14 +240,51 @@ async def _with_free_ids(tx: Transaction, batch: list[_Read], state: _Import) ->
     return free
 
 
-async def _find_viewers(tx: Transaction, batch: list[_Read], state: _Import) -> None:
-    """The ids of the people in a batch; provisional ones for logins that nobody has seen yet."""
+async def _admitted(tx: Transaction, batch: list[_Read], state: _Import) -> list[_Read]:
+    """The lines that bring nobody and nothing back."""
     wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
     state.viewers.update(await crowd.find_many(tx, wanted))
-    new = [viewer for viewer in wanted if viewer not in state.viewers]
+    gate = await Gate.of(tx, state.erased)
+    taken: list[_Read] = []
+    for read in batch:
+        reason = await _refusal(read, gate, state)
+        if reason is None:
+            taken.append(_without_erased(read, gate) if state.erased else read)
+        else:
+            state.report.refused.append(RefusedLine(read.number, reason))
+    return taken
+
+
+async def _refusal(read: _Read, gate: Gate, state: _Import) -> str | None:
+    if state.merge and read.line.status is not NoteStatus.ACTIVE:
+        return "only active notes can be merged"
+    if read.viewer is None:
+        return None
+    known = state.viewers.get(read.viewer)
+    viewer_id = known or _new_id(read.viewer)
+    return await gate.refusal(viewer_id, read.fact, at=read.at, known=known is not None)
+
+
+def _without_erased(read: _Read, gate: Gate) -> _Read:
+    told = read.line.episode
+    if told is not None:
+        told = EpisodeLine(told.key, gate.without_erased(told.summary, cut=True))
+    return read._replace(
+        fact=gate.without_erased(read.fact, cut=False), line=msgspec.structs.replace(read.line, episode=told)
+    )
+
+
+def _new_id(name: str) -> str:
+    """The id of somebody nobody has seen yet; for a login a provisional one."""
+    return name if name.isdigit() else f"login:{name}"
+
+
+async def _add_viewers(tx: Transaction, batch: list[_Read], state: _Import) -> None:
+    """Add the people of a batch that nobody has seen yet."""
+    new = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
     await crowd.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
     await crowd.add_by_id(tx, [name for name in new if name.isdigit()], state.now)
-    state.viewers.update({name: name if name.isdigit() else f"login:{name}" for name in new})
+    state.viewers.update({name: _new_id(name) for name in new})
     state.report.viewers += len(new)
 
 
@@ -280,6 +335,17 @@ async def _insert(tx: Transaction, batch: list[_Read], episodes: list[int], stat
         ),
     )
     state.report.imported += len(new)
+    await _take_over_statuses(tx, batch, new, state)
+
+
+async def _take_over_statuses(tx: Transaction, batch: list[_Read], new: list[NewNote], state: _Import) -> None:
+    """A note that was replaced or taken back stays so; pointers are set once all lines are in."""
+    pairs = [(read.line, note.id or 0) for read, note in zip(batch, new, strict=True)]
+    past = [(note_id, line.status) for line, note_id in pairs if line.status is not NoteStatus.ACTIVE]
+    await notes.take_over(tx, past, cause="import", now=state.now)
+    state.taken.update(line.id for line, _ in pairs if line.id is not None)
+    superseded = [one for one in pairs if one[0].status is NoteStatus.SUPERSEDED]
+    state.successors.update({note_id: line.superseded_by for line, note_id in superseded if line.superseded_by})
 
 
 def _free_ids(highest: int) -> Iterator[int]:
@@ -295,11 +361,19 @@ def _new_note(read: _Read, state: _Import, note_id: int | None) -> NewNote:
         subject_id=None if read.viewer is None else state.viewers[read.viewer],
         fact=read.fact,
         confidence=read.line.confidence,
-        source_kind=SourceKind.IMPORT,
+        source_kind=read.line.source_kind,
         at=read.at,
-        topics=tuple(topic for topic in (clean(topic).casefold() for topic in read.line.topics) if topic),
+        importance=read.line.importance,
+        topics=_words(read.line.topics),
+        asked_with=_words(read.line.asked_with),
+        expires_at=read.expires_at,
+        pinned=read.line.pinned,
         persona=read.line.persona,
     )
+
+
+def _words(given: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word in (clean(word).casefold() for word in given) if word)
 
 
 async def _merge(tx: Transaction, read: _Read, episode: int, state: _Import) -> None:
@@ -312,38 +386,3 @@ async def _merge(tx: Transaction, read: _Read, episode: int, state: _Import) -> 
         return
     state.report.imported += done.kind == "added"
     state.report.merged += done.kind != "added"
-
-
-async def export_notes(
-    db: Database, *, subject_id: str | None = None, status: str | None = None
-) -> AsyncIterator[dict[str, object]]:
-    """Every note as a line that `import_notes` takes again, with its status and source beside; in order of ids."""
-    after = 0
-    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
-        after = batch[-1].id
-        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
-        told = await evidence.summaries_with_keys(db, first.values())
-        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
-        logins = await crowd.logins(db, people)
-        for note in batch:
-            yield _line(note, logins, told.get(first.get(note.id, 0)))
-
-
-def _line(note: Note, logins: dict[str, str], told: tuple[str, str] | None) -> dict[str, object]:
-    line: dict[str, object] = {
-        "id": note.id,
-        "scope": note.scope.value,
-        "viewer": note.subject_id,
-        "login": logins.get(note.subject_id or ""),
-        "fact": note.fact,
-        "confidence": round(note.confidence, 4),
-        "observed_at": iso(note.last_confirmed_at),
-        "topics": list(note.topics),
-        "status": note.status.value,
-        "source_kind": note.source_kind.value,
-    }
-    if note.persona:
-        line["persona"] = note.persona
-    if told is not None:
-        line["episode"] = {"key": told[0], "summary": told[1]}
-    return line

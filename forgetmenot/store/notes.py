@@ -5,7 +5,7 @@ change of status writes a row of `note_changes` in the same transaction. Nothing
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -162,6 +162,20 @@ async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, no
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
         [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new],
     )
+
+
+async def take_over(tx: Transaction, statuses: Sequence[tuple[int, NoteStatus]], *, cause: str, now: int) -> None:
+    """Give notes that were just written the status they had elsewhere."""
+    await tx.many("UPDATE semantic_notes SET status = ?2 WHERE id = ?1", statuses)
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        [Change(note_id, now, NoteStatus.ACTIVE, status, cause) for note_id, status in statuses],
+    )
+
+
+async def point(tx: Transaction, successors: Mapping[int, int]) -> None:
+    """Let superseded notes point to those that replaced them."""
+    await tx.many("UPDATE semantic_notes SET superseded_by = ?2 WHERE id = ?1", list(successors.items()))
 
 
 async def record(tx: Transaction, change: Change) -> None:

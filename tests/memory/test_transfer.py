@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.clock import parse_iso
-from forgetmenot.domain.memory import EpisodeKind, SourceKind
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
 from forgetmenot.memory import transfer
-from forgetmenot.memory.transfer import ImportReport, export_notes, import_notes
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.memory.admission import ERASED, FORGOTTEN, OPTED_OUT
+from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.forgetting import forget_fact
+from forgetmenot.memory.notes_out import export_notes
+from forgetmenot.memory.transfer import ImportReport, import_notes
+from forgetmenot.store import crowd, evidence, notes, rights
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
@@ -160,3 +164,91 @@ async def test_a_large_import_is_read_by_helpers_in_the_same_way(
     assert report.imported == 15
     assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
     assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
+
+
+async def everything(db: Database) -> list[dict[str, object]]:
+    return [line async for line in export_notes(db)]
+
+
+async def test_lifetime_status_and_source_move_along(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
+    await take_in(
+        world.db,
+        {"id": 4, **line, "status": "superseded", "superseded_by": 9, "asked_with": ["Home"]},
+        {"id": 5, **line, "fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True},
+        {"id": 9, **line, "fact": "lives in Bergen", "source_kind": "reported"},
+    )
+    out = await everything(world.db)
+    async with world.db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes")
+        await tx.execute("DELETE FROM episodes")
+    assert (await take_in(world.db, *out)).refused == []
+    again = await everything(world.db)
+    assert again == out
+    old, timed, new = [await notes.get(world.db, note_id) for note_id in (4, 5, 9)]
+    assert old is not None
+    assert timed is not None
+    assert new is not None
+    assert (old.status, old.superseded_by, old.asked_with) == (NoteStatus.SUPERSEDED, 9, ("home",))
+    assert (timed.expires_at, timed.pinned) == (parse_iso("2026-12-01T00:00:00Z"), True)
+    assert (new.status, new.source_kind) == (NoteStatus.ACTIVE, SourceKind.REPORTED)
+    assert [note.id for note in await notes.of_subject(world.db, "1")] == [5, 9]
+
+
+async def test_a_pointer_to_a_note_that_did_not_come_along_is_left_out(world: "World") -> None:
+    await world.viewer("7", "gina")
+    await take_in(world.db, {"id": 9, "viewer": "bob", "fact": "likes jazz"})
+    line = {"viewer": "gina", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 9}
+    await take_in(world.db, line)
+    assert await world.db.value("SELECT superseded_by FROM semantic_notes WHERE subject_id = '7'") is None
+
+
+async def test_what_is_past_is_not_merged(world: "World") -> None:
+    report = await take_in(world.db, {"viewer": "alice", "fact": "lives in Oslo", "status": "retracted"}, merge=True)
+    assert [one.reason for one in report.refused] == ["only active notes can be merged"]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: "World", *, merge: bool) -> None:
+    await world.viewer("771", "gina")
+    await world.viewer("772", "hugo")
+    old = [
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2026-11-01T00:00:00Z"},
+        {"viewer": "gina", "fact": "plays the oboe"},
+        {"viewer": "hugo", "fact": "plays the horn"},
+        {
+            "viewer": "alice",
+            "fact": "is a friend of <@771>",
+            "episode": {"key": "k", "summary": "<@771> won. <@1> cheered."},
+        },
+    ]
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    async with world.db.write() as tx:
+        await rights.opt_out(tx, "772", world.clock.now())
+    report = await take_in(world.db, *old, merge=merge)
+    assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
+    assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
+    assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
+
+
+async def test_of_who_came_back_only_what_is_newer_is_taken(world: "World") -> None:
+    await world.viewer("771", "gina")
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    await world.viewer("771", "gina")
+    report = await take_in(
+        world.db,
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2020-01-01T00:00:00Z"},
+        {"viewer": "771", "fact": "plays the horn", "observed_at": iso(world.clock.now() + 1_000)},
+    )
+    assert [one.line for one in report.refused] == [1]
+
+
+async def test_a_forgotten_fact_is_not_imported_again(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "plays the oboe in a quartet"}
+    await take_in(world.db, line)
+    [note] = await notes.of_subject(world.db, "1")
+    await forget_fact(world.db, note.id, at=NOW)
+    report = await take_in(world.db, line, {**line, "fact": "bakes bread"}, {**line, "viewer": "bob"})
+    assert [(one.line, one.reason) for one in report.refused] == [(1, FORGOTTEN)]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]
