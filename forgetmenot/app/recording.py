@@ -2,7 +2,8 @@
 
 JSON lines: {"login", "text", "at" (ms or ISO 8601), "id"?, "user_id"?, "display_name"?, "badges"?}. Where a line has no
 id it gets one made from its content and position, so that the same file read twice is the same lines twice. Where it
-has no user id, its login is a provisional one. A line that cannot be read is `Unparsed`; nothing here raises for it.
+has no user id, its login is a provisional one; a sender that is no login ("bob the builder") gets one made from it. A
+line that cannot be read is `Unparsed`; nothing here raises for it.
 """
 
 import csv
@@ -16,11 +17,14 @@ from forgetmenot.chat.router import Heard
 from forgetmenot.clock import parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import InputError
+from forgetmenot.text.cut import cut
+from forgetmenot.text.mentions import is_id
+from forgetmenot.twitch.irc import MOST_CHARACTERS, Ping, Pong, Reconnect, Unparsed, Welcome, parse, understand
 from forgetmenot.twitch.irc import Other as OtherLine
-from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, parse, understand
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
+_LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
 
@@ -75,15 +79,18 @@ def _json_line(position: int, line: str) -> Heard:
             return Unparsed()
         made = _made_id(position, login, str(moment), text)
         event = _event(login, text, moment, str(told.get("id") or made))
+        user_id = str(told.get("user_id") or event.user_id)
+        if not is_id(user_id):
+            return Unparsed()
         badges = frozenset(str(badge) for badge in told.get("badges", ()))
         name = str(told.get("display_name") or login)
         return ChatEvent(
             event.id,
             event.kind,
-            str(told.get("user_id") or event.user_id),
+            user_id,
             event.login,
             name,
-            text,
+            event.text,
             moment,
             badges=badges,
         )
@@ -92,9 +99,17 @@ def _json_line(position: int, line: str) -> Heard:
 
 
 def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
+    login = _login(sender)
+    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, sender, cut(message, MOST_CHARACTERS), at)
+
+
+def _login(sender: str) -> str:
+    """The sender as a login: as it is, or made of its hash, the same for the same sender."""
     login = sender.casefold()
-    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, sender, message, at)
+    if _LOGIN.fullmatch(login):
+        return login
+    return "made_" + hashlib.sha256(login.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _made_id(position: int, *content: str) -> str:
-    return hashlib.sha256("\x1f".join((str(position), *content)).encode()).hexdigest()[:32]
+    return hashlib.sha256("\x1f".join((str(position), *content)).encode("utf-8", "surrogatepass")).hexdigest()[:32]

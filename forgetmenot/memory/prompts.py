@@ -94,5 +94,5 @@ def read_summary(answer: str) -> str | None:
     """The summary in an answer; None if the answer is not of the shape that was asked for, or empty."""
     try:
         return msgspec.json.decode(answer, type=_Answer).summary.strip() or None
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None

@@ -7,7 +7,6 @@
 llm/offline_transcript reads the same format. Bare commands ("!so") are left out. Times are UTC.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -16,20 +15,15 @@ from forgetmenot.memory.handles import BOT, Handles
 from forgetmenot.memory.windows import Window
 from forgetmenot.store.episodes import Part
 from forgetmenot.text.clean import clean
+from forgetmenot.text.commands import is_command
+from forgetmenot.text.cut import cut
 
 OFTEN = 3
 """So many lines with the same words become one."""
 MOST_CHARACTERS = 500
 MOST_OF_A_REPEAT = 200
-_LAST_WORD = re.compile(r"[@＠]?\w*\Z")
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = (Role.BROADCASTER, Role.MODERATOR, Role.VIP)
-
-
-def is_command(line: Line) -> bool:
-    """Whether a line is a bare command to some bot ("!so alice"): covered by its episode, not shown to a model."""
-    text = line.text.lstrip()
-    return len(text) > 1 and text[0] == "!" and text[1].isalpha()
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
@@ -86,14 +80,14 @@ def _key(line: Line) -> str:
 def _repeats(window: Window) -> dict[str, list[Line]]:
     same: dict[str, list[Line]] = defaultdict(list)
     for line in window:
-        if (key := _key(line)) and not is_command(line):
+        if (key := _key(line)) and not is_command(line.text):
             same[key].append(line)
     return {key: lines for key, lines in same.items() if len(lines) >= OFTEN}
 
 
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
     people = len({line.viewer_id for line in lines})
-    words = handles.hide_chat(_cut(_key_as_typed(first), MOST_OF_A_REPEAT))
+    words = handles.hide_chat(cut(_key_as_typed(first), MOST_OF_A_REPEAT))
     return f"{_time(first)} {words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
 
 
@@ -103,23 +97,15 @@ def _key_as_typed(line: Line) -> str:
 
 
 def _shown(line: Line, handles: Handles) -> list[str]:
-    if is_command(line):
+    if is_command(line.text):
         return []
-    text = handles.hide_chat(_cut(clean(line.text), MOST_CHARACTERS))
+    text = handles.hide_chat(cut(clean(line.text), MOST_CHARACTERS))
     if line.from_bot:
         return [f"{_time(line)} {BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
     happened = [f"{_time(line)} * {_told(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
     to_bot = " (to the bot)" if line.addressed else ""
     return [*happened, f"{_time(line)} {who}{to_bot}: {text}"] if text else happened
-
-
-def _cut(text: str, most: int) -> str:
-    """So much of what was typed, without a half word at its end: half a name would be somebody else's."""
-    if len(text) <= most or not text[most].isalnum():
-        return text[:most]
-    whole = _LAST_WORD.sub("", text[:most])
-    return whole or text[:most]
 
 
 def _told(who: str, sentence: str) -> str:

@@ -23,6 +23,11 @@ _NOBODYS = frozenset(_STAND_FOR.split())
 _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 
 
+def is_id(text: str) -> bool:
+    """Whether a text may be a viewer's id: nothing else can be mentioned, and so nothing else may be somebody."""
+    return MENTION.fullmatch(f"<@{text}>") is not None
+
+
 def mention(viewer_id: str) -> str:
     """`<@42>` for the id 42. Raises ValueError for something that is no id."""
     token = f"<@{viewer_id}>"

@@ -5,7 +5,8 @@ notice, part of the protocol (`Ping`, `Reconnect`, `Welcome`), said in another r
 interest (`Other`), or not to be understood (`Unparsed`).
 
 What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
-person without an id is `login:<login>`, and a line without a time was said at `now`.
+person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
+be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut at a word.
 """
 
 from collections.abc import Mapping
@@ -14,9 +15,13 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
+from forgetmenot.text.cut import cut
+from forgetmenot.text.mentions import is_id
 
 MADE_ID = "made-"
 """Begins the id of a line that had none."""
+MOST_CHARACTERS = 500
+"""Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
 PROVISIONAL = "login:"
 """Begins the user id of somebody whose Twitch id was not on the line."""
 
@@ -228,7 +233,7 @@ def _noticed(line: Line, now: int) -> Understood:
 def _event(line: Line, kind: EventKind, login: str, text: str, now: int) -> Understood:
     tags = line.tags
     user_id = tags.get("user-id") or _provisional(login)
-    if not user_id:
+    if not is_id(user_id):
         return Unparsed()
     return ChatEvent(
         id=tags.get("id") or made_id(line, now),
@@ -236,7 +241,7 @@ def _event(line: Line, kind: EventKind, login: str, text: str, now: int) -> Unde
         user_id=user_id,
         login=login,
         display_name=tags.get("display-name", "").strip() or login,
-        text=text,
+        text=cut(text, MOST_CHARACTERS),
         at=number(tags.get("tmi-sent-ts", "")) or now,
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
@@ -276,7 +281,7 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
         return None
     login = tags.get("reply-parent-user-login", "").strip().lower()
     user_id = tags.get("reply-parent-user-id") or _provisional(login)
-    return ReplyTo(parent, user_id, login, tags.get("reply-parent-msg-body", ""))
+    return ReplyTo(parent, user_id if is_id(user_id) else "", login, tags.get("reply-parent-msg-body", ""))
 
 
 def _chat_cleared(line: Line, now: int) -> Understood:

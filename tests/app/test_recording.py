@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from forgetmenot.app.recording import FORMATS, read_recording
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import InputError
+from forgetmenot.text.mentions import is_id
 from forgetmenot.twitch.irc import Unparsed
 
 CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
@@ -80,3 +81,21 @@ def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\xff")
     with pytest.raises(InputError, match="is not UTF-8 text"):
         list(read_recording(path, "csv"))
+
+
+def test_a_sender_that_is_no_login_gets_one_made_from_it(tmp_path: Path) -> None:
+    file = tmp_path / "chat.csv"
+    file.write_text("bob the builder,1000,hello\nBob The Builder,2000,again\nalice,3000,hi\nбоб,4000,hey\n", "utf-8")
+    events = [item for item in read_recording(file, "csv") if isinstance(item, ChatEvent)]
+    assert len(events) == 4, "every line is somebody's"
+    first, second, third, fourth = events
+    assert (first.user_id, first.display_name) == (second.user_id, "bob the builder")
+    assert third.user_id == "login:alice"
+    assert len({first.user_id, third.user_id, fourth.user_id}) == 3
+    assert all(is_id(event.user_id) for event in events)
+
+
+def test_an_id_that_nobody_can_have_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}\n', "utf-8")
+    assert list(read_recording(file, "jsonl")) == [Unparsed()]

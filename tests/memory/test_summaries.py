@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.prompts import read_summary
 from forgetmenot.memory.summaries import QUOTE, kept, unquoted, within
 
 HANDLES = Handles.of(["1", "2"])
@@ -47,3 +48,8 @@ def test_it_ends_at_a_sentence_or_at_a_word() -> None:
     assert within(["a b c.", "d e f."], 5) == "a b c."
     assert within(["a b c d e f."], 3) == "a b c"
     assert stay("") == ""
+
+
+def test_an_answer_nested_without_end_is_no_summary() -> None:
+    assert read_summary('{"x":' * 50_000) is None
+    assert read_summary('{"summary": "s", "x": ' + "[" * 50_000 + "]" * 50_000 + "}") is None

@@ -1,10 +1,12 @@
 """No line raises, no line hangs, and every line is exactly one thing."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.twitch import irc
+from forgetmenot.twitch.irc import Unparsed, parse, understand
 
 KINDS = (
     ChatEvent,
@@ -102,3 +104,17 @@ def test_a_monstrous_line_takes_no_time() -> None:
     for piece in (";", "\\", " ", ":", "@", "=", " :", "a=b;"):
         line = "@" + piece * 200_000 + " :a!a@a PRIVMSG #den :" + piece * 200_000
         assert irc.understand(irc.parse(line), "den", 5) is not None
+
+
+@pytest.mark.parametrize("bad", ["12 34", "1<2", "é", "x" * 65, "1\\s2", "@1"])
+def test_an_id_that_nobody_can_have_is_not_understood(bad: str) -> None:
+    said = understand(parse(f"@user-id={bad};id=e1 :bob!bob@x PRIVMSG #carol :hello"), "carol", 1)
+    assert isinstance(said, Unparsed)
+
+
+def test_an_endless_text_is_cut_at_a_word() -> None:
+    said = understand(
+        parse(f"@user-id=1;id=e1 :bob!bob@x PRIVMSG #carol :{'y ' * 247}@user12 {'z' * 5_000}"), "carol", 1
+    )
+    assert isinstance(said, ChatEvent)
+    assert said.text == "y " * 247
