@@ -21,6 +21,7 @@ from forgetmenot.reply.outbox import Outbox
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
+from forgetmenot.text.commands import is_command
 from forgetmenot.twitch.irc import ChannelNotice, Other, OtherRoom, RoomState, Unparsed
 
 Command = Callable[[ChatEvent], Awaitable[str | None]]
@@ -81,11 +82,11 @@ class Router:
             await self._outbox.seen_in_chat(event.text)
             return
         asks = self._engine.is_asked(event)
-        is_new = not (asks or _is_command(event)) or await self._is_new(event.id)
+        is_new = not (asks or is_command(event.text)) or await self._is_new(event.id)
         self._ingest.take(event, addressed=asks)
         if not is_new or self._is_bot(event):
             return
-        if asks or _is_command(event):
+        if asks or is_command(event.text):
             self._start(self._command_or_reply(event))
         else:
             self._engine.take(event)
@@ -129,10 +130,6 @@ class Router:
             line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may
         )
         log.info("command answered", outcome=outcome.kind)
-
-
-def _is_command(event: ChatEvent) -> bool:
-    return event.text.lstrip().startswith(("!", "！"))
 
 
 async def _told(work: Coroutine[None, None, None]) -> None:

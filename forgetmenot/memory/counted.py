@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.transcript import is_command, parts
+from forgetmenot.memory.transcript import parts
 from forgetmenot.memory.windows import Window
+from forgetmenot.text.commands import is_command
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.words import STOPWORDS, words
 
@@ -42,7 +43,7 @@ def _happened(window: Window) -> list[str]:
 def _about(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
     users: dict[str, set[str]] = defaultdict(set)
     for line in window:
-        if not line.from_bot and not is_command(line):
+        if not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
     fit = [word for word in users if len(users[word]) > 1 and _is_topic(word) and not forbidden(word)]

@@ -13,6 +13,7 @@ from enum import StrEnum
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.clean import clean
+from forgetmenot.text.commands import is_command
 from forgetmenot.text.words import words
 
 _LINK = re.compile(
@@ -24,7 +25,6 @@ _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
 _GOING_ON = frozenset({*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"})
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
-_COMMAND = re.compile(r"\s*[!！]")
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
 
@@ -100,7 +100,7 @@ def trigger_of(
     returning: bool = False,
 ) -> Trigger | None:
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
-    if is_ignored(event, identity) or _COMMAND.match(event.text):
+    if is_ignored(event, identity) or is_command(event.text):
         return None
     kind = _asked(event, identity)
     question = without_name(event.text, identity)
