@@ -9,13 +9,16 @@ import logging.handlers
 import re
 import sys
 import traceback
-from collections.abc import MutableMapping
-from pathlib import Path
+from collections.abc import Mapping, MutableMapping
+from enum import Enum
+from pathlib import Path, PurePath
 from typing import Any
 
 import structlog
 
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
+OF_STRUCTLOG = frozenset({"exc_info", "stack_info", "positional_args"})
+MOST_DEEP = 4
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|sk-[0-9A-Za-z_\-]{16,}|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
@@ -46,9 +49,23 @@ def _drop_chat(_logger: object, _method: str, event: MutableMapping[str, Any]) -
 
 def _mask_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key, value in event.items():
-        if isinstance(value, str):
-            event[key] = mask(value)
+        if not key.startswith("_") and key not in OF_STRUCTLOG:
+            event[key] = _harmless(value)
     return event
+
+
+def _harmless(value: object, depth: int = 0) -> object:
+    """A value as it may be written down, however deep chat or a secret lies in it; of a thing only what it is."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str | PurePath | Enum):
+        return mask(str(value))
+    if depth < MOST_DEEP and isinstance(value, Mapping):
+        kept = {str(key): inner for key, inner in value.items() if str(key) not in CHAT_KEYS}
+        return {mask(key): _harmless(inner, depth + 1) for key, inner in kept.items()}
+    if depth < MOST_DEEP and isinstance(value, list | tuple | set | frozenset):
+        return [_harmless(inner, depth + 1) for inner in value]
+    return type(value).__name__
 
 
 # Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.

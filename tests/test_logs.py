@@ -108,3 +108,24 @@ def test_nor_before_the_log_is_set_up() -> None:
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "KeyError" in ended.stderr
     assert "my secret" not in ended.stderr
+
+
+def test_what_lies_deeper_is_dropped_and_masked_too(tmp_path: Path) -> None:
+    logs.set_up(folder=tmp_path, console=False)
+    secret = "sk-proj-abcdefghijklmnop"
+    deep = {"episode": 7, "text": "alice said", "rows": [{"login": "alice", "count": 3}, (secret,)], secret: [{secret}]}
+    logs.log.info("nested", deep=deep, thing=Thing(), folder=tmp_path / "x", endless=[[[[[["alice said"]]]]]])
+    written = read(tmp_path)
+    assert "alice" not in written
+    assert secret not in written
+    assert '"episode": 7' in written
+    assert '"count": 3' in written
+    assert '"thing": "Thing"' in written
+    assert str(tmp_path) in written
+
+
+class Thing:
+    """Something that would tell too much of itself."""
+
+    def __repr__(self) -> str:
+        return "what alice said"

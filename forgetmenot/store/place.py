@@ -24,12 +24,18 @@ _SERVICES = {
 
 
 def protect(path: Path) -> None:
-    """Make the database's file its owner's alone, before anything is written to it; one that is not there is made."""
+    """Make the database's files their owner's alone, before anything is written; a database not there is made."""
     with contextlib.suppress(OSError):  # what cannot be opened is told by whoever opens it
         if not path.exists():
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        elif os.name != "nt" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+    for ending in ("", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
+        with contextlib.suppress(OSError):
+            _close_to_others(path.with_name(path.name + ending))
+
+
+def _close_to_others(path: Path) -> None:
+    if os.name != "nt" and path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
+        path.chmod(0o600)
 
 
 def synced_by(path: Path) -> str | None:

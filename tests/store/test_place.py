@@ -54,3 +54,12 @@ def test_a_synced_folder_is_seen_by_its_name(path: str, service: str | None) -> 
     assert synced_by(Path(path)) == service
     told = warning_about(Path(path))
     assert (told is None) if service is None else (service in (told or ""))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are not for Windows")
+def test_what_a_crash_left_beside_it_is_closed_too(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).touch(0o644)
+    protect(path)
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
