@@ -59,7 +59,8 @@ async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
     """What the policy says to it. Nothing is written, and Twitch is not asked."""
     settings, now, gatherer = bot.settings(), bot.clock.now(), bot.executor.gatherer
-    facts = await gatherer.facts(proposal, ActionContext(trigger.event, "dock-try"), settings, now)
+    context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
+    facts = await gatherer.facts(proposal, context, settings, now)
     decision = decide(proposal, facts, settings, await gatherer.recent(find(proposal.name), facts, now), now)
     return {
         "name": proposal.name,

@@ -6,6 +6,7 @@ deleted here: a retracted note keeps its text and can be brought back (erasure i
 """
 
 import re
+from functools import partial
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
@@ -56,9 +57,9 @@ async def remember(
     confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, pinned …).
     """
     rules = privacy or PrivacySettings()
-    named = await with_mentions(db, clean(fact))
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
-    told = checked_fact(named, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
+    check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
+    told = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
     async with db.write() as tx:
         stream = await evidence.open_stream(tx)
         since = await evidence.stream_start(tx, stream) if stream is not None else at - HALF_A_DAY_MS

@@ -29,6 +29,11 @@ async def test_people_named_in_a_fact_are_stored_by_id(world: "World", hand: Mem
     assert note.fact == "plays in <@2>'s band with <@2> and (someone>"
 
 
+async def test_naming_hides_no_address_from_the_filter(world: "World", hand: MemoryHand) -> None:
+    outcome = await hand.remember(about="1", fact="can be reached at bob@example.org", asked_by="1")
+    assert (outcome.kind, outcome.detail) == (OutcomeKind.REFUSED, "sensitive:contact")
+
+
 async def test_what_its_subject_forgets_is_gone_and_what_a_moderator_forgets_can_come_back(
     world: "World", hand: MemoryHand
 ) -> None:
