@@ -104,11 +104,19 @@ def _show(code: "DeviceCode", scopes: tuple[str, ...]) -> None:
 
 
 def _show_qr(address: str) -> None:
-    from forgetmenot.cli.qr import draw
+    if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower():
+        say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
 
-    drawn = draw(address) if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower() else None
-    if drawn:
-        say(f"Or point a phone's camera here:\n\n{drawn}\n")
+
+def qr_code(text: str) -> str:
+    """A text as a QR code in lines of half blocks, two rows of modules each."""
+    import io
+
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(out=drawn, compact=True, border=2)
+    return drawn.getvalue()
 
 
 def _open(address: str, *, wanted: bool) -> None:

@@ -94,3 +94,10 @@ def test_both_commands_explain_themselves(capsys: pytest.CaptureFixture[str]) ->
         with pytest.raises(SystemExit):
             parser.parse_args([name, "--help"])
         assert "broadcaster" in capsys.readouterr().out
+
+
+def test_the_qr_code_has_a_quiet_zone_and_room_for_a_long_address() -> None:
+    drawn = command.qr_code("https://www.twitch.tv/activate?public=true&device-code=" + "A" * 200)
+    lines = drawn.rstrip("\n").splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert set(lines[0]) == {"█"}
