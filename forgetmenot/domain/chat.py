@@ -109,17 +109,6 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEvent:
-    """A ChatEvent as tier 1 holds it. `seq` grows by one per stored event; `addressed`: it spoke to the bot."""
-
-    seq: int
-    event: ChatEvent
-    stream_id: int | None
-    addressed: bool
-    from_bot: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by."""
 
