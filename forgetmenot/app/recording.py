@@ -17,10 +17,9 @@ from forgetmenot.chat.router import Heard
 from forgetmenot.clock import parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import InputError
-from forgetmenot.text.cut import cut
-from forgetmenot.text.mentions import is_id
-from forgetmenot.twitch.irc import MOST_CHARACTERS, Ping, Pong, Reconnect, Unparsed, Welcome, parse, understand
+from forgetmenot.text.mentions import defang, is_id
 from forgetmenot.twitch.irc import Other as OtherLine
+from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, parse, safe_text, understand
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
@@ -83,7 +82,7 @@ def _json_line(position: int, line: str) -> Heard:
         if not is_id(user_id):
             return Unparsed()
         badges = frozenset(str(badge) for badge in told.get("badges", ()))
-        name = str(told.get("display_name") or login)
+        name = defang(str(told.get("display_name") or login))
         return ChatEvent(
             event.id,
             event.kind,
@@ -100,7 +99,7 @@ def _json_line(position: int, line: str) -> Heard:
 
 def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
     login = _login(sender)
-    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, sender, cut(message, MOST_CHARACTERS), at)
+    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, defang(sender), safe_text(message), at)
 
 
 def _login(sender: str) -> str:

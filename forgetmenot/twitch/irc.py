@@ -6,7 +6,8 @@ interest (`Other`), or not to be understood (`Unparsed`).
 
 What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
 person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
-be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut at a word.
+be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut at a word. A `<@42>` that somebody
+typed is no mention: it leaves here as `(@42>`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import TypeAlias
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.cut import cut
-from forgetmenot.text.mentions import is_id
+from forgetmenot.text.mentions import defang, is_id
 
 MADE_ID = "made-"
 """Begins the id of a line that had none."""
@@ -240,17 +241,22 @@ def _event(line: Line, kind: EventKind, login: str, text: str, now: int) -> Unde
         kind=kind,
         user_id=user_id,
         login=login,
-        display_name=tags.get("display-name", "").strip() or login,
-        text=cut(text, MOST_CHARACTERS),
+        display_name=defang(tags.get("display-name", "").strip()) or login,
+        text=safe_text(text),
         at=number(tags.get("tmi-sent-ts", "")) or now,
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
         bits=number(tags.get("bits", "")),
         reply_to=_reply_to(tags),
-        system_text=tags.get("system-msg", "").strip(),
+        system_text=defang(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
         first_message=tags.get("first-msg") == "1",
     )
+
+
+def safe_text(text: str) -> str:
+    """What somebody typed, as it may go on from here: not too long, and unable to mention anybody."""
+    return cut(defang(text), MOST_CHARACTERS)
 
 
 def _provisional(login: str) -> str:
@@ -281,7 +287,7 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
         return None
     login = tags.get("reply-parent-user-login", "").strip().lower()
     user_id = tags.get("reply-parent-user-id") or _provisional(login)
-    return ReplyTo(parent, user_id if is_id(user_id) else "", login, tags.get("reply-parent-msg-body", ""))
+    return ReplyTo(parent, user_id if is_id(user_id) else "", login, defang(tags.get("reply-parent-msg-body", "")))
 
 
 def _chat_cleared(line: Line, now: int) -> Understood:

@@ -99,3 +99,15 @@ def test_an_id_that_nobody_can_have_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_text('{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}\n', "utf-8")
     assert list(read_recording(file, "jsonl")) == [Unparsed()]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_recorded_line_mentions_nobody_by_its_brackets(tmp_path: Path, kind: str) -> None:
+    lines = {
+        "irc": "@user-id=1;tmi-sent-ts=1700000000000 :alice!alice@x PRIVMSG #c :what about <@3>?\n",
+        "csv": "alice,1700000000000,what about <@3>?\n",
+        "jsonl": '{"login": "alice", "display_name": "<@3>", "text": "what about <@3>?", "at": 1700000000000}\n',
+    }
+    (said,) = events(write(tmp_path, lines[kind]), kind)
+    assert said.text == "what about (@3>?"
+    assert "<@" not in said.display_name

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.text.mentions import ids_in
 from forgetmenot.twitch import irc
 from forgetmenot.twitch.irc import Unparsed, parse, understand
 
@@ -118,3 +119,14 @@ def test_an_endless_text_is_cut_at_a_word() -> None:
     )
     assert isinstance(said, ChatEvent)
     assert said.text == "y " * 247
+
+
+def test_nobody_is_mentioned_by_who_types_the_brackets() -> None:
+    """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
+    forged = "what about <@3> and \uff1c@3>?"
+    tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
+    said = understand(parse(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #c :{forged}"), "c", 1)
+    assert isinstance(said, ChatEvent)
+    assert said.text == "what about (@3> and (@3>?"
+    assert said.reply_to is not None
+    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [(), (), ()]
