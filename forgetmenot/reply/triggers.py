@@ -17,13 +17,21 @@ from forgetmenot.text.commands import is_command
 from forgetmenot.text.words import words
 
 _LINK = re.compile(
-    r"(?:https?://|www\.)\S+|\b[\w-]+\.(?:com|net|org|tv|gg|io|me|be|co|de|uk|fr|app|dev)\b\S*", re.IGNORECASE
+    r"(?:https?://|www\.)\S+|(?<![\w-])[\w-]+\.(?:com|net|org|tv|gg|io|me|be|co|de|uk|fr|app|dev)\b\S*", re.IGNORECASE
 )
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
 _GOING_ON = frozenset({*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"})
+_EVERYBODY = r"(?:every ?(?:body|one)|all of (?:you|ya)|(?:you|y['’]?) ?all|chat|guys|folks)\b"
+_GREETED = (
+    r"(?:thanks|thank (?:you|u)|thx|ty|cheers|h[iey]+|hello|(?:good ?)?(?:night|morning|evening|bye)|gn|sorry"
+    r"|see (?:you|ya))"
+)
+_TO_EVERYBODY = re.compile(
+    rf"^\W*{_EVERYBODY}\s*[,:!]|,\s*{_EVERYBODY}\W*$|\b{_GREETED}(?: to| so much)?,?\s+{_EVERYBODY}", re.IGNORECASE
+)
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
@@ -139,9 +147,24 @@ def without_name(text: str, identity: Identity) -> str:
     """A line without the bot's name where it is called by it: every @name, and a name at either end."""
     rest = _AT.sub(lambda found: " " if _is_own(found[1], identity) else found[0], clean(text))
     for name in _names(identity):
-        own = re.escape(name)
-        rest = re.sub(rf"^\W*{own}\b[\s,:!]*|[\s,]*\b{own}(?=\W*$)", "", rest, flags=re.IGNORECASE)
+        rest = re.sub(rf"\A\W*{re.escape(name)}\b[\s,:!]*", "", rest, count=1, flags=re.IGNORECASE)
+        rest = _without_last(rest, name)
     return clean(rest)
+
+
+def _without_last(text: str, name: str) -> str:
+    """The text without a name that is its last word; what follows it (", ok?!") stays. Linear, unlike one pattern."""
+    end = len(text)
+    while end and not _is_letter(text[end - 1]):
+        end -= 1
+    start = end - len(name)
+    if start < 0 or text[start:end].casefold() != name.casefold() or (start and _is_letter(text[start - 1])):
+        return text
+    return text[:start].rstrip(" ,") + text[end:]
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _asked(event: ChatEvent, identity: Identity) -> TriggerKind | None:
@@ -184,9 +207,10 @@ def _seems_meant(text: str) -> bool:
 
 
 def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
+    """Whether it names whom it is for: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True
-    if _AT.search(event.text):
+    if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):
         return True
     called = _CALLED.match(event.text)
     return called is not None and called[1].casefold() in speakers

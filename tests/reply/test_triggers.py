@@ -130,6 +130,28 @@ def test_a_shout_is_for_the_channel_even_right_after_an_answer() -> None:
     assert kind_of("LUL", Conversations({"1": NOW - 60_000}, fresh={"1"})) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thank you everybody, good night",
+        "thanks chat!",
+        "everyone, look at this",
+        "what a day, guys",
+        "good night folks",
+        "hey all of you, who is in?",
+        "hello Chat",
+    ],
+)
+def test_a_line_to_the_whole_channel_is_no_follow_up(text: str) -> None:
+    assert kind_of(text, Conversations({"1": NOW - 60_000}, fresh={"1"})) is None
+    assert kind_of(f"@forgetmenot_bot {text}") is TriggerKind.MENTION
+
+
+@pytest.mark.parametrize("text", ["do you know everybody?", "what does chat think of me", "and the guys from before?"])
+def test_to_speak_of_the_channel_is_not_to_speak_to_it(text: str) -> None:
+    assert kind_of(text, Conversations({"1": NOW - 60_000}, fresh={"1"})) is TriggerKind.FOLLOW_UP
+
+
 def test_a_line_to_somebody_else_is_no_follow_up() -> None:
     assert kind_of("@carol same here", TALKING) is None
     assert kind_of("bob, did you see that?", TALKING) is None
