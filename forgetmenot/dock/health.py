@@ -1,5 +1,6 @@
 """The Health panel: each part of the bot in a sentence, with what to do; and the promises as live figures."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -10,7 +11,7 @@ from forgetmenot.dock.desk import DESK, Desk, answer
 from forgetmenot.dock.security import HOST
 from forgetmenot.ports import BotState
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import dock_figures
+from forgetmenot.store import backup, dock_figures
 
 GRACE = 20 * MINUTE  # between two sweeps
 
@@ -132,22 +133,15 @@ async def _health(request: web.Request) -> web.Response:
         {
             "parts": [asdict(part) for part in found],
             "promises": [asdict(promise) for promise in promises(counted, settings)],
-            "backups": _backups(desk),
+            "backups": await asyncio.to_thread(_backups, desk),
         }
     )
 
 
 def _backups(desk: Desk) -> list[dict[str, object]]:
-    """Copies that lie in the folder `backups` beside the memory, newest first."""
-    folder = desk.db.path.parent / "backups"
-    if not folder.is_dir():
-        return []
-    files = sorted(
-        (one for one in folder.iterdir() if one.is_file()), key=lambda one: one.stat().st_mtime, reverse=True
-    )
-    return [
-        {"name": one.name, "at": int(one.stat().st_mtime * 1_000), "size": one.stat().st_size} for one in files[:10]
-    ]
+    """The copies that lie beside the memory, newest first."""
+    told = [(one.name, one.stat()) for one in backup.kept(desk.db.path)[:10]]
+    return [{"name": name, "at": int(stat.st_mtime * 1_000), "size": stat.st_size} for name, stat in told]
 
 
 ROUTES = (web.get("/api/health", _health),)

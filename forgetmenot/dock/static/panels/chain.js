@@ -113,7 +113,7 @@ function box(one) {
 
 function list(told) {
   return h(
-    "div", {},
+    "div", { class: "stack" },
     h("h2", {}, "What it rests on"),
     told.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
       h("p", { class: "meta" }, `${one.stance}${one.speaker ? ` by ${one.speaker}` : ""} · episode ${one.episode} · ${date(one.at)}, ${hour(one.at)}`))),

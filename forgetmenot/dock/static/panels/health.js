@@ -21,7 +21,7 @@ export function open(room) {
     h("h2", {}, "Backups"),
     told.backups.length
       ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))
-      : h("p", { class: "meta" }, "No copies lie beside the memory. `forgetmenot memory export` writes the notes to a file of your choice."),
+      : h("p", { class: "meta" }, "No copies lie beside the memory yet. “forgetmenot memory backup” makes one, without chat."),
   ));
   async function refresh() {
     try {
