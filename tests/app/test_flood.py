@@ -1,0 +1,54 @@
+"""One viewer who types nothing but commands: they work, a few are answered, and everybody else is heard."""
+
+from pathlib import Path
+
+from forgetmenot.app.bot import Myself, open_bot
+from forgetmenot.chat.patience import AT_ONCE
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.memory.remember import VIEWERS_WORD
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store import notes, rights
+from tests.stage import FakeModeration
+
+SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
+
+
+class Account(FakeModeration):
+    """An account that writes down what it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port gives it
+        self.said.append(text)
+        return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
+
+
+def line(number: int, clock: ManualClock, who: str, text: str, *badges: str) -> ChatEvent:
+    return ChatEvent(
+        f"e{number}", EventKind.MESSAGE, f"id-{who}", who, who, text, clock.now(), badges=frozenset(badges)
+    )
+
+
+async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    account, me = Account(), Myself("99", "forgetmenot")
+    path = tmp_path / "m.sqlite3"
+    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
+        await bot.hear(line(0, clock, "alice", "hello"))
+        await bot.settle()
+        for number in range(1, 31):
+            await bot.hear(line(number, clock, "alice", f"!remember I own {number} hats and {number + 40} left shoes"))
+        await bot.hear(line(31, clock, "alice", "!optout"))
+        await bot.settle()
+        assert 1 <= len(account.said) <= AT_ONCE
+        assert "id-alice" in await rights.opted_out(bot.db)
+        assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWERS_WORD.most or 0)
+        said = len(account.said)
+        await bot.hear(line(32, clock, "carol", "!bot status", "moderator"))
+        await bot.settle()
+        assert len(account.said) == said + 1
