@@ -14,6 +14,7 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.chores import Chore, keep_going, survived
 from forgetmenot.app.control import Surroundings
 from forgetmenot.app.ending import Ending, on_signals
+from forgetmenot.app.interpreter import short_pauses
 from forgetmenot.app.served import served
 from forgetmenot.clock import MINUTE, SystemClock
 from forgetmenot.domain.chat import ChatEvent
@@ -62,7 +63,7 @@ async def _live(
 ) -> None:
     """Work until somebody asks for the end, or the channel cannot be read at all."""
     try:
-        with _as_one_error():
+        with _as_one_error(), short_pauses():
             async with asyncio.TaskGroup() as group:
                 tasks = bot.chores.start(group)
                 if account is not None:
