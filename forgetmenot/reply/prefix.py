@@ -1,7 +1,8 @@
 """Keeps the prompt's prefix: composed anew after a compaction pass, the same bytes for every reply until the next.
 
-`refresh` is also called when the settings changed or somebody was erased. It is what makes a provider's cache work,
-so nothing else may change it. In memory only: a restart composes it again.
+`refresh` is also called when the settings changed or somebody was erased, and it is composed anew as soon as somebody
+who stands in it was banned, opted out or is gone. It is what makes a provider's cache work, so nothing else may change
+it. In memory only: a restart composes it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,17 +35,22 @@ class PrefixKeeper:
         self._clock = clock
         self._model = model
         self._prefix: Prefix | None = None
+        self._shown: frozenset[str] = frozenset()
         self.factor = 1.0
 
     async def current(self) -> Prefix:
-        """The prefix; composed at the first call."""
-        return self._prefix if self._prefix is not None else await self.refresh()
+        """The prefix; composed at the first call, and when somebody in it may not be shown any more."""
+        if self._prefix is not None and (not self._shown or await working_set.may_be_shown(self._db, self._shown)):
+            return self._prefix
+        return await self.refresh()
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self._settings()
         self.factor = await calibration.factor_of(self._db, self._model)
-        prefix = compose_prefix(await self._material(settings), settings, self.factor)
+        material = await self._material(settings)
+        prefix = compose_prefix(material, settings, self.factor)
+        self._shown = frozenset(material.names)
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:

@@ -1,4 +1,7 @@
-"""The memory as a person leafs through it: people, notes in pages, streams with their episodes. Reads only."""
+"""The memory as a person leafs through it: people, notes in pages, streams with their episodes. Reads only.
+
+Of somebody who was banned only that is shown: what is known about them is hidden until the ban is lifted.
+"""
 
 from typing import NamedTuple
 
@@ -49,7 +52,8 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
     v.opted_out_at IS NOT NULL AS opted_out, v.banned_at IS NOT NULL AS banned, v.erase_at IS NOT NULL AS erasing,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
-    (SELECT count(*) FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active') AS notes
+    (SELECT count(*) FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active' AND v.banned_at IS NULL)
+        AS notes
 """
 
 
@@ -83,7 +87,8 @@ def _like(find: str) -> str:
 
 _NOTES = """
 FROM semantic_notes n LEFT JOIN viewers v ON v.id = n.subject_id
-WHERE (CASE :scope WHEN 'viewer' THEN n.scope = 'viewer' WHEN 'channel' THEN n.scope <> 'viewer' ELSE 1 END)
+WHERE v.banned_at IS NULL
+    AND (CASE :scope WHEN 'viewer' THEN n.scope = 'viewer' WHEN 'channel' THEN n.scope <> 'viewer' ELSE 1 END)
     AND (:subject = '' OR n.subject_id = :subject) AND (:like = '' OR n.fact LIKE :like ESCAPE '\\')
     AND (CASE :status WHEN 'live' THEN n.status IN ('active', 'stale')
         WHEN 'past' THEN n.status NOT IN ('active', 'stale') ELSE 1 END)

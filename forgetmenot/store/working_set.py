@@ -89,6 +89,16 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
+async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
+    """Whether all of them are still there, and none of them is hidden."""
+    row = await source.row(
+        "SELECT count(*) FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    return row is not None and row[0] == len(viewer_ids)
+
+
 async def attendance(source: Source, viewer_id: str, *, lately: int) -> Attendance:
     """How often somebody came; the open stream counts, but is not one they came back from."""
     row = await source.row(

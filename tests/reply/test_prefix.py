@@ -20,3 +20,23 @@ async def test_what_an_episode_says_of_somebody_who_opted_out_is_left_out(stage:
     prefix = (await stage.keeper.refresh()).text
     assert "harp" not in prefix
     assert "likes tea" in prefix
+
+
+async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
+        await tx.insert(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp. <@3> won.', 3, 2)",
+            (stream,),
+        )
+    whole = await stage.keeper.current()
+    assert await stage.keeper.current() is whole
+    async with stage.db.write() as tx:
+        await viewers.set_banned(tx, "2", stage.clock.now())
+    without = await stage.keeper.current()
+    assert ("harp" in without.text, "tea" in without.text, "Carol won" in without.text) == (False, True, True)
+    assert await stage.keeper.current() is without
+    async with stage.db.write() as tx:
+        await tx.execute("DELETE FROM viewers WHERE id = '3'")
+    assert "Carol" not in (await stage.keeper.current()).text
