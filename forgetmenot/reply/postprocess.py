@@ -83,18 +83,18 @@ def whole_sentences(text: str) -> str:
 
 # ── the filters ─────────────────────────────────────────────────────────────────────────────
 
-_SENTENCE_END = re.compile(r"[.!?…。！？]+(?=\s|$)")
+_SENTENCE_END = re.compile(r"(?<![.!?…。！？])[.!?…。！？]+(?=\s|$)")
 _FENCE = re.compile(
     r"</?(?:instructions|channel|channel_notes|channel_notes_more|digest|episodes|now|speaker|brief|lore|others|"
     r"past_episode|own_messages|chat|bot_replies|actions_done|message)>"
 )
-_ID = re.compile(r"\s*\[(?:id|note|row)\s*[:#]?\s*\d+\]:?", re.IGNORECASE)
+_ID = re.compile(r"(?<!\s)\s*\[(?:id|note|row)\s*[:#]?\s*\d+\]:?", re.IGNORECASE)
 _SOURCE = re.compile(
-    r"\s*\((?:said by (?:them|others)|asked to be remembered|imported|seen in chat)(?:;[^()]*)?\)", re.IGNORECASE
+    r"(?<!\s)\s*\((?:said by (?:them|others)|asked to be remembered|imported|seen in chat)(?:;[^()]*)?\)", re.IGNORECASE
 )
 _ROLE = re.compile(r"\s*(?:\[?(?:assistant|bot|you|reply|response|answer|model|ai)\]?)\s*:\s+", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
-_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
+_LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|__|~~|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
 _DOUBLE_AT = re.compile(r"[@＠﹫]{2,}")

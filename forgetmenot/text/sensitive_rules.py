@@ -69,12 +69,12 @@ BANTER = re.compile(
 
 _PHRASES = {
     "contact": (
-        r"[\w.+-]+@[\w-]+\.[a-z]{2,}"
-        r"|\w+ ?[\[({]?(?:at|@)[\])}]? ?\w+ ?[\[({]?\b(?:dot)\b[\])}]? ?(?:com|org|net|de|uk|io|gg|me|edu|"
+        r"[\w.+-]@[\w-]+\.[a-z]{2,}"
+        r"|\w ?[\[({]?(?:at|@)[\])}]? ?\w{1,64} ?[\[({]?\b(?:dot)\b[\])}]? ?(?:com|org|net|de|uk|io|gg|me|edu|"
         r"co)\b"
         r"|\b(?:\d{1,3}\.){3}\d{1,3}\b(?<!\.0\.0)"
         r"|\bip (?:address )?is\b"
-        r"|\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{1,4}|\b[0-9a-f]{1,4}(?::[0-9a-f]{1,4})+::"
+        r"|\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{1,4}|\b[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){1,6}::"
         r"|\b\w{2,32}#\d{4}\b"
         r"|\b(?:insta|instagram|snap|snapchat|telegram|skype|whatsapp|signal|kik|wechat|facebook|fb|"
         r"discord)(?: (?:name|handle|id|tag|account|user|username))?(?: is|:) (?:@?\w*[\d_.@:]\w*|@\w+)"

@@ -45,7 +45,7 @@ _THIS = re.compile(r"(?:remember\s+)?(?:this|that)\s+(?:about|of|from)\s+@?(\w{2
 
 _PLEASE = re.compile(
     r"\A(?:(?:hey|hi|ok|okay|please|pls|plz|can you|could you|would you)[,\s]+)+"
-    r"|[,\s]+(?:please|pls|plz|thanks|thx)\s*[.!?]*\Z",
+    r"|(?<![,\s])[,\s]+(?:please|pls|plz|thanks|thx)\s*[.!?]*\Z",
     re.IGNORECASE,
 )
 _SPOKEN_REMEMBER = re.compile(r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)", re.IGNORECASE)
