@@ -1,9 +1,9 @@
 """The one queue through which the bot speaks.
 
-Promises: never over Twitch's limits by a sliding window of 30 s; fair between viewers; no text twice within the time
-that Twitch refuses it; a message that waited too long is dropped with a reason; each is sent at most once: its row is
-`sending` before the call, and what a crash left so becomes `unknown`. Nothing is retried but what Twitch asked to
-be retried (429). It does not judge what is said.
+Promises: never over Twitch's limits by a sliding window of 30 s, also across a restart; fair between viewers; no text
+twice within the time that Twitch refuses it; a message that waited too long is dropped with a reason; each is sent at
+most once: its row is `sending` before the call, and what a crash left so becomes `unknown`. Nothing is retried but
+what Twitch asked to be retried (429). It does not judge what is said.
 """
 
 import asyncio
@@ -162,9 +162,17 @@ class Outbox:
     # ── the loop ────────────────────────────────────────────────────────────────────────────
 
     async def recover(self) -> int:
-        """At start: what a crash left in the middle of sending is never sent again. How many there were."""
+        """At start: what a crash left in the middle of sending is never sent again. How many there were.
+
+        What went out just before the start counts towards the limits, and is not said again.
+        """
         async with self._db.write() as tx:
             left = await bot_messages.resolve_left_sending(tx)
+        now = self._clock.now()
+        same_text = self._settings().sending.same_text_s * SECOND
+        for at, text in await bot_messages.sent_since(self._db, now - max(WINDOW_MS, same_text), now):
+            self._called_at.append(at)
+            self._remember(text, at)
         if left:
             log.warning("messages of unknown fate", count=left)
         return left
@@ -270,8 +278,7 @@ class Outbox:
     async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
         message, status = waiting.message, _STATUS[outcome.kind]
         if status is not Status.REFUSED:
-            self._said_at[message.text.casefold()] = self._clock.now()
-            self._said_at.move_to_end(message.text.casefold())
+            self._remember(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
         log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)
@@ -310,6 +317,10 @@ class Outbox:
         rounds, place = divmod(over, limit)
         first = self._called_at[place] if place < len(self._called_at) else now
         return max(first + WINDOW_MS * (rounds + 1), self._not_before)
+
+    def _remember(self, text: str, at: int) -> None:
+        self._said_at[text.casefold()] = at
+        self._said_at.move_to_end(text.casefold())
 
     def _is_repeated(self, text: str, now: int) -> bool:
         oldest = now - self._settings().sending.same_text_s * SECOND

@@ -130,6 +130,16 @@ async def resolve_left_sending(tx: Transaction) -> int:
     )
 
 
+async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
+    """When Twitch was asked to show what, oldest first: all that went out in that time, or may have."""
+    rows = await source.rows(
+        "SELECT at, text FROM bot_messages WHERE status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ?"
+        " ORDER BY at, id",
+        (since, until),
+    )
+    return [(row["at"], row["text"]) for row in rows]
+
+
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
     """The line came back on the reading connection: an `unknown` one with this text was sent after all."""
     return await tx.execute(

@@ -160,11 +160,51 @@ async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualCl
     kept = await bot_messages.get(db, going.reply_id)
     assert kept is not None
     assert kept.status is Status.UNKNOWN
+    await clock.advance(30_000)  # before that the text itself would be kept from going out
     again = asyncio.create_task(restarted.send(going))
     await asyncio.sleep(0)
     await restarted.step()
     assert (await again).detail == "it was sent before"
     assert len(chat.said) == 1
+
+
+async def test_the_limits_outlive_a_restart(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
+) -> None:
+    """Twenty lines, a restart, the same twenty again: no place and no text comes back before its thirty seconds."""
+    for i in range(20):
+        assert (await outbox.send(await message(db, clock, f"line {i}"))).status is Status.SENT
+    await clock.advance(1_000)
+    restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    await restarted.recover()
+    worker = asyncio.create_task(restarted.run())
+    sending = [
+        asyncio.create_task(restarted.send(await message(db, clock, f"Line {i}", patience=90_000))) for i in range(20)
+    ]
+    await settle(28_000)
+    assert len(chat.said) == 20
+    await settle(4_000)
+    await asyncio.gather(*sending)
+    assert len(chat.said) == 40
+    times = [at for at, _, _ in chat.said]
+    assert all(later - earlier >= 30_000 for earlier, later in zip(times, times[20:], strict=False))
+    worker.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await worker
+
+
+async def test_what_was_said_before_a_restart_is_not_said_again(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
+) -> None:
+    chat.answers = [Outcome(OutcomeKind.DONE, "", "t1"), Outcome(OutcomeKind.UNKNOWN, "no answer")]
+    for text in ("sent", "perhaps sent"):
+        await outbox.send(await message(db, clock, text))
+    restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
+    await restarted.recover()
+    for text in ("sent", "perhaps sent"):
+        assert restarted.room_for(text, clock.now() + 1_000) == "the same text was said just before"
+    await clock.advance(30_000)
+    assert restarted.room_for("sent", clock.now() + 1_000) == ""
 
 
 async def test_a_line_seen_in_chat_proves_its_delivery(
