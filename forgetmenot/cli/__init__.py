@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 
 from forgetmenot import __version__
-from forgetmenot.cli.common import say
 
 COMMANDS = (
     "demo",
@@ -55,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(sentence: str, code: int) -> int:
+    from forgetmenot.cli.common import say
+
     with contextlib.suppress(OSError):
         say(f"forgetmenot: {sentence}")
     return code
