@@ -16,22 +16,38 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection
 from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.scopes import same_account, scopes_for
 from forgetmenot.twitch.tokens import Account as Whose
 from forgetmenot.twitch.tokens import Token, TokenStore
+
+MANY_LINES = frozenset({"moderator", "broadcaster"})  # the badges of whom Twitch lets write more
 
 
 @dataclass(frozen=True, slots=True)
 class TwitchAccount:
-    """What speaks, acts and reads. `login` validates itself by `keep_valid`."""
+    """What speaks, acts and reads. `login` validates itself by `keep_valid`, `streamer` by `keep_streamer_valid`."""
 
     login: Login
+    streamer: Login
     helix: Helix
     ears: IrcConnection
+    settings: Callable[[], Settings]
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the log-in and what to type, or an empty text."""
-        return self.login.trouble
+        """What is wrong with the log-ins and what to type, or an empty text."""
+        troubles = (self.login.trouble, self.streamer.trouble if self.needs_streamer() else "")
+        return " ".join(trouble for trouble in troubles if trouble)
+
+    def needs_streamer(self) -> bool:
+        """Whether the settings need the streamer's account as well, and it is another one than the bot's."""
+        settings = self.settings()
+        one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip("#")
+        return not one and bool(scopes_for(Whose.BROADCASTER, settings))
+
+    async def keep_streamer_valid(self) -> None:
+        """Look after the streamer's log-in for ever, while the settings need one."""
+        await self.streamer.keep_valid(self.needs_streamer)
 
     async def myself(self) -> Myself:
         """Who is logged in; nobody, if nobody is or Twitch cannot say just now (`trouble` tells)."""
@@ -62,11 +78,10 @@ async def open_account(
     store = TokenStore(folder, use_keyring=use_keyring)
     login = Login(account=Whose.BOT, store=store, settings=settings, clock=clock)
     streamer = Login(account=Whose.BROADCASTER, store=store, settings=settings, clock=clock)
-    has_streamer = store.load(Whose.BROADCASTER) is not None
-    helix = Helix(settings=settings, bot=login, broadcaster=streamer if has_streamer else None)
+    helix = Helix(settings=settings, bot=login, broadcaster=streamer)
     ears = IrcConnection(settings=settings, clock=clock, login=login.irc)
     try:
-        yield TwitchAccount(login, helix, ears)
+        yield TwitchAccount(login, streamer, helix, ears, settings)
     finally:
         await helix.aclose()
 
@@ -75,7 +90,7 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     """Add the chores that need an account: who we are, and how the channel is."""
 
     async def look() -> None:
-        bot.outbox.is_moderator = "moderator" in (account.ears.own_badges or ())
+        bot.outbox.is_moderator = bool(MANY_LINES & (account.ears.own_badges or frozenset()))
         await bot.channel_is(await account.helix.channel_state())
 
     async def recognise() -> None:

@@ -67,7 +67,8 @@ async def _live(
             async with asyncio.TaskGroup() as group:
                 tasks = bot.chores.start(group)
                 if account is not None:
-                    tasks.append(group.create_task(keep_going("log-in", account.login.keep_valid)))
+                    for keep_valid in (account.login.keep_valid, account.keep_streamer_valid):
+                        tasks.append(group.create_task(keep_going("log-in", keep_valid)))
                 tasks.append(group.create_task(_reading(bot, clock, ears), name="reading"))
                 await ending.asked()
                 for task in tasks:
@@ -121,6 +122,6 @@ def _check_channel(settings: Settings) -> None:
 
 def _greeting(bot: Bot, account: TwitchAccount) -> str:
     mode = bot.settings().bot.mode.value
-    if account.trouble:
-        return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.trouble}"
+    if account.login.trouble:
+        return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.login.trouble}"
     return f"In {bot.settings().twitch.channel} as {bot.me.login}, mode {mode}. Ctrl-C stops it."

@@ -64,7 +64,10 @@ def _chat(state: BotState, settings: Settings) -> Part:
 
 def _login(state: BotState) -> Part:
     if state.login_trouble:
-        return Part("Log-in", "trouble", state.login_trouble, "Type `forgetmenot login` in a terminal.")
+        fix = (
+            "Type that in a terminal." if "Type `" in state.login_trouble else "Type `forgetmenot login` in a terminal."
+        )
+        return Part("Log-in", "trouble", state.login_trouble, fix)
     if not state.login:
         return Part("Log-in", "off", "Nobody is logged in: it listens, and sends nothing.", "`forgetmenot login`")
     return Part("Log-in", "ok", f"Logged in as {state.login}.")

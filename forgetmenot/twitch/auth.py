@@ -91,6 +91,15 @@ class Login:
             return await self.renew(self._token)
         return self._token
 
+    async def exists(self) -> bool:
+        """Whether somebody is logged in as this account, perhaps from another process just now."""
+        return self._token is not None or await asyncio.to_thread(self._store.load, self.account) is not None
+
+    @property
+    def name(self) -> str:
+        """Who is logged in, as far as is known without asking anybody; else an empty text."""
+        return self._token.login if self._token is not None else ""
+
     async def irc(self) -> IrcLogin | None:
         """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded."""
         token = self._token or await asyncio.to_thread(self._store.load, self.account)
@@ -209,10 +218,17 @@ class Login:
             await self._save(named)
         return named
 
-    async def keep_valid(self) -> None:
-        """Validate now and every hour, for ever; after a failure every minute. `trouble` tells how it stands."""
+    async def keep_valid(self, needed: Callable[[], bool] = lambda: True) -> None:
+        """Validate now and every hour, for ever; after a failure every minute. `trouble` tells how it stands.
+
+        While it is not `needed` nothing is asked, and nothing is a trouble.
+        """
         told = ""
         while True:
+            if not needed():
+                self.trouble = told = ""
+                await self._clock.sleep(MINUTE)
+                continue
             pause, trouble = HOUR, ""
             try:
                 await self.validate()

@@ -150,7 +150,7 @@ class IrcConnection:
 
     async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[Heard]:
         twitch = self._settings().twitch
-        self._joined_at = None
+        self._joined_at = self.own_badges = None
         account = await self._account()
         async with open_wire(session, twitch.irc_url, self._clock, twitch.idle_timeout_s * SECOND) as wire:
             await self._introduce(wire, account)

@@ -46,7 +46,7 @@ class TwitchUser:
 
 
 class Helix:
-    """The bot's hands. Without a broadcaster's log-in the bot's own is used where it is the same account."""
+    """The bot's hands. While nobody is logged in as broadcaster the bot's own is used where it is the same account."""
 
     def __init__(self, *, settings: Callable[[], Settings], bot: Login, broadcaster: Login | None = None) -> None:
         self._settings = settings
@@ -236,7 +236,7 @@ class Helix:
     # ── who acts ─────────────────────────────────────────────────────────────────────────────
 
     async def _streamer(self, doing: str) -> Api:
-        if self._broadcaster is not None:
+        if self._broadcaster is not None and await self._broadcaster.login.exists():
             return self._broadcaster
         if await self._bot.user_id() == await self.room_id():
             return self._bot

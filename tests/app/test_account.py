@@ -1,0 +1,157 @@
+"""The bot's account on Twitch: two log-ins that are watched, and what its badges allow."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
+from forgetmenot.app.bot import Bot
+from forgetmenot.clock import MINUTE, ManualClock
+from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[TwitchSim]:
+    async with TwitchSim() as twitch:
+        yield twitch
+
+
+@pytest.fixture
+def settings(sim: TwitchSim) -> Settings:
+    return Settings(
+        twitch=TwitchSettings(
+            channel="demo",
+            client_id=sim.client_id,
+            bot_login="keeper",
+            irc_url=sim.irc_url,
+            helix_url=sim.helix_url,
+            id_url=sim.id_url,
+        )
+    )
+
+
+@pytest.fixture
+async def account(
+    tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
+) -> AsyncIterator[TwitchAccount]:
+    """The bot's log-in is there, the streamer's is not."""
+    log_in(tmp_path, sim, "keeper", Account.BOT)
+    async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as opened:
+        await opened.myself()
+        yield opened
+
+
+def log_in(folder: Path, sim: TwitchSim, login: str, account: Account) -> None:
+    granted = sim.grant(login)
+    token = Token(granted.access, granted.refresh, granted.user_id, login, tuple(granted.scopes))
+    TokenStore(folder, use_keyring=False).save(account, token)
+
+
+@contextlib.asynccontextmanager
+async def watched(account: TwitchAccount) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(account.login.keep_valid()), asyncio.create_task(account.keep_streamer_valid())]
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_restart(
+    sim: TwitchSim, account: TwitchAccount, clock: ManualClock, tmp_path: Path
+) -> None:
+    sim.go_live()
+    async with watched(account):
+        await sim.until(lambda: account.trouble)
+        assert "forgetmenot login --as broadcaster" in account.trouble
+        assert account.login.trouble == ""
+        log_in(tmp_path, sim, "demo", Account.BROADCASTER)
+        assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
+        await clock.advance(MINUTE)
+        await sim.until(lambda: not account.trouble)
+
+
+async def test_a_lapsed_log_in_of_the_streamer_is_told_within_the_hour(
+    sim: TwitchSim, account: TwitchAccount, clock: ManualClock, tmp_path: Path
+) -> None:
+    log_in(tmp_path, sim, "demo", Account.BROADCASTER)
+    async with watched(account):
+        await sim.until(lambda: account.streamer.name == "demo")
+        for token in sim.tokens.issued:
+            token.expired = token.used = True
+        await asyncio.sleep(0.05)
+        await clock.advance(60 * MINUTE)
+        await sim.until(lambda: "login --as broadcaster" in account.trouble)
+        await sim.until(lambda: "forgetmenot login`" in account.trouble)
+    assert account.trouble.count("has lapsed") == 2, "each says what to type"
+
+
+@pytest.mark.parametrize(
+    ("bot", "actions", "needed"),
+    [
+        ("keeper", ActionSettings(), True),
+        ("keeper", NEEDS_NOTHING, False),
+        ("demo", ActionSettings(), False),
+        ("", ActionSettings(), True),
+    ],
+)
+async def test_the_streamers_log_in_is_watched_where_the_settings_need_another_account(
+    tmp_path: Path, clock: ManualClock, bot: str, actions: ActionSettings, needed: bool
+) -> None:
+    chosen = Settings(twitch=TwitchSettings(channel="Demo", bot_login=bot), actions=actions)
+    async with open_account(lambda: chosen, tmp_path, clock, use_keyring=False) as account:
+        account.streamer.trouble = "trouble"
+        assert account.needs_streamer() is needed
+        assert account.trouble == ("trouble" if needed else "")
+
+
+async def test_one_account_for_both_needs_no_second_log_in(
+    tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
+) -> None:
+    """Also where only the log-in tells that it is one account."""
+    log_in(tmp_path, sim, "demo", Account.BOT)
+    sim.go_live()
+    async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as account:
+        await account.myself()
+        assert not account.needs_streamer()
+        assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
+
+
+@pytest.mark.parametrize(
+    ("badges", "many"),
+    [
+        (frozenset({"moderator"}), True),
+        (frozenset({"broadcaster", "subscriber"}), True),
+        (frozenset({"vip"}), False),
+        (None, False),
+    ],
+)
+async def test_how_much_it_may_write_is_found_from_its_badges(
+    account: TwitchAccount, bot: Bot, badges: frozenset[str] | None, many: bool
+) -> None:
+    watch_channel(bot, account)
+    bot.outbox.is_moderator = not many
+    account.ears.own_badges = badges
+    await next(chore for chore in bot.chores.all if chore.name == "channel").do(0)
+    assert bot.outbox.is_moderator is many
+
+
+async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:
+    account.ears.own_badges = frozenset({"moderator"})
+
+    async def read() -> None:
+        async for _ in account.ears.events():
+            pass
+
+    reading = asyncio.create_task(read())
+    await sim.joined()
+    assert "moderator" not in (account.ears.own_badges or ())
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
