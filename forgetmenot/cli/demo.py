@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _demo(arguments: argparse.Namespace) -> None:
     say("ForgetMeNot's demo: a Twitch on this machine, two evenings of chat, and what the bot makes of them.")
     from forgetmenot import logs
+    from forgetmenot.cli.notices import tell_first
     from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.demo.show import Show, play
 
@@ -50,6 +51,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
     path: Path = arguments.db or data_folder() / "demo" / "memory.sqlite3"
     out = _nothing if arguments.json else _line
     settings = chosen_settings(None, model=arguments.model)
+    tell_first(settings, path)
     summary = await play(path, Show(settings, out, say, fast=arguments.fast, stay=arguments.stay))
     if arguments.json:
         emit(summary.as_json())

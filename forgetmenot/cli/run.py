@@ -22,10 +22,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run it."""
     from forgetmenot import logs
     from forgetmenot.app.live import run_live
+    from forgetmenot.cli.notices import tell_first
     from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.settings.live import LiveSettings
 
     settings = chosen_settings(arguments.config)
     path = database_path(arguments)
+    tell_first(settings, path)
     logs.set_up(level=settings.log.level, folder=path.parent / "logs")
     return run_async(run_live(LiveSettings(settings, arguments.config), path, say))
