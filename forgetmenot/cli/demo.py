@@ -23,7 +23,8 @@ def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
         "demo",
         help="play a scripted stream on this machine",
         description="Plays two evenings of a small channel on a loopback Twitch, through the whole bot: chat, memory, "
-        "prompts, decisions. Nothing leaves the machine. A demo that was interrupted goes on where it stopped.",
+        "prompts, decisions. With the offline model nothing leaves the machine. A demo that was interrupted goes on "
+        "where it stopped.",
         epilog=SUMMARY_KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
