@@ -16,7 +16,6 @@ from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.errors import ForgetMeNotError, InputError
 from forgetmenot.memory import beliefs, editing, never, remember
-from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.proposals import Refused
 from forgetmenot.ports import BotState, ChoreState, Told
 from forgetmenot.prompt.voice import check_floor
@@ -45,9 +44,6 @@ class BotControl:
         self._bot = bot
         self._settings = settings
         self._around = around
-        self._eraser = Eraser(
-            db=bot.db, clock=bot.clock, before=[bot.ingest.flush], after=[self._forget_kept, bot.keeper.refresh]
-        )
 
     # ── how it is ───────────────────────────────────────────────────────────────────────────
 
@@ -210,7 +206,7 @@ class BotControl:
     async def erase(self, viewer_id: str) -> Told:
         """Erase a viewer for good."""
         try:
-            report = await self._eraser.erase(viewer_id)
+            report = await self._bot.eraser.erase(viewer_id)
         except InputError as error:
             return Told(ok=False, line=str(error))
         left = "" if report.wiped else " Another program holds the file open; the last step is done when it closes."
@@ -232,7 +228,7 @@ class BotControl:
         async with self._bot.db.write() as tx:
             await (rights.opt_out(tx, viewer_id, self._bot.clock.now()) if on else rights.opt_in(tx, viewer_id))
         await self._bot.db.wipe_deleted()
-        await self._forget_kept()
+        self._bot.recall.forget()
         await self._bot.keeper.refresh()
         return Told(ok=True, line="Nothing they say is stored from now on." if on else "They are remembered again.")
 
@@ -277,9 +273,6 @@ class BotControl:
     async def _with_ids(self, text: str) -> str:
         """`@name` of somebody who is known becomes their id."""
         return await telling.with_ids(self._bot.db, text)
-
-    async def _forget_kept(self) -> None:
-        self._bot.recall.forget()
 
 
 def _check(settings: Settings) -> None:

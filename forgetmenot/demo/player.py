@@ -50,6 +50,7 @@ class Player:
         await self.sim.until(lambda: all(connection.pongs > before for connection, before in pongs), 10)
         await self.bot.settle()
         await self.bot.chores.catch_up()
+        await self.bot.settle()
 
     def _recall(self, cue: Cue, at: int, last: dict[str, str]) -> None:
         """It was said before the demo was interrupted; under the same id, it can still be answered or deleted."""
