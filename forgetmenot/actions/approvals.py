@@ -35,8 +35,18 @@ class Answer:
 class Approvals:
     """The queue, on top of an Executor."""
 
-    def __init__(self, executor: Executor, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        mode_off: Callable[[str], None] = lambda _mode: None,
+    ) -> None:
+        """`mode_off` is told of a room's mode (catalogue: `mode`) that the bot has switched off again."""
         self._executor = executor
+        self._mode_off = mode_off
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -115,6 +125,8 @@ class Approvals:
             outcome = Outcome(OutcomeKind.REFUSED, "it cannot be taken back")
         else:
             outcome = await self._executor.performer.call(action.undo, job_of(row))
+        if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
+            self._mode_off(action.mode)
         now = self._clock.now()
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:

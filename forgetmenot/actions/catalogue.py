@@ -147,7 +147,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
-        scope=BANS, own_only=True,
+        scope=BANS, own_only=True, absent=True,
         tells="lifted|unmuted|untimed",
     ),
     Action(
@@ -185,7 +185,7 @@ ACTIONS: tuple[Action, ...] = (
         tells="bann(?:ed|ing)|ban(?:s|hammer)?|kick(?:ed|ing)",
     ),
     Action(
-        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS,
+        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS, absent=True,
         tells="unbann?(?:ed|ing)?",
     ),
     Action(

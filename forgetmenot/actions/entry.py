@@ -105,6 +105,7 @@ class Action:
     harms: bool = False  # its target must not be immune
     consent: bool = False  # its target must have asked for it, or have opted in
     channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
+    absent: bool = False  # whoever it is about need not be in chat: they cannot be
     own_only: bool = False  # it lifts only what the bot itself has done
     self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
     playful: bool = False  # out of place while people talk about something serious

@@ -51,10 +51,16 @@ class ActionContext:
 
 
 class Gatherer:
-    """Reads the facts. `is_bot` tells known bots by their login."""
+    """Reads the facts. `is_bot` tells known bots by their login; `room_modes`, which of the room's modes are on now."""
 
-    def __init__(self, db: Database, is_bot: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        is_bot: Callable[[str], bool],
+        room_modes: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
         self._db = db
+        self._room_modes = room_modes
         self._is_bot = is_bot
 
     async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> Facts:
@@ -78,7 +84,8 @@ class Gatherer:
         asker = await self._person(row.asked_by, settings, state) or Person(row.asked_by or "", "")
         target = await self._person(row.target_id or row.params.get("target"), settings, state)
         found = Found.FOUND if target else Found.UNKNOWN
-        return replace(_standing_facts(state, asker, now), target=target, found=found, approved_by=by)
+        facts = _standing_facts(state, asker, now)
+        return replace(facts, target=target, found=found, approved_by=by, room_modes=self._room_modes())
 
     async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> Facts:
         """A dry run: people are looked up by login or id, whether they are in chat now or not."""
@@ -138,7 +145,18 @@ class Gatherer:
         people = [self._known(chatter, settings, state) for chatter in here]
         mine = next((person for person in people if person.id == asker.id), None)
         current = replace(asker, message_id=mine.message_id if mine else "")
-        return targets.resolve(name, [current, *(one for one in people if one.id != asker.id)], current)
+        everybody = [current, *(one for one in people if one.id != asker.id)]
+        found, target = targets.resolve(name, everybody, current)
+        if found is not Found.UNKNOWN or not action.absent:
+            return found, target
+        gone = await self._by_login(name, settings, state)
+        return (Found.FOUND, gone) if gone is not None else (found, None)
+
+    async def _by_login(self, name: str, settings: Settings, state: dict[str, str]) -> Person | None:
+        """Somebody who cannot be in chat, by the very login that they have now: no id and no other name will do."""
+        login = targets.bare(name)
+        person = await self._by_name(login, settings, state)
+        return person if person is not None and person.login.casefold() == login else None
 
     async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> Person | None:
         return await self._person(await crowd.find(self._db, name) if name else None, settings, state)

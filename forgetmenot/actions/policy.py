@@ -232,13 +232,18 @@ def _action_rests(case: Case) -> Ruling | None:
     return _deny(f"{case.action.name} was used a moment ago.") if rests else None
 
 
+def _rests(case: Case, until: int) -> bool:
+    """Class B rests, but for what only takes back what the bot did."""
+    return case.action.kind is ActionClass.GUARDED and not case.action.own_only and until > case.now
+
+
 def _viewer_rests(case: Case) -> Ruling | None:
-    rests = case.action.kind is ActionClass.GUARDED and case.recent.viewer_until > case.now
+    rests = _rests(case, case.recent.viewer_until)
     return _deny("This viewer was the target a short while ago.") if rests else None
 
 
 def _channel_rests(case: Case) -> Ruling | None:
-    rests = case.action.kind is ActionClass.GUARDED and case.recent.channel_until > case.now
+    rests = _rests(case, case.recent.channel_until)
     return _deny("Something of this kind was done a short while ago.") if rests else None
 
 

@@ -14,7 +14,7 @@ SELF_WORDS = frozenset({"me", "myself", "self"})
 
 def resolve(name: str, present: Iterable[Person], asker: Person) -> tuple[Found, Person | None]:
     """The person in chat who goes by that login or display name; `me` is the asker."""
-    wanted = clean(name).lstrip("@").rstrip(",.:;!?").casefold()
+    wanted = bare(name)
     people = {person.id: person for person in present}
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
@@ -26,6 +26,11 @@ def resolve(name: str, present: Iterable[Person], asker: Person) -> tuple[Found,
     if len(fits) == 1:
         return Found.FOUND, fits[0]
     return (Found.AMBIGUOUS if fits else Found.UNKNOWN), None
+
+
+def bare(name: str) -> str:
+    """A name as it was meant, without what is written around it, in lower case."""
+    return clean(name).lstrip("@").rstrip(",.:;!?").casefold()
 
 
 def _names(person: Person) -> set[str]:

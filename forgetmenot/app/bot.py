@@ -124,8 +124,17 @@ class Bot:
         self.outbox = Outbox(db=db, out=Overheard(account, self.ingest, clock), clock=clock, settings=settings)
         hand = MemoryHand(db=db, settings=settings, clock=clock)
         hands = Hands(moderation=account, chat=self.outbox, memory=hand)
-        self.executor = Executor(db=db, hands=hands, settings=settings, clock=clock, is_bot=self._is_bot)
-        self.approvals = Approvals(self.executor, db=db, settings=settings, clock=clock)
+        self.executor = Executor(
+            db=db,
+            hands=hands,
+            settings=settings,
+            clock=clock,
+            is_bot=self._is_bot,
+            room_modes=lambda: self.room.modes,
+        )
+        self.approvals = Approvals(
+            self.executor, db=db, settings=settings, clock=clock, mode_off=self.room.switched_off
+        )
 
     def _build_replies(self) -> None:
         parts = Parts(

@@ -7,17 +7,21 @@ class Room:
     """Keeps the last of what was told; a message names only what changed."""
 
     def __init__(self) -> None:
-        self._slow = self._emote_only = False
+        self._on = {"slow": False, "emote_only": False}  # as the catalogue of actions names them
 
     def heard(self, state: RoomState) -> None:
         """Take in what Twitch tells."""
         if state.slow_s is not None:
-            self._slow = state.slow_s > 0
+            self._on["slow"] = state.slow_s > 0
         if state.emote_only is not None:
-            self._emote_only = state.emote_only
+            self._on["emote_only"] = state.emote_only
+
+    def switched_off(self, mode: str) -> None:
+        """The bot took a mode of its own back: it is off, whether Twitch has told us yet or not."""
+        if mode in self._on:
+            self._on[mode] = False
 
     @property
     def modes(self) -> frozenset[str]:
-        """The modes that are on, as the catalogue of actions names them."""
-        known = {"slow": self._slow, "emote_only": self._emote_only}
-        return frozenset(mode for mode, is_on in known.items() if is_on)
+        """The modes that are on."""
+        return frozenset(mode for mode, is_on in self._on.items() if is_on)

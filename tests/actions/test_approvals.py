@@ -134,3 +134,39 @@ async def test_what_cannot_be_undone_is_said(room: Room) -> None:
     carried = await room.propose("clip")
     assert not (await room.approvals.undo("9", carried.log_id)).ok
     assert not (await room.approvals.undo("9", 999)).ok
+
+
+async def _gone(room: Room, viewer_id: str, *, banned: bool = True) -> None:
+    """What Twitch's word of a ban or a timeout leaves: no line of theirs, and a mark if it is a ban."""
+    at = room.clock.now()
+    async with room.db.write() as tx:
+        await tx.execute("UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = ?", (at, viewer_id))
+        if banned:
+            await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
+
+
+async def test_who_is_banned_is_found_by_login_to_be_unbanned(room: Room) -> None:
+    await _gone(room, "2")
+    for nobody in ("2", "nobody_at_all"):  # an id is no name
+        refused = await room.propose("unban", {"target": nobody}, who="carol")
+        assert refused.decision.rule == "target_known"
+    carried = await room.propose("unban", {"target": "@Bob"}, who="carol")
+    assert carried.decision.verdict is Verdict.ASK
+    assert (await room.approvals.approve(carried.log_id or 0, "9")).ok
+    assert room.hands.calls == [("untimeout", "2")]
+
+
+async def test_a_timeout_of_its_own_can_be_lifted_while_it_lasts(room: Room) -> None:
+    assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW
+    await _gone(room, "1", banned=False)
+    await room.clock.advance(10_000)  # the rests after class B are for what it does, not for taking that back
+    carried = await room.propose("untimeout", {"target": "alice"}, who="carol")
+    assert carried.decision.verdict is Verdict.ALLOW, carried.decision
+    assert room.hands.calls[-1] == ("untimeout", "1")
+
+
+async def test_nobody_who_is_not_in_chat_is_hit(room: Room) -> None:
+    """Only what lifts something finds people who are not there."""
+    await _gone(room, "2")
+    for name in ("ban", "timeout", "long_timeout", "shoutout"):
+        assert (await room.propose(name, {"target": "bob"}, who="carol")).decision.verdict is Verdict.DENY
