@@ -40,7 +40,12 @@ class Summary:
             "covered": account.covered,
             "uncovered": account.uncovered,
             "llm_calls": added.llm_calls,
-            "tokens": {"estimated": added.estimated, "billed": added.billed, "cached": added.cached},
+            "tokens": {
+                "estimated": added.estimated,
+                "billed": added.billed,
+                "cached": added.cached,
+                "prefix": added.prefix,
+            },
         }
 
     def in_words(self) -> list[str]:
@@ -66,9 +71,15 @@ class Summary:
         )
         paid = (
             f"{added.llm_calls} model calls; {added.billed_in_all} input tokens billed, "
-            f"{added.billed} of them for replies."
+            f"{added.billed} of them for replies{_in_prefix(added)}."
         )
         return [heard, read, learned, did, paid]
+
+
+def _in_prefix(added: Totals) -> str:
+    if not added.estimated:
+        return ""
+    return f", of which {round(100 * added.prefix / added.estimated)} % stood in the unchanged prefix (estimated)"
 
 
 async def summarise(db: Database, run_id: int, before: Totals) -> Summary:

@@ -20,7 +20,8 @@ The JSON object's keys, counted over the whole run, also of what has been pruned
   episodes, notes, superseded  what the memory gained, and facts that were replaced
   replies     written, said or only thought; pruned_unread: lost unread (0)
   actions     proposed; allowed at once; denied; executed (also by a person's approval, so it may exceed allowed)
-  llm_calls   all calls of a model; tokens: replies' inputs, estimated, billed, and of these cached"""
+  llm_calls   all calls of a model; tokens: replies' inputs, estimated, billed, of these cached,
+              and of the estimated ones those in the prompt's unchanged prefix"""
 
 
 def data_folder() -> Path:

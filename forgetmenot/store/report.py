@@ -15,6 +15,8 @@ SELECT (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'episodes
        (SELECT count(*) FROM action_logs WHERE status IN ('done', 'undone'))             AS executed,
        (SELECT count(*) FROM model_calls)                                                AS llm_calls,
        (SELECT coalesce(sum(json_extract(token_usage_json, '$.estimated')), 0) FROM bot_messages) AS estimated,
+       (SELECT coalesce(sum(json_extract(prompt_json, '$.prefix_tokens')), 0) FROM bot_messages
+         WHERE json_extract(token_usage_json, '$.estimated') > 0)                        AS prefix,
        (SELECT coalesce(sum(input), 0) FROM model_calls WHERE purpose = 'reply')         AS billed,
        (SELECT coalesce(sum(cached), 0) FROM model_calls WHERE purpose = 'reply')        AS cached,
        (SELECT coalesce(sum(input), 0) FROM model_calls)                                 AS billed_in_all
@@ -23,7 +25,10 @@ SELECT (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'episodes
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts since the memory began; tokens are of replies' inputs, `billed_in_all` of all calls' inputs."""
+    """Counts since the memory began; tokens are of replies' inputs, `billed_in_all` of all calls' inputs.
+
+    `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
+    """
 
     episodes: int
     notes: int
@@ -35,6 +40,7 @@ class Totals:
     executed: int
     llm_calls: int
     estimated: int
+    prefix: int
     billed: int
     cached: int
     billed_in_all: int

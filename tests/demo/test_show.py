@@ -65,6 +65,11 @@ def test_there_is_a_memory_and_it_changes_its_mind(seen: Seen) -> None:
     assert seen.told["superseded"] >= 1
 
 
+def test_most_of_each_prompt_is_the_unchanged_prefix(seen: Seen) -> None:
+    tokens = seen.told["tokens"]
+    assert 0.5 <= tokens["prefix"] / tokens["estimated"] < 1
+
+
 @pytest.mark.parametrize("word", ["Miso", "drum", "Hades", "Oslo"])
 def test_it_answers_from_memory(seen: Seen, word: str) -> None:
     assert any(word in line for line in seen.said()), seen.said()

@@ -10,7 +10,7 @@ from forgetmenot.store.model_calls import Meter
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.report import Totals, totals
 
-NOTHING = Totals(*[0] * 13)
+NOTHING = Totals(*[0] * 14)
 
 
 async def learn(db: Database, fact: str) -> int:
@@ -82,3 +82,15 @@ async def test_actions_count_by_what_was_decided_and_by_what_was_done(db: Databa
             )
     told = await totals(db)
     assert (told.proposed, told.allowed, told.denied, told.executed) == (4, 2, 1, 2)
+
+
+async def test_of_the_tokens_those_of_the_unchanged_prefix_are_counted(db: Database) -> None:
+    """Of replies that have a prompt and an estimate alone: both halves of the share are of the same replies."""
+    await answer(db, Status.SENT, 1_000)
+    async with db.write() as tx:
+        await bot_messages.record_prompt(tx, 1, {"prefix_tokens": 600})
+        row = await bot_messages.begin(tx, at=1, event_id=None, viewer_id=None, trigger="name", mode="shadow")
+        await bot_messages.record_prompt(tx, row, {"prefix_tokens": 600})
+        await bot_messages.settle(tx, row, Status.SILENT)
+    told = await totals(db)
+    assert (told.estimated, told.prefix) == (1_000, 600)
