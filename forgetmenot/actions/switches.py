@@ -7,6 +7,7 @@ from forgetmenot.clock import MINUTE
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
+from forgetmenot.text.gaps import gaps_told
 
 LONGEST_QUIET_MIN = 240
 FAILING = "action_off:"  # before an action's name: why it was switched off
@@ -63,7 +64,8 @@ async def safe(db: Database, now: int, *, on: bool) -> None:
 
 async def status_line(db: Database, settings: Settings, now: int) -> str:
     """How it is, in one line."""
-    switches = await read(db)
+    state = await channel_state.read_all(db)
+    switches, gaps = of(state), gaps_told(state, now)
     waiting = len(await action_logs.waiting(db, now))
     parts = [_how(switches, settings, now)]
     if switches.safe_mode or settings.actions.safe_mode:
@@ -71,6 +73,7 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
     if waiting:
         parts.append(f"{waiting} waiting for approval")
     parts += [f"{name} is switched off after failures" for name in sorted(switches.failing)]
+    parts += [gaps] if gaps else []
     return f"{settings.bot.name}: {', '.join(parts)}."
 
 

@@ -14,6 +14,7 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.chores import Chore, keep_going, survived
 from forgetmenot.app.control import Surroundings
 from forgetmenot.app.ending import Ending, on_signals
+from forgetmenot.app.gaps import begin_counting, keep_gap
 from forgetmenot.app.interpreter import short_pauses
 from forgetmenot.app.served import served
 from forgetmenot.clock import MINUTE, SystemClock
@@ -62,6 +63,7 @@ async def _live(
     bot: Bot, clock: SystemClock, ending: Ending, ears: IrcConnection, account: TwitchAccount | None = None
 ) -> None:
     """Work until somebody asks for the end, or the channel cannot be read at all."""
+    await begin_counting(bot)
     try:
         with _as_one_error(), short_pauses():
             async with asyncio.TaskGroup() as group:
@@ -85,7 +87,7 @@ async def _reading(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
 async def _read(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
     async for item in ears.events():
         if isinstance(item, Gap):
-            log.warning("chat was not heard", from_ms=item.from_ms, to_ms=item.to_ms, reason=item.reason)
+            await survived("a gap", keep_gap(bot, item))
             continue
         if isinstance(item, ChatEvent):
             clock.observe(item.at)

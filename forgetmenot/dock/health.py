@@ -11,7 +11,8 @@ from forgetmenot.dock.desk import DESK, Desk, answer
 from forgetmenot.dock.security import HOST
 from forgetmenot.ports import BotState
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, dock_figures
+from forgetmenot.store import backup, channel_state, dock_figures
+from forgetmenot.text.gaps import gaps_told
 
 GRACE = 20 * MINUTE  # between two sweeps
 
@@ -35,10 +36,10 @@ class Promise:
     kept: bool | None
 
 
-def parts(state: BotState, settings: Settings) -> list[Part]:
-    """Every part in a sentence. Pure."""
+def parts(state: BotState, settings: Settings, gaps: str = "") -> list[Part]:
+    """Every part in a sentence. `gaps`: what was not heard, in a sentence. Pure."""
     return [
-        _chat(state, settings),
+        _chat(state, settings, gaps),
         _login(state),
         _model(state, settings),
         Part("Memory", "trouble" if state.memory_trouble else "ok", state.memory_trouble or _MEMORY, _WAIT),
@@ -52,14 +53,15 @@ _MEMORY = "Chat becomes episodes, and episodes become notes."
 _WAIT = "Nothing is lost meanwhile: it is read as soon as the model answers."
 
 
-def _chat(state: BotState, settings: Settings) -> Part:
+def _chat(state: BotState, settings: Settings, gaps: str) -> Part:
     channel = settings.twitch.channel or "the channel"
     if state.phase == "connected":
-        return Part("Chat", "ok", f"Reading {channel}.")
+        return Part("Chat", "ok", f"Reading {channel}. {gaps}".rstrip())
     if state.phase == "none":
         return Part("Chat", "off", "No channel is being read.")
+    trouble = state.phase_trouble or f"Connecting to {channel} …"
     fix = "It tries again by itself. If it lasts, look at the network, and at twitch.tv in a browser."
-    return Part("Chat", "trouble", state.phase_trouble or f"Connecting to {channel} …", fix)
+    return Part("Chat", "trouble", f"{trouble} {gaps}".rstrip(), fix)
 
 
 def _login(state: BotState) -> Part:
@@ -131,7 +133,7 @@ async def _health(request: web.Request) -> web.Response:
     settings = desk.settings()
     oldest = desk.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
     counted = await dock_figures.promises(desk.db, oldest=oldest)
-    found = parts(desk.control.state(), settings)
+    found = parts(desk.control.state(), settings, await _gaps(desk))
     return answer(
         {
             "parts": [asdict(part) for part in found],
@@ -139,6 +141,12 @@ async def _health(request: web.Request) -> web.Response:
             "backups": await asyncio.to_thread(_backups, desk),
         }
     )
+
+
+async def _gaps(desk: Desk) -> str:
+    state = await channel_state.read_all(desk.db)
+    told, reason = gaps_told(state, desk.clock.now()), state.get("gap_reason", "").rstrip(".")
+    return f"{told} ({reason})." if told and reason else f"{told}." if told else ""
 
 
 def _backups(desk: Desk) -> list[dict[str, object]]:

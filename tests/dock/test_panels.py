@@ -11,7 +11,7 @@ from forgetmenot.dock.deeds import DEEDS
 from forgetmenot.dock.health import parts, promises
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import dock_figures, notes
+from forgetmenot.store import channel_state, dock_figures, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import STATE, Served
@@ -143,6 +143,17 @@ async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None
     counted = await dock_figures.promises(db, oldest=0)
     broken = [promise.line for promise in promises(counted, Settings()) if promise.kept is False]
     assert broken == ["Notes without an episode behind them"]
+
+
+async def test_what_was_not_heard_is_told_beside_the_chat(db: Database, dock: Served) -> None:
+    state = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
+    async with db.write() as tx:
+        await channel_state.put(tx, state, 0)
+    await dock.enter()
+    told = await rows(dock, "/api/health")
+    line = next(part["line"] for part in told["parts"] if part["name"] == "Chat")
+    assert "2 gaps in what was heard since the start, the last of 45 s" in line
+    assert line.endswith("(The connection was lost).")
 
 
 def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
