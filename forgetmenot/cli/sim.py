@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 HELP = """\
 Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`, `!ban alice`, `!clear`,
-`!live`, `!offline`, `!drop`, `!reconnect`, `!expire`. Ctrl-C ends it."""
+`!live`, `!offline`. What goes wrong: `!drop`, `!reconnect`, `!stall`, `!garbage`, `!html [TIMES]` (a captive portal
+where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400). Ctrl-C ends it."""
+PLACES = ("helix", "oauth", "irc")
 
 
 def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -94,7 +96,8 @@ def _listen(loop: asyncio.AbstractEventLoop, typed: "asyncio.Queue[str]") -> Non
 async def _take(sim: "TwitchSim", line: str) -> None:
     if line.startswith("!"):
         verb, *words = line[1:].split()
-        await _command(sim, verb, words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 60)
+        if not await _trouble(sim, verb, words):
+            await _command(sim, verb, words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 60)
     elif line:
         login, _, text = line.partition(":")
         if not text.strip() or not login.strip().isidentifier():
@@ -117,19 +120,45 @@ async def _command(sim: "TwitchSim", verb: str, login: str, seconds: int) -> Non
         case "offline":
             sim.go_offline()
         case _:
-            await _trouble(sim, verb)
+            raise ValueError(verb)
 
 
-async def _trouble(sim: "TwitchSim", verb: str) -> None:
+async def _trouble(sim: "TwitchSim", verb: str, words: list[str]) -> bool:
+    """Let something go wrong; False if that is no trouble. Raises ValueError."""
     match verb:
         case "drop":
             await sim.drop()
         case "reconnect":
             await sim.reconnect()
+        case "stall":
+            sim.stall()
+        case "garbage":
+            await sim.garbage()
         case "expire":
             sim.expire()
+        case "html":
+            sim.faults.add("irc", html=True, times=_times(words))
+            await sim.drop()
+        case "fault":
+            _fault(sim, words)
         case _:
-            raise ValueError(verb)
+            return False
+    return True
+
+
+def _fault(sim: "TwitchSim", words: list[str]) -> None:
+    where, status = words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 0
+    if where not in PLACES or not 400 <= status <= 599:
+        raise ValueError(where)
+    headers = {"Retry-After": "2"} if status == 429 else {}
+    sim.faults.add(where, status=status, times=_times(words[2:]), headers=headers)
+
+
+def _times(words: list[str]) -> int:
+    times = int(words[0]) if words else 1
+    if times < 1:
+        raise ValueError(times)
+    return times
 
 
 def _last_of(sim: "TwitchSim", login: str) -> str:

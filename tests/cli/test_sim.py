@@ -13,6 +13,7 @@ import pytest
 from forgetmenot.cli import sim
 from forgetmenot.errors import InputError
 from forgetmenot.sim.reader import Reader
+from forgetmenot.sim.twitch import TwitchSim
 
 START = "import argparse, sys; from forgetmenot.cli import sim; p = argparse.ArgumentParser(); \
 sim.add(p.add_subparsers()); a = p.parse_args(sys.argv[1:]); a.run(a)"
@@ -48,6 +49,37 @@ async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
     _, errors = await process.communicate()
     assert b"not understood: nonsense" in errors
     assert b"Traceback" not in errors
+
+
+async def test_troubles_are_typed_too() -> None:
+    async with TwitchSim() as twitch, aiohttp.ClientSession() as session:
+        headers = {"Authorization": f"Bearer {twitch.grant('keeper').access}", "Client-Id": twitch.client_id}
+
+        async def status() -> int:
+            async with session.get(f"{twitch.helix_url}users?login=demo", headers=headers) as answer:
+                return answer.status
+
+        await sim._take(twitch, "!fault helix 429")
+        await sim._take(twitch, "!fault helix 503 2")
+        assert [await status() for _ in range(4)] == [429, 503, 503, 200]
+        async with session.ws_connect(twitch.irc_url) as chat:
+            reader = Reader(chat)
+            await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #demo")
+            await reader.until("ROOMSTATE")
+            await sim._take(twitch, "!garbage")
+            assert (await chat.receive(timeout=5)).type is aiohttp.WSMsgType.BINARY
+            await sim._take(twitch, "!stall")
+            assert twitch.irc.connections[0].stalled
+            await sim._take(twitch, "!html 2")
+            assert (await chat.receive(timeout=5)).type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
+        for _ in range(2):
+            with pytest.raises(aiohttp.WSServerHandshakeError):
+                await session.ws_connect(twitch.irc_url)
+        async with session.ws_connect(twitch.irc_url):
+            pass
+        for wrong in ("!fault", "!fault moon 429", "!fault helix 200", "!fault helix 429 0", "!html x"):
+            with pytest.raises(ValueError):  # noqa: PT011  # whatever it says: the help is shown
+                await sim._take(twitch, wrong)
 
 
 def test_a_port_that_is_taken_is_one_sentence() -> None:
