@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator
 
-from forgetmenot.store import ledger
+from forgetmenot.store import events, ledger
 from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.events import Clear
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.ledger import Entry, Kind
 
@@ -38,17 +39,14 @@ async def opted_out(source: Source) -> OptedOut:
 
 
 async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
-    """From now on nothing of somebody is stored, and their lines of the last hours lose their text."""
+    """From now on nothing of somebody is stored; what they said lately leaves tier 1 and the summaries."""
     await tx.execute(
         "INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at) VALUES (?1, ?2, ?2, ?2)"
         " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
         (viewer_id, now),
     )
     await ledger.note(tx.key, [Entry(Kind.OPTED_OUT, tx.key.digest("viewer", viewer_id), now)])
-    await tx.execute(
-        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE viewer_id = ? AND redacted_at IS NULL",
-        (now, viewer_id),
-    )
+    await events.clear(tx, Clear(now, viewer_id=viewer_id), now)
 
 
 async def opt_in(tx: Transaction, viewer_id: str) -> bool:

@@ -188,13 +188,13 @@ async def set_banned(tx: Transaction, viewer_id: str, at: int | None) -> None:
 async def get(source: Source, viewer_id: str) -> Viewer | None:
     """One person by id."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))
-    return _viewer(row) if row else None
+    return viewer_of(row) if row else None
 
 
 async def viewer_by_login(source: Source, login: str) -> Viewer | None:
     """Whoever holds that login now."""
     row = await source.row("SELECT * FROM viewers WHERE login = ?", (login.removeprefix("@").casefold(),))
-    return _viewer(row) if row else None
+    return viewer_of(row) if row else None
 
 
 async def names_of(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
@@ -214,7 +214,7 @@ async def search(source: Source, start: str, limit: int = 20) -> list[Viewer]:
         "SELECT * FROM viewers WHERE login >= ?1 AND login < ?1 || char(1114111) ORDER BY last_seen_at DESC LIMIT ?2",
         (low, limit),
     )
-    return [_viewer(row) for row in rows]
+    return [viewer_of(row) for row in rows]
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
@@ -262,12 +262,8 @@ def standing(came: Sequence[Visit], people: PeopleSettings, now: int) -> Standin
     return Standing.REGULAR if lately >= people.regular_streams else Standing.KNOWN
 
 
-async def standing_of(source: Source, viewer_id: str, people: PeopleSettings, now: int) -> Standing:
-    """How well one person is known now."""
-    return standing((await visits(source, [viewer_id]))[viewer_id], people, now)
-
-
-def _viewer(row: Row) -> Viewer:
+def viewer_of(row: Row) -> Viewer:
+    """A row of `viewers` as the noun."""
     return Viewer(
         id=row["id"],
         login=row["login"] or "",

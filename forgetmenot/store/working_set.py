@@ -7,8 +7,9 @@ import json
 from collections.abc import Collection
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.domain.chat import Viewer
 from forgetmenot.store.database import Database, Row, Source
+from forgetmenot.store.viewers import viewer_of
 
 
 class ChatLine(NamedTuple):
@@ -70,13 +71,7 @@ async def viewers(source: Source, viewer_ids: Collection[str]) -> dict[str, View
         "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(viewer_ids)),),
     )
-    return {row["id"]: _viewer(row) for row in rows}
-
-
-async def viewer_by_login(db: Database, login: str) -> Viewer | None:
-    """Somebody by their present login."""
-    row = await db.row("SELECT * FROM viewers WHERE login = ?", (login.removeprefix("@").casefold(),))
-    return _viewer(row) if row else None
+    return {row["id"]: viewer_of(row) for row in rows}
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
@@ -112,15 +107,3 @@ async def attendance(source: Source, viewer_id: str, *, lately: int) -> Attendan
 async def deeds_of_reply(db: Database, reply_id: int) -> list[Row]:
     """What one reply proposed, and what became of it."""
     return await db.rows("SELECT * FROM action_logs WHERE bot_message_id = ? ORDER BY id", (reply_id,))
-
-
-def _viewer(row: Row) -> Viewer:
-    return Viewer(
-        id=row["id"],
-        login=row["login"] or "",
-        display_name=row["display_name"] or row["login"] or "",
-        role=Role(row["role"]),
-        first_seen_at=row["first_seen_at"],
-        last_seen_at=row["last_seen_at"],
-        opted_out=row["opted_out_at"] is not None,
-    )

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.store import episodes, events, tally, viewers
+from forgetmenot.store import episodes, events, rights, tally, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
 from tests.memory.conftest import Channel, answer
@@ -99,6 +99,19 @@ async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:
     await channel.ingest.flush()
     await channel.compactor.run_pass()
     assert {row[0] for row in await channel.db.rows("SELECT status FROM semantic_notes")} == {"active"}
+
+
+async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: Channel) -> None:
+    said = await channel.chat(30, people=3)
+    await channel.compactor.run_pass(everything=True)
+    async with channel.db.write() as tx:
+        await rights.opt_out(tx, said[0].user_id, channel.clock.now())
+    asked = len(channel.model.asked)
+    report = await channel.compactor.run_pass()
+    assert report.redone == 1
+    again = fenced(channel.model.asked[asked].prompt)["chat"]
+    assert said[0].text not in again
+    assert said[1].text in again
 
 
 async def test_what_a_cleared_claim_had_replaced_holds_again(channel: Channel) -> None:
