@@ -25,9 +25,9 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     )
     log.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
     for name, help_text, run in (
-        ("approve", "let the running bot do it", _approve),
+        ("approve", "let the bot do it", _approve),
         ("deny", "refuse it", _deny),
-        ("undo", "have the running bot take it back", _undo),
+        ("undo", "have the bot take it back", _undo),
     ):
         one = _command(nouns, name, help_text, 'JSON: {"id", "ok", "line"}.', run)
         one.add_argument("id", type=int, metavar="ID", help="its number")
@@ -69,7 +69,8 @@ async def _approve(arguments: argparse.Namespace, db: "Database") -> int:
 
     async with db.write() as tx:
         ok = await action_logs.ask_for_approval(tx, arguments.id, by=BY, now=_now())
-    return _answer(arguments, "is approved: the running bot does it within a moment.", "is not waiting.", ok=ok)
+    done = _when(arguments, "the running bot does it", "it is done if one runs before it lapses")
+    return _answer(arguments, f"is approved: {done}", "is not waiting.", ok=ok)
 
 
 async def _deny(arguments: argparse.Namespace, db: "Database") -> int:
@@ -89,7 +90,8 @@ async def _undo(arguments: argparse.Namespace, db: "Database") -> int:
     if row is not None and undoable(row) is not None:
         async with db.write() as tx:
             ok = await action_logs.ask_for_undo(tx, arguments.id, by=BY, now=_now())
-    return _answer(arguments, "is taken back by the running bot within a moment.", "cannot be undone.", ok=ok)
+    done = _when(arguments, "the running bot does it", "it is done when one runs next")
+    return _answer(arguments, f"is to be taken back: {done}", "cannot be undone.", ok=ok)
 
 
 async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
@@ -146,6 +148,15 @@ def _line(row: "LoggedAction", names: dict[str, str]) -> str:
     asked = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
     detail = f" ({row.detail})" if row.detail else ""
     return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.rule}: {row.reason}{asked}"
+
+
+def _when(arguments: argparse.Namespace, running: str, later: str) -> str:
+    """Who does it, and when: by whether a bot holds this memory now."""
+    from forgetmenot.store.lock import is_held
+
+    if is_held(existing_database(arguments)):
+        return f"{running} within a moment."
+    return f"{later}. No bot is running on this memory now."
 
 
 def _answer(arguments: argparse.Namespace, good: str, bad: str, *, ok: bool) -> int:

@@ -27,6 +27,7 @@ NONCE = "try"
 EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
 "steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
 immune is judged by the badges last seen."""
+DEFAULTS = "Judged by the default settings, in which the bot only watches (shadow). Name yours with --config FILE."
 TABLE_KEYS = """JSON: {"actions": [{"name", "class", "mode" (off, shadow, ask, live), "does", "params", "scope",
 "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
@@ -74,6 +75,8 @@ async def _explain_now(arguments: argparse.Namespace) -> int:
         return 0
     for step in steps:
         show_line(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
+    if arguments.config is None:
+        say(DEFAULTS)
     return 0
 
 

@@ -34,6 +34,20 @@ def held(database: Path, command: str) -> Iterator[None]:
         yield
 
 
+def is_held(database: Path) -> bool:
+    """Whether a bot runs on this database now; nothing is left behind by asking."""
+    file = database.with_name(database.name + ".lock")
+    if not file.exists():
+        return False
+    lock = FileLock(file)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
 def cannot_open(path: Path, error: OSError) -> StoreError:
     """What to tell when the place of a memory cannot be used."""
     if error.errno == errno.ENOSPC:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import NewAction, Status
 from forgetmenot.store.database import open_database
+from forgetmenot.store.lock import held
 
 
 def _run(*words: str) -> int:
@@ -107,3 +109,33 @@ def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str])
     assert next(one["rule"] for one in table["rules"]) == "parameters"
     assert _run("policy", "table") == 0
     assert "never_alone" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("what", "status"), [("approve", Status.WAITING), ("undo", Status.DONE)])
+def test_when_it_is_done_depends_on_whether_a_bot_runs(
+    tmp_path: Path, what: str, status: Status, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bot that does not run does nothing within a moment."""
+    for running in (True, False):
+        path = tmp_path / f"{running}.sqlite3"
+        asyncio.run(_fill(path, status))
+        words = ("actions", what, "1", "--db", str(path), "--json")
+        with contextlib.ExitStack() as bot:
+            if running:
+                bot.enter_context(held(path, "run"))
+            assert _run(*words) == 0
+        line = json.loads(capsys.readouterr().out)["line"]
+        assert ("within a moment" in line) is running
+        assert ("No bot is running" in line) is not running
+
+
+def test_without_a_config_it_is_told_whose_settings_these_are(
+    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("policy", "explain", "--viewer", "alice", "--db", memory, "--text", "[ACTION clip]")
+    _run(*words)
+    assert "--config" in capsys.readouterr().err
+    config = tmp_path / "config.toml"
+    config.write_text('[bot]\nmode = "mentions"\n')
+    _run(*words, "--config", str(config))
+    assert "--config" not in capsys.readouterr().err

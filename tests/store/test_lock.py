@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import StoreLocked
-from forgetmenot.store.lock import held
+from forgetmenot.store.lock import held, is_held
 
 
 def test_a_second_bot_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
@@ -24,3 +24,14 @@ def test_when_the_first_has_stopped_the_second_may_start(tmp_path: Path) -> None
         pass
     with held(path, "demo"):
         assert not (tmp_path / "gone").exists()
+
+
+def test_whether_a_bot_runs_can_be_asked_without_getting_in_its_way(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    assert not is_held(path)
+    assert list(tmp_path.iterdir()) == []
+    with held(path, "run"):
+        assert is_held(path)
+    assert not is_held(path)
+    path.with_name(path.name + ".holder").write_text("left behind by a killed one")
+    assert not is_held(path)
