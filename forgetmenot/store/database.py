@@ -238,6 +238,7 @@ class Database(Source):
         """Readers of this process pause for each try only; one of another process may need several."""
         await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
         try:
+            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(PASSIVE)")  # the bulk of it, beside the readers
             for _ in range(tries):
                 self._read_gate.clear()
                 rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))

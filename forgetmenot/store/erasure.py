@@ -16,7 +16,8 @@ from forgetmenot.store.database import Database, Row, Transaction
 from forgetmenot.store.ledger import Entry, Kind
 
 Source = Database | Transaction
-AT_ONCE = 4_000
+AT_ONCE = 500
+"""Rows looked at in one read: replies read in between."""
 BANNED_FOR = 7 * DAY
 
 
