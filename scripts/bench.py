@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import ingest, process, replies, years
+from speed import ingest, machine, process, replies, years
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -36,11 +36,13 @@ def main() -> int:
     parser.add_argument("--only", metavar="GROUP", help="one group of figures alone")
     wanted = parser.parse_args()
     figures: list[Figure] = []
+    machine.raise_priority()
     for name, measure in measures(quick=wanted.quick).items():
         if wanted.only in {None, name}:
-            print(f"measuring {name} …", file=sys.stderr)
+            print(f"measuring {name} … ({machine.load()})", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
                 figures += measure(Path(folder))
+    print(f"measured ({machine.load()})", file=sys.stderr)
     ok = all(figure.ok for figure in figures)
     print(json.dumps({"figures": [f.told() for f in figures], "ok": ok}) if wanted.json else table(figures))
     return 0 if ok else 1

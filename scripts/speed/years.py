@@ -2,6 +2,7 @@
 
 In each the same people chat and tell new things about themselves. The first is so long that everybody has told more
 than a prompt has room for; the prompts of the next three are measured, and those of the last three.
+So it is the growth with age that is told, not that of a memory which fills: with few notes a prompt is smaller.
 """
 
 import asyncio
