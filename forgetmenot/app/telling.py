@@ -26,6 +26,7 @@ async def why(db: Database, reply_id: int) -> dict[str, object]:
         "text": reply.text,
         "status": reply.status,
         "detail": reply.detail,
+        "twitch_id": reply.twitch_id,
         "trigger": reply.trigger,
         "mode": reply.mode,
         "model": reply.model,

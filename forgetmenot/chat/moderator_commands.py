@@ -17,10 +17,11 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.roles import role_of
+from forgetmenot.reply.trail import explain, one_line
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, channel_state, viewers
 from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import BotMessage, Status
+from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
 _COMMAND = re.compile(
@@ -124,7 +125,9 @@ class ModeratorCommands:
 
     async def _why(self, command: Command, _by: str) -> str:
         one = await (bot_messages.get(self._db, command.number) if command.number else bot_messages.latest(self._db))
-        return why_line(one) if one is not None else "I haven't said anything yet."
+        if one is None:
+            return f"I know of no reply #{command.number}." if command.number else "I haven't said anything yet."
+        return one_line(await explain(self._db, one.id))
 
     async def _bot(self, command: Command, _by: str) -> str:
         now = self._clock.now()
@@ -147,18 +150,3 @@ class ModeratorCommands:
         minutes = max(1, min(minutes, switches.LONGEST_QUIET_MIN))
         await switches.quiet(self._db, minutes, now)
         return f"Quiet for {minutes} min."
-
-
-def why_line(message: BotMessage) -> str:
-    """Why it said that, in one line: the trigger, the rows of memory that stood in the prompt, the model."""
-    sections = message.prompt.get("sections", ())
-    rows = [f"{one['name']} {_ids(one['rows'])}" for one in sections if one.get("name") in _MEMORY and one.get("rows")]
-    memory = "; ".join(rows) or "no memory"
-    return f"#{message.id} ({message.trigger}, {message.status}): from {memory}; {message.model or 'no model'}."[:450]
-
-
-_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "episodes", "past_episode", "digest"})
-
-
-def _ids(rows: list[int]) -> str:
-    return ", ".join(str(row) for row in rows[:8])

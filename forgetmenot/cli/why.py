@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from forgetmenot.store.bot_messages import BotMessage
 
 LISTED = 20
-KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "asked", "speaker", "model",
-"latency_ms", "tokens", "filters", "actions", "prompt", "sections": [{"name", "tokens", "dropped", "rows": [{"of", "id",
-"text", "score"}]}]}. `at` is a time in ISO 8601; `tokens` has "estimated", "billed", "cached", "output" and "thoughts",
-null where the provider does not say; `filters` names those that changed the words; `prompt` is what was kept of it,
-with "shed", the steps that the budget needed; `of` says what a row is: notes, episodes, streams (a recap), events (a
-line of chat), replies or actions; `score` is what recall gave a note, else null.
+KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "twitch_id", "asked",
+"speaker", "model", "latency_ms", "tokens", "filters", "actions", "prompt", "sections": [{"name", "tokens", "dropped",
+"rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and `twitch_id` are what Twitch
+answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and "thoughts", null where the
+provider does not say; `filters` names those that changed the words; `prompt` is what was kept of it, with "shed", the
+steps that the budget needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat),
+replies or actions; `text` is the row as it reads today; `score` is what recall gave a note, else null.
 Without an id: {"replies": [the first seven keys of each, newest first]}."""
 
 
@@ -98,6 +99,7 @@ def as_json(trail: "Trail") -> dict[str, object]:
     """The documented object."""
     reply = trail.reply
     return _brief(reply) | {
+        "twitch_id": reply.twitch_id,
         "asked": trail.asked,
         "speaker": trail.speaker,
         "model": reply.model,

@@ -122,7 +122,7 @@ async def explain(db: Database, reply_id: int) -> Trail:
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
     sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
     asked = next((row.text for section in sections if section.name == "message" for row in section.rows), GONE)
-    names = await crowd.names(db, [reply.viewer_id] if reply.viewer_id else [])
+    names, _ = await crowd.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
     return Trail(reply, asked, speaker, sections, await _actions(db, reply_id))
 
@@ -199,13 +199,23 @@ _ENDINGS = {
 
 
 def one_line(trail: Trail) -> str:
-    """For chat: why it said that, in one line."""
+    """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    used = [row.text for section in trail.sections if section.name in {"lore", "others"} for row in section.rows[:2]]
-    why = f"{trail.speaker} asked me ({reply.trigger})"
-    known = f"I had in mind: {'; '.join(used[:2])}" if used else "I had nothing in mind about them"
-    acted = f"; {trail.actions[0]}" if trail.actions else ""
-    return f"#{reply.id}: {why}; {known}{acted}."
+    notes_used = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows][:4]
+    ids = ", ".join(f"#{note}" for note in notes_used)
+    known = f"I had note{'s' if len(notes_used) > 1 else ''} {ids} in mind" if notes_used else "I had no notes in mind"
+    ending = _ending(reply)
+    said = [_WHY.get(reply.trigger, f"{{who}} spoke to me ({reply.trigger})").format(who=trail.speaker), known]
+    said += [*trail.actions[:1], ending[:1].lower() + ending[1:]]
+    return f"#{reply.id}: {'; '.join(said)}"[:450]
+
+
+_RECALLED = frozenset({"lore", "others"})
+_WHY = {
+    "follow-up": "{who} went on talking with me",
+    "raid": "a raid came in",
+    "returner": "{who} is back after a long time",
+}
 
 
 def in_words(trail: Trail) -> list[str]:
@@ -213,9 +223,10 @@ def in_words(trail: Trail) -> list[str]:
     reply = trail.reply
     return [
         f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
+        "Put together from the rows that are still kept: notes and summaries as they read today, not as they did then.",
         f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}",
         f"Said: {reply.text or '(nothing)'}",
-        _ending(reply),
+        f"{_ending(reply)}{_taken(reply)}",
         *([f"Changed on the way by: {', '.join(reply.filters)}."] if reply.filters else []),
         *(f"Action: {action}." for action in trail.actions),
         *_model(reply),
@@ -227,6 +238,10 @@ def in_words(trail: Trail) -> list[str]:
 def _ending(reply: BotMessage) -> str:
     ending = _ENDINGS[reply.status]
     return ending if ending.endswith(".") else f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
+
+
+def _taken(reply: BotMessage) -> str:
+    return f" Twitch took it as message {reply.twitch_id}." if reply.twitch_id else ""
 
 
 def _model(reply: BotMessage) -> list[str]:

@@ -181,9 +181,11 @@ async def test_why_is_one_line(desk: Desk) -> None:
         reply = await bot_messages.begin(
             tx, at=desk.clock.now(), event_id="e", viewer_id="1", trigger="mention", mode="mentions"
         )
-        await bot_messages.record_prompt(tx, reply, {"sections": [{"name": "lore", "rows": [4, 7]}, {"name": "chat"}]})
+        lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
+        await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
         await bot_messages.record_sending(tx, reply, "hi", desk.clock.now())
-    assert await desk.say("!why") == "#1 (mention, sending): from lore 4, 7; no model."
+    assert await desk.say("!why") == ("#1: A spoke to me (mention); I had notes #4, #7 in mind; it is being sent.")
+    assert await desk.say("!why 77") == "I know of no reply #77."
 
 
 async def test_a_viewer_opts_in_and_out_of_fun(desk: Desk) -> None:

@@ -87,6 +87,7 @@ def test_why_tells_the_story(memory: str, capsys: pytest.CaptureFixture[str]) ->
     assert "1. [1] plays drums with Bob" in story
     assert run(why, "why", "1", "--db", memory, "--json") == 0
     told = msgspec.json.decode(capsys.readouterr().out)
+    assert told["twitch_id"]
     assert (told["speaker"], told["status"], told["tokens"]["cached"]) == ("Alice", "sent", 600)
     assert any(row["text"] == "plays drums with Bob" for section in told["sections"] for row in section["rows"])
 

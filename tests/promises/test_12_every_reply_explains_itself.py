@@ -108,14 +108,29 @@ async def test_what_twitch_refused_is_told(stage: Stage) -> None:
 
 
 async def test_one_line_for_chat(stage: Stage) -> None:
+    """In words, with the numbers of what it had in mind: the facts themselves are not told to everybody."""
     await stage.know("plays drums")
     reply = await stage.ask("@forgetmenot_bot hi")
     assert reply is not None
-    assert one_line(await explain(stage.db, reply.id)) == "#1: Alice asked me (mention); I had in mind: plays drums."
+    told = one_line(await explain(stage.db, reply.id))
+    assert told == "#1: Alice spoke to me (mention); I had note #1 in mind; it was sent."
     await stage.clock.advance(MINUTE)
     other = await stage.ask("@forgetmenot_bot hi", "2")
     assert other is not None
-    assert "I had nothing in mind about them" in one_line(await explain(stage.db, other.id))
+    assert "; I had no notes in mind; " in one_line(await explain(stage.db, other.id))
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
+    assert one_line(await explain(stage.db, reply.id)).startswith("#1: somebody spoke to me")
+
+
+async def test_what_twitch_answered_is_told_and_that_the_story_is_put_together(stage: Stage) -> None:
+    reply = await stage.ask("@forgetmenot_bot hi")
+    assert reply is not None
+    row = await stage.row(reply.id)
+    assert row.twitch_id
+    story = in_words(await explain(stage.db, reply.id))
+    assert f"It was sent. Twitch took it as message {row.twitch_id}." in story
+    assert story[1].startswith("Put together from the rows that are still kept")
 
 
 async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
