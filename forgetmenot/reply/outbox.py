@@ -273,6 +273,8 @@ class Outbox:
             return
         except TwitchError as error:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
+        finally:
+            self._call_ended()
         await self._settle(waiting, outcome)
 
     async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
@@ -295,6 +297,12 @@ class Outbox:
         self._filled.set()
 
     # ── the limits ──────────────────────────────────────────────────────────────────────────
+
+    def _call_ended(self) -> None:
+        """Twitch may have had the message only now, so its window runs from here."""
+        if self._called_at:
+            self._called_at.pop()
+        self._called_at.append(self._clock.now())
 
     def _limit(self) -> int:
         sending = self._settings().sending

@@ -62,6 +62,30 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     assert all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
 
 
+async def test_a_message_counts_from_when_twitch_had_it_at_the_latest(
+    db: Database, clock: ManualClock, settle: Move
+) -> None:
+    """A call that took five seconds may have arrived at their end: the window runs from there."""
+    arrived: list[int] = []
+
+    class Slow:
+        async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002
+            if not arrived:
+                await clock.advance(5_000)
+            arrived.append(clock.now())
+            return Outcome(OutcomeKind.DONE, "", text)
+
+    box = Outbox(db=db, out=Slow(), clock=clock, settings=Settings)
+    worker = asyncio.create_task(box.run())
+    messages = [await message(db, clock, f"line {i}", patience=90_000) for i in range(21)]
+    sending = [asyncio.create_task(box.send(each)) for each in messages]
+    await settle(36_000)
+    await asyncio.gather(*sending)
+    assert arrived[20] - arrived[0] >= 30_000
+    worker.cancel()
+    await asyncio.gather(worker, return_exceptions=True)
+
+
 async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: FakeChat) -> None:
     box = Outbox(db=db, out=chat, clock=clock, settings=Settings)
     lines = [("a1", "alice"), ("a2", "alice"), ("a3", "alice"), ("b1", "bob"), ("c1", "carol")]

@@ -1,0 +1,276 @@
+"""Hours of a bad Twitch in less than a minute: `python scripts/soak.py [--json] [--quick]`.
+
+Everything goes through what the bot really uses (its connection to chat, its queue, twitchio) against a Twitch on
+loopback that drops, garbles, refuses and loses answers. Prints what was done to it and what came of it; the exit
+code is 1 if anything was lost, doubled or over a limit. Nothing leaves this machine, and nothing stays on it.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+
+from forgetmenot.clock import Clock, ManualClock, SystemClock
+from forgetmenot.domain.action import Outcome
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.logs import set_up
+from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.store import bot_messages
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.connection import Gap, Heard, IrcConnection
+from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
+
+Figures = dict[str, int]
+NOON = 1_784_894_400_000
+PATIENCE = 3_600_000
+MUST_BE_ZERO = (
+    "events lost",
+    "events doubled",
+    "renewals wasted",
+    "messages doubled",
+    "messages lost",
+    "fates told wrongly",
+    "rate breaches",
+)
+TROUBLES = ("wait", "broken", "expired", "lost", "too fast", "hung up", "wait until")
+
+
+class Hasty(SystemClock):
+    """The machine's clock without its pauses."""
+
+    async def sleep(self, ms: int) -> None:  # noqa: ARG002  # that is the point
+        """Let others run."""
+        await asyncio.sleep(0)
+
+
+def settings_for(sim: TwitchSim) -> Settings:
+    """Settings that point at that Twitch."""
+    return Settings(
+        twitch=TwitchSettings(
+            channel="demo",
+            bot_login="keeper",
+            client_id=sim.client_id,
+            irc_url=sim.irc_url,
+            helix_url=sim.helix_url,
+            id_url=sim.id_url,
+        )
+    )
+
+
+@contextlib.asynccontextmanager
+async def hands(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Helix]:
+    """The bot's hands, logged in."""
+    settings, granted = settings_for(sim), sim.grant("keeper")
+    store = TokenStore(folder / "login", use_keyring=False)
+    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
+    store.save(Account.BOT, token)
+    login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
+    helix = Helix(settings=lambda: settings, bot=login)
+    try:
+        yield helix
+    finally:
+        await helix.aclose()
+
+
+# ── reading ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def read_through(drops: int) -> Figures:
+    """One line of chat between any two troubles of the connection."""
+    async with TwitchSim() as sim:
+        settings = settings_for(sim)
+        heard: list[Heard] = []
+        reading = asyncio.create_task(_listen(IrcConnection(settings=lambda: settings, clock=Hasty()), heard))
+        said = []
+        for number in range(drops):
+            await sim.joined(seconds=10)
+            said.append(await sim.say("alice", f"line {number}"))
+            await sim.until(lambda: said[-1] in _ids(heard), 10)
+            await _cut(sim, number)
+            await sim.until(lambda: len(_gaps(heard)) > number, 10)  # noqa: B023  # awaited in this round
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    counted = Counter(_ids(heard))
+    return {
+        "drops": drops,
+        "events said": len(said),
+        "events lost": len(set(said) - set(counted)),
+        "events doubled": sum(counted.values()) - len(counted),
+        "gaps told": len(_gaps(heard)),
+    }
+
+
+async def _listen(connection: IrcConnection, heard: list[Heard]) -> None:
+    async with aclosing(connection.events()) as events:
+        async for item in events:
+            heard.append(item)  # noqa: PERF401  # the list is looked at meanwhile
+
+
+async def _cut(sim: TwitchSim, number: int) -> None:
+    """Hang up, ask to come again, send rubbish, be a captive portal, answer nobody."""
+    match number % 5:
+        case 1:
+            await sim.reconnect()
+            return
+        case 2:
+            await sim.garbage()
+        case 3:
+            sim.faults.add("irc", html=True, times=2)
+        case 4:
+            sim.faults.add("irc", status=503)
+    await sim.drop()
+
+
+def _ids(heard: list[Heard]) -> list[str]:
+    return [item.id for item in heard if isinstance(item, ChatEvent)]
+
+
+def _gaps(heard: list[Heard]) -> list[Gap]:
+    return [item for item in heard if isinstance(item, Gap)]
+
+
+# ── renewing ────────────────────────────────────────────────────────────────────────────────
+
+
+async def race(folder: Path, races: int) -> Figures:
+    """Twenty calls at once on a token that has just expired, again and again."""
+    async with TwitchSim() as sim, hands(sim, folder, SystemClock()) as helix:
+        sim.helix.bucket.limit = 1_000_000
+        answered = 0
+        for _ in range(races):
+            sim.expire()
+            answered += sum(map(bool, await asyncio.gather(*(helix.user_by_login("demo") for _ in range(20)))))
+        wasted = sim.tokens.refreshes - races + sim.tokens.refused_refreshes + races * 20 - answered
+    return {"refresh races": races, "calls in them": answered, "renewals wasted": wasted}
+
+
+# ── sending ─────────────────────────────────────────────────────────────────────────────────
+
+
+class Troubled:
+    """A ports.ChatOut around the bot's hands: every fourth call meets some trouble of Twitch's."""
+
+    def __init__(self, sim: TwitchSim, out: Helix) -> None:
+        self.sim, self.out, self.calls, self.troubles = sim, out, 0, 0
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        """Send it, into trouble or not."""
+        self.calls += 1
+        if self.calls % 4 == 0:
+            self._trouble(TROUBLES[self.troubles % len(TROUBLES)])
+            self.troubles += 1
+        return await self.out.say(text, reply_to)
+
+    def _trouble(self, what: str) -> None:
+        add: Callable[..., object] = self.sim.faults.add
+        match what:
+            case "wait":
+                add("helix", path="chat/messages", status=429, headers={"Retry-After": "4"})
+            case "wait until":
+                add("helix", path="chat/messages", status=429)
+            case "broken":
+                add("helix", path="chat/messages", status=503)
+            case "expired":
+                self.sim.expire()
+            case "lost":
+                add("helix", path="chat/messages", lose=True)
+            case "hung up":
+                add("helix", path="chat/messages", drop=True)
+            case "too fast":
+                self.sim.drop_next("msg_ratelimit")
+
+
+async def flood(folder: Path, messages: int) -> Figures:
+    """More messages than the limits let through, in three runs of the bot, on a clock that is turned fast."""
+    clock = ManualClock(NOON)
+    async with TwitchSim(now=clock.now) as sim, hands(sim, folder, clock) as helix:
+        out = Troubled(sim, helix)
+        async with open_database(folder / "memory.sqlite3") as db:
+            turning = asyncio.create_task(_turn(clock))
+            fates: dict[str, Sent] = {}
+            for run in range(3):
+                texts = [f"message {number}" for number in range(messages) if number % 3 == run]
+                fates |= await _one_run(db, clock, out, texts)
+            turning.cancel()
+            await asyncio.gather(turning, return_exceptions=True)
+        return _fate(sim, out, fates)
+
+
+async def _one_run(db: Database, clock: ManualClock, out: Troubled, texts: list[str]) -> dict[str, Sent]:
+    box = Outbox(db=db, out=out, clock=clock, settings=Settings)
+    await box.recover()
+    worker = asyncio.create_task(box.run())
+    sent = await asyncio.gather(*(_send(db, clock, box, text) for text in texts))
+    worker.cancel()
+    await asyncio.gather(worker, return_exceptions=True)
+    return dict(zip(texts, sent, strict=True))
+
+
+async def _send(db: Database, clock: ManualClock, box: Outbox, text: str) -> Sent:
+    async with db.write() as tx:
+        row = await bot_messages.begin(
+            tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
+        )
+    return await box.send(Outgoing(row, text, clock.now() + PATIENCE, text))
+
+
+async def _turn(clock: ManualClock) -> None:
+    while True:
+        await clock.advance(250)
+        await asyncio.sleep(0.001)
+
+
+def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
+    shown = Counter(said.text for said in sim.sent)
+    sent = [text for text, fate in fates.items() if fate.status is Status.SENT]
+    unsure = [text for text, fate in fates.items() if fate.status is Status.UNKNOWN]
+    unsent = {text: fate.detail for text, fate in fates.items() if text not in sent and text not in unsure}
+    return {
+        "faults while sending": out.troubles,
+        "messages": len(fates),
+        "messages shown": len(shown),
+        "refused, with a reason": sum(bool(detail) for detail in unsent.values()),
+        "of unknown fate": len(unsure),
+        "messages doubled": sum(shown.values()) - len(shown),
+        "messages lost": sum(not detail for detail in unsent.values()),
+        "fates told wrongly": sum(text not in shown for text in sent) + sum(text in shown for text in unsent),
+        "rate breaches": sim.chat.breaches,
+    }
+
+
+async def soak(folder: Path, *, quick: bool = False) -> Figures:
+    """All of it."""
+    figures = await read_through(25 if quick else 500)
+    figures |= await race(folder, 5 if quick else 100)
+    return figures | await flood(folder, 60 if quick else 400)
+
+
+def main() -> int:
+    """Run it and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="a tenth of it")
+    wanted = parser.parse_args()
+    set_up(console=False)
+    logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as folder:
+        figures = asyncio.run(soak(Path(folder), quick=wanted.quick))
+    lines = (f"{name:26}{figure:>7,}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
+    print(json.dumps(figures) if wanted.json else "\n".join(lines))
+    return 1 if any(figures[name] for name in MUST_BE_ZERO) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
