@@ -16,12 +16,16 @@ from forgetmenot.prompt.depth import NORMAL, Depth
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Something that happened: an episode's summary or a stream's recap, and when."""
+    """Something that happened: an episode's summary or a stream's recap, and when.
+
+    `streams_ago`: 0 for the stream that is on, 1 for the one before; None where it belongs to no stream.
+    """
 
     id: int
     at: int
     text: str
     is_recap: bool = False
+    streams_ago: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
 _DAY = 86_400_000
+_COUNT = dict(enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2))
 
 Names = Mapping[str, str]
 
@@ -136,10 +137,18 @@ def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
 
 def past_row(past: Past, names: Names, now: int | None = None) -> Row:
     """An episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
-    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}"
+    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}{_streams_ago(past.streams_ago)}"
     kind = "recap of the stream of " if past.is_recap else ""
     text = f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}"
     return Row(text, other=("streams", past.id)) if past.is_recap else Row(text, past.id)
+
+
+def _streams_ago(streams: int | None) -> str:
+    if streams is None:
+        return ""
+    if streams < 2:
+        return (", earlier this stream", ", the last stream")[streams]
+    return f", {_COUNT.get(streams, str(streams))} streams ago"
 
 
 def speaker_line(viewer: Viewer, streams: int) -> str:

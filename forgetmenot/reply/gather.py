@@ -22,7 +22,7 @@ from forgetmenot.prompt.standing import standing_of
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, briefs, channel_state, crowd, working_set
+from forgetmenot.store import bot_messages, briefs, channel_state, crowd, streams, working_set
 from forgetmenot.store.bot_messages import Said
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
@@ -194,7 +194,9 @@ class Gatherer:
 
     async def _past(self, moment: _Moment, query: Query, shown: Sequence[int]) -> tuple[Past, ...]:
         found = await self._recall.past_episodes(query, moment.depth.past_episodes, without=shown)
-        return tuple(Past(episode.id, episode.ended_at, episode.summary) for episode in found)
+        ids = {episode.stream_id for episode in found if episode.stream_id is not None}
+        ago = await streams.ago(self._db, ids) if ids else {}
+        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
 
     # ── names, last ─────────────────────────────────────────────────────────────────────────
 

@@ -60,6 +60,17 @@ async def recaps(source: Source, stream_ids: Collection[int]) -> dict[int, str]:
     return {row[0]: row[1] for row in rows}
 
 
+async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
+    """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
+    rows = await source.rows(
+        "SELECT s.id, (SELECT count(*) FROM streams n WHERE n.started_at > s.started_at)"
+        " + (NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL))"
+        " FROM streams s WHERE s.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(stream_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 async def without_recap(source: Source) -> list[Stream]:
     """Closed streams that have no recap yet and nothing unread or to be read again, oldest first."""
     rows = await source.rows(

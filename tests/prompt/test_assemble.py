@@ -47,6 +47,26 @@ def test_sections_stand_in_the_fixed_order(prefix_material: PrefixMaterial, tail
     assert prompt.shed == ()
 
 
+@pytest.mark.parametrize(
+    ("streams_ago", "said"),
+    [
+        (None, "2 days ago)"),
+        (0, "2 days ago, earlier this stream)"),
+        (1, "the last stream)"),
+        (3, "three streams ago)"),
+    ],
+)
+def test_a_past_episode_is_so_many_streams_ago(
+    prefix_material: PrefixMaterial, tail_material: TailMaterial, streams_ago: int | None, said: str
+) -> None:
+    """In the tail alone: the prefix stays as it is while time goes by."""
+    past = (Past(3, NOW - 2 * 86_400_000, "the great crash", streams_ago=streams_ago),)
+    prompt = assemble(compose_prefix(prefix_material, SETTINGS), replace(tail_material, past_episodes=past), SETTINGS)
+    assert f"{said} the great crash" in prompt.tail
+    before = replace(prefix_material, episodes=past)
+    assert "ago" not in compose_prefix(before, SETTINGS).sections[-1].text
+
+
 def test_every_row_can_be_named(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
     rows = {section.name: section.rows for section in prompt.sections}

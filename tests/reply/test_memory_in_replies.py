@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from forgetmenot.domain.memory import Scope
 from forgetmenot.memory import never
@@ -103,3 +104,21 @@ async def test_the_topic_gate_looks_at_the_whole_conversation(stage: "Stage") ->
     await stage.hear("this music is great", "2")
     await stage.clock.advance(60_000)
     assert "plays drums" in await asked(stage, "@forgetmenot_bot right?")
+
+
+@pytest.mark.parametrize(("on", "said"), [(True, "two streams ago)"), (False, "three streams ago)")])
+async def test_the_past_that_is_asked_about_is_told_in_streams(stage: "Stage", *, on: bool, said: str) -> None:
+    """As many as began since: the one that is on, if any, is not "ago"."""
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE streams SET started_at = 1, last_event_at = 2, ended_at = 2")
+        await tx.execute(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', 1, 1, 2, 'the dragon ate the bridge', 25, 2)"
+        )
+        for started in (10, 20):
+            ended = None if on and started == 20 else started + 1
+            await tx.execute(
+                "INSERT INTO streams (started_at, last_event_at, ended_at) VALUES (?, ?, ?)", (started, started, ended)
+            )
+    await stage.ask("@forgetmenot_bot when did the dragon eat that bridge?")
+    assert f"{said} the dragon ate the bridge" in stage.model.asked[0].prompt
