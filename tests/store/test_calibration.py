@@ -44,6 +44,21 @@ async def test_after_twenty_replies_the_mean_error_is_small_and_it_is_hardly_eve
     assert min(errors) >= -0.10
 
 
+@pytest.mark.parametrize("kind", LINES)
+async def test_with_the_factor_taken_once_in_five_replies_it_is_as_good(db: Database, kind: str) -> None:
+    """As the program does it: the factor is the prefix's, which stays for several replies; bills come in for each."""
+    errors, factor = [], 1.0
+    for number, prompt in enumerate(_prompts(kind, 60)):
+        if number % 5 == 0:
+            factor = await factor_of(db, "m")
+        estimated, billed = estimate(prompt, factor), count(prompt)
+        if number >= 20:
+            errors.append(estimated / billed - 1)
+        await learn(db, "m", estimated, billed, at=number, factor=factor)
+    assert sum(map(abs, errors)) / len(errors) <= 0.05
+    assert min(errors) >= -0.10
+
+
 async def test_what_was_learned_survives_a_restart_and_belongs_to_one_model(tmp_path: Path) -> None:
     async with open_database(tmp_path / "m.sqlite3") as db:
         assert await factor_of(db, "m") == 1.0
