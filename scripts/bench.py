@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import ingest, machine, process, replies, years
+from speed import erasure, ingest, machine, process, replies, years
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure]]
@@ -24,6 +24,7 @@ def measures(*, quick: bool) -> dict[str, Measure]:
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 20_000 if quick else 200_000),
         "years": lambda folder: years.measure(folder, 12 if quick else 312),
+        "erasure": lambda folder: erasure.measure(folder, 20_000 if quick else 200_000),
         "process": process.measure,
     }
 

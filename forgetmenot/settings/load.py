@@ -30,7 +30,7 @@ def explanations() -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     table = ""
     for line in example_toml().splitlines():
-        if head := re.fullmatch(r"\[(\w+)\]", line.strip()):
+        if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
             table = head[1]
         elif told := re.match(r"#?\s?(\w+) = .*?\s# (.+)", line):
             found[table, told[1]] = told[2]
