@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest
+from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.ports import LanguageModel
 
 
@@ -25,7 +26,7 @@ class Lazy:
         """Make the model if need be, and ask it."""
         async with self._lock:
             if self._model is None:
-                self._model = await asyncio.to_thread(self._make)
+                self._model = await make_off_the_loop(self._make)
         return await self._model.generate(request)
 
     async def aclose(self) -> None:

@@ -6,7 +6,6 @@ would wait three seconds and send the same again.
 """
 
 import asyncio
-import importlib
 import json
 import logging
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login, point_twitchio_at
 from forgetmenot.twitch.tokens import Token
@@ -49,7 +49,7 @@ class Api:
         settings = self._settings()
         if not settings.twitch.client_id:
             raise TwitchLoginNeeded("No app is named: `client_id` in the table [twitch] is empty.")
-        await asyncio.to_thread(importlib.import_module, "twitchio")  # takes a while: chat goes on meanwhile
+        await load_off_the_loop("twitchio")
         import twitchio
 
         logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import IrcLogin
@@ -55,12 +56,13 @@ def point_twitchio_at(settings: Settings) -> None:
 @asynccontextmanager
 async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
     """A short-lived client of Twitch's log-in. Raises TwitchLoginNeeded without a client id."""
-    from twitchio.authentication import OAuth
-
     if not settings.twitch.client_id:
         raise TwitchLoginNeeded(
             "No app is named: `client_id` in the table [twitch] is empty. docs/TWITCH_APP.md shows how to make one."
         )
+    await load_off_the_loop("twitchio")
+    from twitchio.authentication import OAuth
+
     point_twitchio_at(settings)
     async with aiohttp.ClientSession(trust_env=True, timeout=_ANSWER_WITHIN) as session:
         yield OAuth(client_id=settings.twitch.client_id, session=session)
@@ -254,10 +256,10 @@ class Login:
         return True
 
     async def _revoke(self, token: Token) -> None:
-        from twitchio.exceptions import HTTPException
-
         with translated("revoke the log-in"):
             async with oauth(self._settings()) as client:
+                from twitchio.exceptions import HTTPException
+
                 try:
                     await client.revoke_token(token.access)
                 except HTTPException as error:
@@ -267,10 +269,10 @@ class Login:
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
-    from twitchio.authentication import Scopes
-
     with translated("ask for a code"):
         async with oauth(settings) as client:
+            from twitchio.authentication import Scopes
+
             answer = await client.device_code_flow(scopes=Scopes(scopes))
     return DeviceCode(
         device_code=answer["device_code"],
@@ -294,11 +296,11 @@ async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tupl
 
 
 async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
-    from twitchio.authentication import Scopes
-    from twitchio.exceptions import DeviceCodeFlowException
-
     with translated("log in"):
         async with oauth(settings) as client:
+            from twitchio.authentication import Scopes
+            from twitchio.exceptions import DeviceCodeFlowException
+
             try:
                 answer = await client.device_code_authorization(
                     device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)

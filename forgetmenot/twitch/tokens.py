@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from forgetmenot.late_imports import load
 from forgetmenot.logs import log
 
 SERVICE = "forgetmenot"
@@ -65,6 +66,7 @@ class TokenStore:
         """Forget the pair."""
         self._path(account).unlink(missing_ok=True)
         if self._use_keyring:
+            load("keyring")
             import keyring
             from keyring.errors import KeyringError
 
@@ -83,6 +85,7 @@ class TokenStore:
     def _from_keyring(self, account: Account) -> str:
         if not self._use_keyring:
             return ""
+        load("keyring")
         import keyring
         from keyring.errors import KeyringError
 
@@ -95,6 +98,7 @@ class TokenStore:
     def _into_keyring(self, account: Account, text: str) -> bool:
         if not self._use_keyring:
             return False
+        load("keyring")
         import keyring
         from keyring.errors import KeyringError
 

@@ -1,0 +1,37 @@
+"""Heavy packages are imported when they are first needed, by one thread at a time.
+
+Two threads of which one imports a package and the other a module of it can wait for each other; CPython then ends one
+of the imports with an error. So whatever is imported off the event loop is imported through here.
+"""
+
+import asyncio
+import importlib
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+Made = TypeVar("Made")
+
+_one_at_a_time = threading.Lock()
+
+
+def load(*names: str) -> None:
+    """Import modules by their full names, from any thread."""
+    with _one_at_a_time:
+        for name in names:
+            importlib.import_module(name)
+
+
+async def load_off_the_loop(*names: str) -> None:
+    """Import modules while the event loop goes on."""
+    await asyncio.to_thread(load, *names)
+
+
+async def make_off_the_loop(make: Callable[[], Made]) -> Made:
+    """What `make`, which imports what it needs, gives."""
+
+    def alone() -> Made:
+        with _one_at_a_time:
+            return make()
+
+    return await asyncio.to_thread(alone)
