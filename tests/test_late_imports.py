@@ -3,19 +3,36 @@
 import asyncio
 import sys
 import time
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from forgetmenot.late_imports import load_off_the_loop, make_off_the_loop
 
 
-class SlowDisk:
-    """A finder that takes its time over one package, and then leaves it to the others."""
+class Slow(SourceFileLoader):
+    """Takes its time before the module is known to others."""
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
-        if name == "slowpackage":
-            time.sleep(0.2)
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        time.sleep(0.2)
+        return super().create_module(spec)
+
+
+class Finder:
+    """Finds one package and loads it slowly."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+        if name != self.folder.name:
+            return None
+        file = self.folder / "__init__.py"
+        loader = Slow(name, str(file))
+        return spec_from_file_location(name, file, loader=loader, submodule_search_locations=[str(self.folder)])
 
 
 @pytest.fixture
@@ -25,13 +42,12 @@ def slow_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder.mkdir()
     (folder / "__init__.py").write_text("from . import part\n", encoding="utf-8")
     (folder / "part.py").write_text("made = 1\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "meta_path", [SlowDisk(), *sys.meta_path])
+    monkeypatch.setattr(sys, "meta_path", [Finder(folder), *sys.meta_path])
     return folder.name
 
 
 async def test_a_package_and_a_module_of_it_at_once(slow_package: str) -> None:
-    """With plain imports CPython before 3.13 ends the first with _DeadlockError."""
+    """With plain imports CPython 3.11 ends the first of them with _DeadlockError."""
 
     async def soon() -> int:
         await asyncio.sleep(0.05)
