@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from forgetmenot.clock import DAY, ManualClock, iso
+from forgetmenot.memory.copies.transfer import import_notes
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import crowd, notes
 from forgetmenot.store.database import Database, open_database

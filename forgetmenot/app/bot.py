@@ -29,15 +29,15 @@ from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.memory import hygiene
-from forgetmenot.memory.briefs import Briefs
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.digest import Digests
+from forgetmenot.memory.episodes.briefs import Briefs
+from forgetmenot.memory.episodes.digest import Digests
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.extraction import Extractor
-from forgetmenot.memory.hand import MemoryHand
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.lifecycle import sweep_notes
+from forgetmenot.memory.notes.hand import MemoryHand
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.streams import Live, StreamBook
 from forgetmenot.ports import ChatOut, Moderation

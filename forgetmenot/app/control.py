@@ -15,8 +15,9 @@ from forgetmenot.chat.memory_commands import refusal
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.errors import ForgetMeNotError, InputError
-from forgetmenot.memory import beliefs, editing, never, remember
-from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory import never
+from forgetmenot.memory.notes import beliefs, editing, remember
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.ports import BotState, ChoreState, Told
 from forgetmenot.prompt.voice import check_floor
 from forgetmenot.reply.prefix import offered

@@ -21,7 +21,7 @@ from forgetmenot.clock import MINUTE, SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.backups import Backups
+from forgetmenot.memory.copies.backups import Backups
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import Gap, IrcConnection

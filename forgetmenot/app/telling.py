@@ -4,10 +4,11 @@ import re
 from dataclasses import asdict
 
 from forgetmenot.errors import InputError
-from forgetmenot.memory import why as notes_why
+from forgetmenot.memory.notes import why as notes_why
 from forgetmenot.reply import trail
-from forgetmenot.store import dock_memory, viewers
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
+from forgetmenot.store.dock import memory as dock_memory
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, mention, show
 

@@ -10,10 +10,10 @@ from forgetmenot.chat.whom import NotTheirs, Unknown, Whom, has_words, moderates
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
-from forgetmenot.memory import remember
-from forgetmenot.memory.forgetting import forget_fact
+from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.people import ORDINARY
-from forgetmenot.memory.proposals import Refused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database

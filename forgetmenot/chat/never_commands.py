@@ -12,8 +12,8 @@ from forgetmenot.chat.whom import CHANNEL_WORDS, NotTheirs, Unknown, Whom, moder
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.memory import never
-from forgetmenot.memory.naming import with_mentions
-from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.notes.naming import with_mentions
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.store import never as rows
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean

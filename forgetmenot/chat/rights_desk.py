@@ -12,8 +12,8 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Importance, Note, SourceKind
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
-from forgetmenot.memory.beliefs import LIVE
 from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.notes.beliefs import LIVE
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import erasure, notes, rights, viewers
 from forgetmenot.store.database import Database

@@ -127,7 +127,7 @@ async def _viewer(db: "Database", given: str | None) -> str | None:
 
 
 async def _list(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.why import names_for
+    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import notes
     from forgetmenot.text.mentions import show
 
@@ -159,7 +159,7 @@ def _status(arguments: argparse.Namespace) -> str | None:
 
 async def as_json(db: "Database", found: "list[Note]") -> list[dict[str, object]]:
     """Notes as the commands print them, with names in the place of mentions."""
-    from forgetmenot.memory.why import names_for
+    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import crowd
 
     names = await names_for(db, found)
@@ -194,7 +194,7 @@ def _note(note: "Note", names: dict[str, str], logins: dict[str, str]) -> dict[s
 
 
 async def _show(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.why import names_for
+    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import notes
     from forgetmenot.text.mentions import show
 
@@ -217,7 +217,7 @@ def _no_note(note_id: int) -> Exception:
 
 
 async def _why(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.why import explain, in_words
+    from forgetmenot.memory.notes.why import explain, in_words
 
     async with _opened(arguments) as db:
         told = await explain(db, arguments.id)
@@ -261,7 +261,7 @@ def _chain(told: Any) -> dict[str, object]:  # noqa: ANN401  # an Explanation; i
 
 async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.transfer import import_notes
+    from forgetmenot.memory.copies.transfer import import_notes
     from forgetmenot.store.database import open_database
 
     with _lines(arguments.file) as lines:
@@ -303,7 +303,7 @@ def _lines(name: str) -> Iterator[Iterator[str]]:
 
 
 async def _export(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.notes_out import export_notes
+    from forgetmenot.memory.copies.notes_out import export_notes
 
     async with _opened(arguments) as db:
         subject = await _viewer(db, arguments.viewer)

@@ -65,7 +65,7 @@ def _refusal(rule: str) -> Exception:
 
 async def _changed(arguments: argparse.Namespace, change: Change) -> None:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.proposals import Refused
+    from forgetmenot.memory.notes.proposals import Refused
     from forgetmenot.store import notes
     from forgetmenot.store.database import open_database
 
@@ -81,7 +81,7 @@ async def _changed(arguments: argparse.Namespace, change: Change) -> None:
 
 async def _print(db: "Database", note: "Note", *, as_json: bool) -> None:
     from forgetmenot.cli import memory
-    from forgetmenot.memory.why import names_for
+    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.text.mentions import show
 
     if as_json:
@@ -94,25 +94,25 @@ async def _print(db: "Database", note: "Note", *, as_json: bool) -> None:
 
 
 async def _undo(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory import remember
+    from forgetmenot.memory.notes import remember
 
     await remember.undo(db, note_id, at=now)
 
 
 async def _retract(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory import remember
+    from forgetmenot.memory.notes import remember
 
     await remember.retract(db, note_id, at=now, cause="by hand")
 
 
 async def _pin(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory import remember
+    from forgetmenot.memory.notes import remember
 
     await remember.pin(db, note_id, at=now)
 
 
 async def _unpin(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory import remember
+    from forgetmenot.memory.notes import remember
 
     await remember.pin(db, note_id, at=now, pinned=False)
 
@@ -123,7 +123,7 @@ async def _unpin(db: "Database", note_id: int, now: int) -> None:
 async def _never(arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import SystemClock
     from forgetmenot.memory import never
-    from forgetmenot.memory.proposals import Refused
+    from forgetmenot.memory.notes.proposals import Refused
     from forgetmenot.store.database import open_database
 
     async with open_database(existing_database(arguments)) as db:

@@ -46,7 +46,7 @@ def _parser(actions: Any, name: str, help_text: str, keys: str) -> argparse.Argu
 
 async def _backup(arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory import backups
+    from forgetmenot.memory.copies import backups
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.backup import kept
     from forgetmenot.store.database import open_database
@@ -76,7 +76,7 @@ def _target(chosen: Path, name: str) -> Path:
 
 async def _restore(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory import backups
+    from forgetmenot.memory.copies import backups
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.lock import held
 

@@ -68,8 +68,8 @@ async def _opened(arguments: argparse.Namespace) -> "AsyncIterator[tuple[Databas
 
 
 async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.beliefs import LIVE
-    from forgetmenot.memory.why import names_for
+    from forgetmenot.memory.notes.beliefs import LIVE
+    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import dossier, erasure, notes
     from forgetmenot.text.mentions import show
 

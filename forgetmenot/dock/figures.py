@@ -4,7 +4,8 @@ from aiohttp import web
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer
-from forgetmenot.store import bot_messages, dock_figures
+from forgetmenot.store import bot_messages
+from forgetmenot.store.dock import figures as dock_figures
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12

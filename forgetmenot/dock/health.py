@@ -11,7 +11,8 @@ from forgetmenot.dock.desk import DESK, Desk, answer
 from forgetmenot.dock.security import HOST
 from forgetmenot.ports import BotState
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, channel_state, dock_figures
+from forgetmenot.store import backup, channel_state
+from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.text.gaps import gaps_told
 
 GRACE = 20 * MINUTE  # between two sweeps

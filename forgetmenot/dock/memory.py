@@ -8,8 +8,9 @@ from forgetmenot.clock import DAY
 from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names, page_of
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
-from forgetmenot.store import channel_state, dock_memory, never
-from forgetmenot.store.dock_memory import Page, Person
+from forgetmenot.store import channel_state, never
+from forgetmenot.store.dock import memory as dock_memory
+from forgetmenot.store.dock.memory import Page, Person
 from forgetmenot.text.mentions import show
 
 SCOPES = frozenset({"", "viewer", "channel"})

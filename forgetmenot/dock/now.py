@@ -7,10 +7,11 @@ from aiohttp import web
 from forgetmenot.actions import switches
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
-from forgetmenot.store import action_logs, channel_state, dock_feed, model_calls
+from forgetmenot.store import action_logs, channel_state, model_calls
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
-from forgetmenot.store.dock_feed import Happened, Heard, Learnt
+from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock.feed import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
 
 Item = dict[str, object]

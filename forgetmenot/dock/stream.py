@@ -17,8 +17,8 @@ from forgetmenot.dock import now
 from forgetmenot.dock.desk import DESK, Desk
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
-from forgetmenot.store import dock_feed
-from forgetmenot.store.dock_feed import Marks
+from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock.feed import Marks
 
 LOOK_EVERY_S = 0.7
 LOOK_ANYWAY = 8  # looks: times pass even when nothing is written

@@ -12,7 +12,7 @@ from forgetmenot.errors import SettingsError
 from forgetmenot.llm.gate import Gate
 from forgetmenot.llm.guarded import Guarded, Limits, Pace
 from forgetmenot.llm.lazy import Lazy
-from forgetmenot.llm.offline import Offline
+from forgetmenot.llm.offline.model import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings.schema import ModelSettings, Provider
 

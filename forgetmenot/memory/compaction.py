@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory.recaps import Recaps
+from forgetmenot.memory.episodes.recaps import Recaps
+from forgetmenot.memory.episodes.summarise import Summariser
+from forgetmenot.memory.episodes.windows import Cut, Window, aged, halves, windows
 from forgetmenot.memory.streams import StreamBook
-from forgetmenot.memory.summarise import Summariser
-from forgetmenot.memory.windows import Cut, Window, aged, halves, windows
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episodes, events, streams

@@ -1,9 +1,9 @@
 """Notes out of episodes: each is read once, with what is known about its people, and proposes changes.
 
-Promises that a model's answer can only propose: every change is screened (memory/proposals) and held against what is
-known (memory/beliefs), and each refusal is counted under its rule. All writes of one episode, and the mark that it was
-read, are one transaction. A malformed answer is asked for once more and then counts as nothing; while the model cannot
-be reached episodes wait, in order. Chat itself is never read here, only summaries.
+Promises that a model's answer can only propose: every change is screened (memory/notes/proposals) and held against what
+is known (memory/notes/beliefs), and each refusal is counted under its rule. All writes of one episode, and the mark
+that it was read, are one transaction. A malformed answer is asked for once more and then counts as nothing; while the
+model cannot be reached episodes wait, in order. Chat itself is never read here, only summaries.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory import beliefs
-from forgetmenot.memory.beliefs import Done, Said
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.proposals import SCHEMA, Change, Person, Refused, Screen, proposals, screened
+from forgetmenot.memory.notes import beliefs
+from forgetmenot.memory.notes.beliefs import Done, Said
+from forgetmenot.memory.notes.proposals import SCHEMA, Change, Person, Refused, Screen, proposals, screened
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.personas import speaking

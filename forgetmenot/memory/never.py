@@ -5,7 +5,7 @@ Who may leave what alone is the caller's to decide. `words` are a topic or a fac
 
 import re
 
-from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.silence import Entry, Silence, meaning
 from forgetmenot.store import never, notes, viewers
 from forgetmenot.store.database import Database, Source

@@ -6,12 +6,14 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind
-from forgetmenot.memory.remember import remember
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
-from forgetmenot.store import channel_state, dock_feed, dock_memory, episodes, streams, viewers
-from forgetmenot.store.dock_memory import Page
+from forgetmenot.store import channel_state, episodes, streams, viewers
+from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock import memory as dock_memory
+from forgetmenot.store.dock.memory import Page
 from forgetmenot.store.episodes import NewEpisode, Part
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"

@@ -7,7 +7,7 @@ from forgetmenot.chat.patience import AT_ONCE
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.remember import VIEWERS_WORD
+from forgetmenot.memory.notes.remember import VIEWERS_WORD
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, rights
 from tests.stage import FakeModeration

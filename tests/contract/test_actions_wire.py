@@ -13,7 +13,7 @@ from forgetmenot.actions.lines import NEUTRAL, UNSURE
 from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.hand import MemoryHand
+from forgetmenot.memory.notes.hand import MemoryHand
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,

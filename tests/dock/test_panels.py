@@ -11,8 +11,9 @@ from forgetmenot.dock.deeds import DEEDS
 from forgetmenot.dock.health import parts, promises
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, dock_figures, notes
+from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
+from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import STATE, Served
 

@@ -11,7 +11,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.dock import stream
 from forgetmenot.dock.stream import marks_of
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_feed import Marks
+from forgetmenot.store.dock.feed import Marks
 from tests.dock.conftest import Served
 
 

@@ -225,7 +225,7 @@ async def test_a_meter_that_cannot_write_does_not_cost_the_answer(model: Scripte
 
 async def test_an_outage_is_told_once() -> None:
     time = HandTime()
-    inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(6)]))
+    inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(300)]))
     model = Guarded(inner, gate=Gate(1), meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
     with capture_logs() as told:
         for _ in range(300):

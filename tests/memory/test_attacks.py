@@ -12,10 +12,11 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory import remember, transfer
+from forgetmenot.memory.copies import transfer
 from forgetmenot.memory.extraction import ExtractReport
-from forgetmenot.memory.forgetting import forget_fact
-from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.recall import Recall
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote

@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import never
-from forgetmenot.memory.proposals import Refused
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.silence import Entry, Silence, leaving_alone
 from forgetmenot.store import never as rows

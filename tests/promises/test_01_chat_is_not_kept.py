@@ -7,7 +7,7 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.llm.offline import Offline
+from forgetmenot.llm.offline.model import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.hygiene import sweep

@@ -8,7 +8,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.llm.offline import Offline
+from forgetmenot.llm.offline.model import Offline
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.hygiene import sweep
 from forgetmenot.memory.ingest import Ingest

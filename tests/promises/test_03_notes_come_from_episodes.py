@@ -7,10 +7,10 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.memory.copies.transfer import import_notes
 from forgetmenot.memory.extraction import Extractor, ExtractReport
-from forgetmenot.memory.proposals import Refused
-from forgetmenot.memory.remember import remember
-from forgetmenot.memory.transfer import import_notes
+from forgetmenot.memory.notes.proposals import Refused
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database

@@ -11,10 +11,10 @@ from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.forgetting import forget_fact
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.proposals import Refused
-from forgetmenot.memory.remember import remember
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.memory.notes.proposals import Refused
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, notes, streams, tally, viewers
@@ -212,7 +212,7 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences(channel:
 
 
 async def _hear_again(channel: Channel, source: SourceKind) -> None:
-    from forgetmenot.memory import beliefs
+    from forgetmenot.memory.notes import beliefs
     from forgetmenot.store.notes import NewNote
 
     now = channel.clock.now()

@@ -9,8 +9,8 @@ import pytest
 import forgetmenot.store
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus
-from forgetmenot.memory.proposals import Refused
-from forgetmenot.memory.remember import remember, undo
+from forgetmenot.memory.notes.proposals import Refused
+from forgetmenot.memory.notes.remember import remember, undo
 from forgetmenot.store import crowd, notes
 from forgetmenot.store.database import Database
 

@@ -1,0 +1,1 @@
+"""The memory leaves and comes back: JSON lines without chat, and backups."""

@@ -1,0 +1,216 @@
+"""Copies of the memory without chat: some kept beside it, one wherever somebody wants it, and the way back.
+
+Promises that the newest few are kept; that none of them outlives a wish to be forgotten (they are deleted with it, and
+one is made anew); and that going back to any copy carries out again what was asked for since: erasures, forgotten
+facts, opting out (store/ledger). Copies that somebody keeps elsewhere are out of reach until they are restored here.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from forgetmenot.clock import Clock
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.logs import log
+from forgetmenot.memory import erasure
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import backup, channel_state, episodes, forgotten, ledger, notes, rights
+from forgetmenot.store import erasure as erasure_rows
+from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
+from forgetmenot.store.database import Database, open_database, to_the_end
+from forgetmenot.store.keyed import HashKey
+from forgetmenot.store.ledger import Entry, Kind
+from forgetmenot.text.forgetting import traces
+
+
+def name_of(database: Path, at: int) -> str:
+    """What a copy that was made at some time is called."""
+    return f"{database.stem}-{datetime.fromtimestamp(at / 1_000, UTC):%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
+
+
+async def make(db: Database, *, at: int, keep: int) -> Copied:
+    """Make a copy beside the memory and let go of those above `keep`. Raises StoreError."""
+    made = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
+    for old in kept(db.path)[keep:]:
+        with contextlib.suppress(OSError):  # the next one tries again
+            old.unlink()
+    return made
+
+
+async def copy_to(db: Database, target: Path) -> Copied:
+    """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
+    while True:
+        asked = await _asked(db)
+        copying = asyncio.create_task(asyncio.to_thread(backup.copy, db.path, target, db.key))
+        await to_the_end(copying)
+        made = copying.result()
+        if await _asked(db) == asked:
+            log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
+            return made
+        target.unlink(missing_ok=True)
+
+
+async def _asked(db: Database) -> int:
+    return len(await asyncio.to_thread(ledger.read, ledger.path_of(db.key)))
+
+
+class Backups:
+    """The copies of a running bot: one at its start, and one whenever the others had to go. A chore."""
+
+    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db, self._settings, self._clock = db, settings, clock
+        self._made_at: int | None = None
+
+    async def run_pass(self) -> None:
+        """Every minute or so. Raises StoreError."""
+        keep = self._settings().privacy.keep_backups
+        if self._made_at is not None and await erasure_rows.cleared_since(self._db, self._made_at):
+            drop(self._db.path)  # a summary in it rests on a line that was cleared since
+        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episodes.dirty(self._db):
+            return
+        now = self._clock.now()
+        await make(self._db, at=now, keep=keep)
+        self._made_at = now
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What going back did. `saved`: the copy of what was there before; `erased` …: wishes carried out again."""
+
+    notes: int
+    episodes: int
+    erased: int
+    forgotten: int
+    opted_out: int
+    saved: Path | None
+
+
+async def restore(source: Path, database: Path, *, now: int, keep: int) -> Restored:
+    """Put a copy in the memory's place. The memory must not be in use (store/lock). Raises InputError, StoreError."""
+    await asyncio.to_thread(backup.check, source)
+    if database.exists() and source.samefile(database):
+        raise InputError(f"{source} is the memory itself. Name a backup; they lie in {database.parent / FOLDER}.")
+    fresh = database.with_name(f"{database.name}.restoring")
+    try:
+        await _prepare(source, fresh)
+        done = await _ask_again(fresh, database, now)
+        saved = await _save(database, now, keep)
+        _replace(fresh, database)
+    finally:
+        for file in _files(fresh):
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)
+    return Restored(*done, saved)
+
+
+async def _prepare(source: Path, fresh: Path) -> None:
+    """Bring it to the newest schema, and leave out what no copy may hold, should it be a plain copy of the file."""
+    fresh.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if await asyncio.to_thread(backup.is_newest, source):
+        await asyncio.to_thread(backup.copy, source, fresh, None)
+        return
+    older = fresh.with_name(fresh.name + ".older")
+    try:
+        await asyncio.to_thread(backup.duplicate, source, older)
+        async with open_database(older):
+            pass
+        await asyncio.to_thread(backup.copy, older, fresh, None)
+    finally:
+        for file in _files(older):
+            file.unlink(missing_ok=True)
+
+
+async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, int, int, int]:
+    async with open_database(fresh) as db:
+        db.key = HashKey(database.with_name(database.name + ".key"))
+        asked = await asyncio.to_thread(ledger.read, ledger.path_of(db.key))
+        since = int(await channel_state.read(db, ASKED) or 0)
+        done = await ask_again(db, asked[since:], now)
+        async with db.write() as tx:
+            await channel_state.clear(tx, ASKED)
+        await db.wipe_deleted(thorough=True)
+        counts = [int(await db.value(f"SELECT count(*) FROM {name}")) for name in ("semantic_notes", "episodes")]  # noqa: S608
+        return (counts[0], counts[1], *done)
+
+
+async def ask_again(db: Database, wishes: list[Entry], now: int) -> tuple[int, int, int]:
+    """Carry out what was asked for after a copy was made; how many were erased, facts forgotten, people opted out."""
+    seen = await erasure_rows.everybody(db) if wishes else {}
+    people = {db.key.digest("viewer", one): one for one in seen}
+    gone = facts = out = 0
+    for wish in wishes:
+        viewer = people.get(wish.subject)
+        if wish.kind is Kind.ERASED:
+            gone += await _erase_again(db, wish, viewer, seen, now)
+        elif wish.kind is Kind.FORGOTTEN:
+            facts += await _forget_again(db, wish, viewer, now)
+        else:
+            out += await _opt_again(db, wish, viewer)
+    return gone, facts, out
+
+
+async def _erase_again(db: Database, wish: Entry, viewer: str | None, seen: Mapping[str, int], now: int) -> int:
+    """Whoever was first seen after the wish is new, and stays."""
+    if viewer is None or seen[viewer] > wish.at or not await erasure_rows.is_known(db, viewer):
+        return 0
+    await erasure.erase(db, viewer, now=now, wipe=False)
+    return 1
+
+
+async def _forget_again(db: Database, wish: Entry, viewer: str | None, now: int) -> int:
+    async with db.write() as tx:
+        await forgotten.add_again(tx, wish)
+    if viewer is None or wish.whole:
+        return 0
+    count = 0
+    for note_id in await erasure_rows.notes_of(db, viewer):
+        note = await notes.get(db, note_id)  # an earlier one may have taken it along
+        if note is not None and forgotten.is_it(db.key, viewer, traces(note.fact), wish):
+            await forget_fact(db, note_id, at=now)
+            count += 1
+    return count
+
+
+async def _opt_again(db: Database, wish: Entry, viewer: str | None) -> int:
+    async with db.write() as tx:
+        if wish.kind is Kind.ALLOWED:
+            await forgotten.allow_noted(tx, wish)
+        elif wish.kind is Kind.OPTED_IN:
+            await rights.opt_in_unknown(tx, wish.subject)
+            if viewer is not None:
+                await rights.opt_in(tx, viewer)
+        elif viewer is not None:
+            await rights.opt_out(tx, viewer, wish.at)
+        else:
+            await rights.opt_out_unknown(tx, wish.subject, wish.at)
+    return wish.kind is Kind.OPTED_OUT
+
+
+async def _save(database: Path, now: int, keep: int) -> Path | None:
+    """A copy of what is there now; what cannot be read any more is let go."""
+    if not database.exists():
+        return None
+    try:
+        async with open_database(database) as db:
+            return (await make(db, at=now, keep=keep + 1)).path
+    except ForgetMeNotError as error:
+        log.warning("what was there could not be saved", reason=str(error))
+        return None
+
+
+def _replace(fresh: Path, database: Path) -> None:
+    try:
+        for file in _files(database)[1:]:  # an old log must not be read with the new file
+            file.unlink(missing_ok=True)
+        fresh.replace(database)
+    except OSError as error:
+        raise StoreError(f"{database} cannot be replaced: {error.strerror}. Close what uses it.") from error
+
+
+def _files(database: Path) -> list[Path]:
+    """A database's file and what SQLite puts beside it; its key and ledger are not among them."""
+    return [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal"))]

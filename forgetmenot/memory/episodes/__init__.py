@@ -1,0 +1,1 @@
+"""Tier 2: windows of chat become summaries; recaps, a digest and briefs stand above them."""

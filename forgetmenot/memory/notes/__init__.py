@@ -1,0 +1,1 @@
+"""Tier 3: what is proposed, believed, told and corrected about people and the channel."""

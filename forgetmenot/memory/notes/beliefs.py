@@ -1,0 +1,281 @@
+"""What becomes of a claim: the same as something known, in conflict with it, or new. Rows are written here.
+
+Promises that a fact is superseded and never overwritten, that every change can be undone in one step, that what
+somebody says about another never replaces what that person said, and that going back and forth brings a note back
+instead of piling up new ones. All of it inside the caller's transaction. Raises Refused with the rule's name.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
+from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, Refused
+from forgetmenot.memory.similarity import Relation, relate
+from forgetmenot.store import evidence, forgotten, notes
+from forgetmenot.store.database import Transaction
+from forgetmenot.store.episodes import REDACTED
+from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.forgetting import traces
+
+LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
+COMPARED_ON_THE_LOOP = 30
+HALF_A_DAY_MS = 43_200_000
+TAKE_BACK = "reactivated"
+REPLACES = "supersedes"
+
+# What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
+_REPLACEABLE = {
+    SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
+    SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
+}
+_STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
+
+
+class Said(NamedTuple):
+    """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come."""
+
+    episode_id: int
+    speaker_id: str | None
+    addressed: bool
+    at: int
+    stream_id: int | None
+    per_stream: int | None = None
+
+
+class Done(NamedTuple):
+    """What became of a claim: added, confirmed, superseded or reactivated; the note that stands now, and the other."""
+
+    kind: str
+    note_id: int
+    replaced: int | None = None
+
+
+async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instead_of: int | None = None) -> Done:
+    """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
+    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
+    old = None if instead_of is None else _among(known, instead_of)
+    related = await _related(known, new.fact)
+    same = related.get(Relation.DUPLICATE)
+    rival = old or related.get(Relation.CONFLICT)
+    if rival is not None and rival.persona != new.persona:
+        rival = None  # a note of one persona takes nothing from the others
+    if same is not None:
+        return await _take_as_same(tx, same, rival, new, said, now)
+    if rival is not None:
+        return await _supersede(tx, rival, new, said, now)
+    cleared = await _gone_with_a_line(tx, new)
+    if cleared is not None:
+        return Done(TAKE_BACK, await _say_again(tx, cleared, said, now))
+    await _refuse_retracted(tx, new)
+    return Done("added", await _write(tx, new, said, cause="said", now=now))
+
+
+def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
+    """The notes that a new one of this persona is held against: those of all, and its own."""
+    return [note for note in held if note.persona in {"", persona}]
+
+
+async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
+    """The newest note of each relation to a fact. Many notes are compared in a thread: the loop is not held."""
+    if len(known) > COMPARED_ON_THE_LOOP:
+        return await asyncio.to_thread(_relations, known, fact)
+    return _relations(known, fact)
+
+
+def _relations(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
+    return {relate(note.fact, fact): note for note in known}
+
+
+async def confirm(tx: Transaction, note_id: int, new: NewNote, said: Said, *, now: int) -> Done:
+    """Say that a live note of this subject was said again. Raises Refused."""
+    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
+    note = _among(known, note_id)
+    await _confirm(tx, note, new, said, now)
+    return Done("confirmed", note.id)
+
+
+def _among(known: Sequence[Note], note_id: int) -> Note:
+    for note in known:
+        if note.id == note_id:
+            return note
+    raise Refused("not_theirs")
+
+
+async def _take_as_same(tx: Transaction, same: Note, old: Note | None, new: NewNote, said: Said, now: int) -> Done:
+    await _confirm(tx, same, new, said, now)
+    if old is None or old.id == same.id or not may_replace(new.source_kind, old):
+        return Done("confirmed", same.id)
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=same.id)
+    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    return Done("superseded", same.id, old.id)
+
+
+def may_replace(source: SourceKind, old: Note) -> bool:
+    """Whether a word of this kind may replace a note."""
+    return not old.pinned and old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
+
+
+async def _supersede(tx: Transaction, old: Note, new: NewNote, said: Said, now: int) -> Done:
+    if old.pinned:
+        raise Refused("pinned")
+    if not may_replace(new.source_kind, old):
+        raise Refused("weaker_word")
+    former, cleared = await _former(tx, new), await _gone_with_a_line(tx, new)
+    if former is not None:
+        note_id = await _bring_back(tx, former, old, new, said, now)
+    elif cleared is not None:
+        note_id = await _say_again(tx, cleared, said, now)
+    else:
+        note_id = await _write(tx, new, said, cause=REPLACES, now=now)
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
+    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    return Done("superseded" if former is None else TAKE_BACK, note_id, old.id)
+
+
+async def _former(tx: Transaction, new: NewNote) -> Note | None:
+    """The superseded note that said the same once."""
+    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
+    gone = [note for note in held if note.persona == new.persona]
+    return (await _related(gone, new.fact)).get(Relation.DUPLICATE)
+
+
+async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: Said, now: int) -> int:
+    since = await evidence.stream_start(tx, said.stream_id) if said.stream_id is not None else now - HALF_A_DAY_MS
+    if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
+        raise Refused("back_and_forth")
+    await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
+    await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, said, now)
+    return former.id
+
+
+async def _gone_with_a_line(tx: Transaction, new: NewNote) -> Note | None:
+    """The note that said the same and was retracted because a line of its episode was cleared."""
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related([note for note in gone if note.persona == new.persona], new.fact)).get(Relation.DUPLICATE)
+    return same if same is not None and (await notes.changes(tx, same.id))[-1].cause == REDACTED else None
+
+
+async def _say_again(tx: Transaction, note: Note, said: Said, now: int) -> int:
+    """The rest of its episode still says it: the note stands again, under its own id."""
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="said again")
+    await evidence.add(tx, _stance(note.id, said, "stated"))
+    return note.id
+
+
+async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
+    """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
+    if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+        return
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related(gone, new.fact)).get(Relation.DUPLICATE)
+    if same is not None and (await notes.changes(tx, same.id))[-1].cause != REDACTED:
+        raise Refused("retracted")
+
+
+async def _refuse_forgotten(tx: Transaction, new: NewNote, said: Said) -> None:
+    """What its subject asked to be forgotten comes back by nobody's word but a command of their own."""
+    if new.subject_id is None:
+        return
+    own = said.speaker_id == new.subject_id
+    if own and new.source_kind is SourceKind.COMMAND:
+        await forgotten.allow_again(tx, new.subject_id, traces(new.fact))
+    elif await forgotten.is_known(tx, new.subject_id, traces(new.fact), own_since=said.at if own else None):
+        raise Refused("forgotten")
+
+
+async def _write(tx: Transaction, new: NewNote, said: Said, *, cause: str, now: int) -> int:
+    if await _enough(tx, new, said):
+        raise Refused("enough_this_stream")
+    await _refuse_forgotten(tx, new, said)
+    note_id = await notes.insert(tx, new, cause=cause, now=now)
+    await evidence.add(tx, _stance(note_id, said, "stated"))
+    return note_id
+
+
+async def _enough(tx: Transaction, new: NewNote, said: Said) -> bool:
+    if said.per_stream is None or said.stream_id is None:
+        return False
+    return await notes.written_in_stream(tx, new.subject_id, said.stream_id) >= said.per_stream
+
+
+def _stance(note_id: int, said: Said, stance: str) -> Stance:
+    return Stance(note_id, said.episode_id, stance, said.speaker_id, said.addressed, said.at)
+
+
+async def _confirm(tx: Transaction, note: Note, new: NewNote, said: Said, now: int) -> None:
+    """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts."""
+    again = await _is_new_occasion(tx, note, said)
+    source = await _strongest(tx, note, new.source_kind, said)
+    grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
+    await evidence.add(tx, _stance(note.id, said, "confirmed"))
+    confirmed = replace(
+        note,
+        confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
+        source_kind=source,
+        last_confirmed_at=max(note.last_confirmed_at, said.at),
+        expires_at=_longer(note, new, said.at),
+    )
+    await notes.set_confirmed(tx, confirmed, stream_id=said.stream_id)
+    if note.status is NoteStatus.STALE:
+        await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
+
+
+async def _is_new_occasion(tx: Transaction, note: Note, said: Said) -> bool:
+    if said.stream_id is None:
+        return said.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    return await notes.confirmed_stream(tx, note.id) != said.stream_id
+
+
+async def _strongest(tx: Transaction, note: Note, source: SourceKind, said: Said) -> SourceKind:
+    """The stronger of two words. Two people in two episodes make hearsay something observed."""
+    strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
+    if strongest is not SourceKind.REPORTED:
+        return strongest
+    others = [who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id]
+    heard_twice = said.speaker_id is not None and any(who != said.speaker_id for who in others)
+    return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
+
+
+def _longer(note: Note, new: NewNote, at: int) -> int | None:
+    """When a confirmed note ends: its own span again from now, or what was proposed this time, if that is later."""
+    if note.expires_at is None or (new.fact and new.expires_at is None):
+        return None
+    span = note.expires_at - note.last_confirmed_at
+    return max(note.expires_at, at + span, new.expires_at or 0)
+
+
+async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
+    """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
+
+    The note that is active again. Raises Refused("nothing_to_undo").
+    """
+    note = await notes.get(tx, note_id)
+    if note is None:
+        raise Refused("not_found")
+    if note.status is NoteStatus.RETRACTED:
+        await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="undone")
+        return replace(note, status=NoteStatus.ACTIVE)
+    old = note if note.status is NoteStatus.SUPERSEDED else await _replaced_by(tx, note)
+    return await _undo_supersede(tx, old, now)
+
+
+async def _replaced_by(tx: Transaction, note: Note) -> Note:
+    replaced = await notes.superseded_by(tx, note.id)
+    if not replaced:
+        raise Refused("nothing_to_undo")
+    return replaced[-1]
+
+
+async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
+    successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
+    await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause="undone")
+    if successor is not None and successor.status in LIVE:
+        history = [change.cause for change in await notes.changes(tx, successor.id)]
+        if history[-1] == TAKE_BACK:
+            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause="undone", superseded_by=old.id)
+        elif history[0] == REPLACES:
+            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause="undone")
+    return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)

@@ -1,0 +1,280 @@
+"""What a model proposes to remember, read and screened: the rules that need nothing but the episode. Pure.
+
+Promises that nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said
+by somebody who spoke, in a fit length and free of what is never stored, is refused with the name of the rule. It does
+not know what is remembered already; memory/notes/beliefs does.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
+from forgetmenot.memory.notes.claims import forbidden_claim
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import MENTION, ids_in
+from forgetmenot.text.outgoing import has_link
+from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.words import stems
+
+SHORTEST, LONGEST = 5, 200
+REPORTED_AT_MOST = 0.5
+WORDS_KEPT = 6
+LONGEST_WORD = 32
+DAY_MS = 86_400_000
+
+LASTS: Mapping[Lifetime, int | None] = {
+    Lifetime.DAY: DAY_MS,
+    Lifetime.THREE_DAYS: 3 * DAY_MS,
+    Lifetime.WEEK: 7 * DAY_MS,
+    Lifetime.MONTH: 30 * DAY_MS,
+    Lifetime.PERMANENT: None,
+}
+_PERSON = re.compile(r"<@|(?<!\w)P\d+(?!\w)")
+_LABEL = re.compile(
+    r"\[\s*(?:id|note|row)\s*[:#]|\(\s*(?:said by (?:them|others)|asked to be remembered|imported|seen in chat)\b",
+    re.IGNORECASE,
+)
+"""How a prompt says where a note comes from: no fact says it of itself."""
+_PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "changes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
+                    "id": {"type": "integer"},
+                    "about": {"type": "string"},
+                    "fact": {"type": "string"},
+                    "confidence": {"type": "number"},
+                    "lifetime": {"type": "string", "enum": [one.value for one in Lifetime]},
+                    "importance": {"type": "string", "enum": [one.value for one in Importance]},
+                    "topics": {"type": "array", "items": {"type": "string"}},
+                    "asked_with": {"type": "array", "items": {"type": "string"}},
+                    "said_by": {"type": "string"},
+                },
+                "required": ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"],
+            },
+        }
+    },
+    "required": ["changes"],
+}
+
+
+class Proposed(msgspec.Struct, frozen=True):
+    """One change as a model writes it."""
+
+    op: str
+    about: str
+    fact: str = ""
+    id: int | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    lifetime: object = None
+    importance: object = None
+    topics: object = None
+    asked_with: object = None
+    said_by: str | None = None
+
+
+class Person(NamedTuple):
+    """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned; `streamer`: owner."""
+
+    viewer_id: str
+    spoke: bool
+    addressed: bool
+    hidden: bool
+    streamer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
+
+    people: Mapping[str, Person]
+    to_ids: Callable[[str], str | None]
+    min_confidence: float
+    allowed: frozenset[str] = frozenset()
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
+
+    op: str
+    note_id: int | None
+    scope: Scope
+    subject_id: str | None
+    fact: str
+    confidence: float
+    source_kind: SourceKind
+    importance: Importance
+    lasts: int | None
+    topics: tuple[str, ...]
+    asked_with: tuple[str, ...]
+    speaker: Person | None
+
+
+class Refused(Exception):
+    """A proposal did not pass; `rule` names why. Control flow of memory/: callers catch it, nobody is shown it."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
+def proposals(text: str) -> list[object] | None:
+    """The changes in a model's answer, not yet looked at; None where the answer is no such object."""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    changes = answer.get("changes") if isinstance(answer, dict) else None
+    return changes if isinstance(changes, list) else None
+
+
+def screened(raw: object, screen: Screen) -> Change:
+    """One proposal, checked. Raises Refused."""
+    try:
+        proposed = msgspec.convert(raw, Proposed)
+    except msgspec.ValidationError as error:
+        raise Refused("malformed") from error
+    _check_op(proposed)
+    scope, subject = _subject(proposed, screen)
+    speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
+    fact = "" if proposed.op == "confirm" else _fact(proposed, screen)
+    source = _source(scope, subject, speaker)
+    if scope is not Scope.VIEWER and _names_others(fact, scope, speaker, screen):
+        source = SourceKind.REPORTED
+    confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
+    return Change(
+        op=proposed.op,
+        note_id=proposed.id,
+        scope=scope,
+        subject_id=subject.viewer_id if subject else None,
+        fact=fact,
+        confidence=confidence,
+        source_kind=source,
+        importance=_importance(proposed.importance),
+        lasts=LASTS[_lifetime(proposed.lifetime)],
+        topics=_words(proposed.topics, screen),
+        asked_with=_other_words(fact, _words(proposed.asked_with, screen)),
+        speaker=speaker,
+    )
+
+
+def _check_op(proposed: Proposed) -> None:
+    if proposed.op not in {"add", "confirm", "supersede"}:
+        raise Refused("unknown_op")
+    if proposed.op != "add" and proposed.id is None:
+        raise Refused("no_id")
+
+
+def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, Person | None]:
+    about = proposed.about.strip()
+    if about in _PLACES:
+        return _PLACES[about], None
+    person = screen.people.get(about)
+    if person is None:
+        raise Refused("not_there")
+    if person.hidden:
+        raise Refused("hidden_person")
+    return Scope.VIEWER, person
+
+
+def _speaker(proposed: Proposed, screen: Screen, *, needed: bool) -> Person | None:
+    said_by = (proposed.said_by or "").strip()
+    if not said_by and not needed:
+        return None
+    person = screen.people.get(said_by)
+    if person is None:
+        raise Refused("no_speaker")
+    if not person.spoke or person.hidden:
+        raise Refused("speaker_silent")
+    return person
+
+
+def _source(scope: Scope, subject: Person | None, speaker: Person | None) -> SourceKind:
+    if scope is not Scope.VIEWER:
+        return SourceKind.OBSERVED
+    return SourceKind.SELF_CLAIM if subject == speaker else SourceKind.REPORTED
+
+
+def _names_others(fact: str, scope: Scope, speaker: Person | None, screen: Screen) -> bool:
+    """Whether a fact about the channel is about somebody else than who said it: hearsay through the back door.
+
+    A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises Refused.
+    """
+    streamers = {person.viewer_id for person in screen.people.values() if person.streamer}
+    others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
+    if scope is Scope.CHANNEL and others - streamers:
+        raise Refused("about_a_person")
+    return bool(others)
+
+
+def _fact(proposed: Proposed, screen: Screen) -> str:
+    if proposed.confidence < screen.min_confidence:
+        raise Refused("confidence")
+    named = screen.to_ids(clean(proposed.fact))
+    if named is None:
+        raise Refused("unknown_handle")
+    return checked_fact(named, allowed=screen.allowed, never=screen.never)
+
+
+def checked_fact(
+    fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = (), links: bool = False
+) -> str:
+    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises Refused."""
+    bare = MENTION.sub("somebody", fact)
+    if not SHORTEST <= len(bare) <= LONGEST:
+        raise Refused("length")
+    if _LABEL.search(bare):
+        raise Refused("forged_label")
+    category = sensitive_category(bare, allow=allowed, extra=tuple(never))
+    if category is not None:
+        raise Refused(f"sensitive:{category}")
+    if not links and has_link(bare):
+        raise Refused("link")
+    claim = forbidden_claim(bare)
+    if claim is not None:
+        raise Refused(f"claim:{claim}")
+    return fact
+
+
+def _other_words(fact: str, asked_with: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the fact does not say itself: said twice they would push the note before its betters."""
+    said = set(stems(fact))
+    return tuple(word for word in asked_with if not said.issuperset(stems(word)))
+
+
+def _importance(value: object) -> Importance:
+    return next((one for one in Importance if one.value == value), Importance.MEDIUM)
+
+
+def _lifetime(value: object) -> Lifetime:
+    return next((one for one in Lifetime if one.value == value), Lifetime.WEEK)
+
+
+def _words(value: object, screen: Screen) -> tuple[str, ...]:
+    """The words a note is found with: few and short, so that no note can be stuffed with them, and nobody's handle."""
+    if not isinstance(value, list):
+        return ()
+    found = (clean(word) for word in value if isinstance(word, str))
+    fit = dict.fromkeys(
+        word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
+    )
+    return tuple(word for word in fit if _may_be_kept(word, screen))[:WORDS_KEPT]
+
+
+def _may_be_kept(word: str, screen: Screen) -> bool:
+    sensitive = sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never))
+    return sensitive is None and forbidden_claim(word) is None

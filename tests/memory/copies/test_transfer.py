@@ -1,0 +1,254 @@
+"""Notes in and out as JSON lines: a bad line is refused by its number, the others go in."""
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.memory.copies import transfer
+from forgetmenot.memory.copies.admission import ERASED, FORGOTTEN, OPTED_OUT
+from forgetmenot.memory.copies.notes_out import export_notes
+from forgetmenot.memory.copies.transfer import ImportReport, import_notes
+from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.store import crowd, evidence, notes, rights
+from forgetmenot.store.database import Database
+
+if TYPE_CHECKING:
+    from tests.notes_world import World
+
+NOW = parse_iso("2026-11-20T12:00:00Z")
+
+
+async def take_in(db: Database, *lines: object, merge: bool = False, filtered: bool = True) -> ImportReport:
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    return await import_notes(db, texts, now=NOW, merge=merge, filtered=filtered)
+
+
+async def test_a_line_becomes_a_permanent_note_with_an_episode(world: "World") -> None:
+    line = {
+        "id": 77,
+        "scope": "viewer",
+        "viewer": "Alice",
+        "fact": "plays drums",
+        "confidence": 0.7,
+        "observed_at": "2026-01-02T03:04:05",
+        "topics": ["Music"],
+    }
+    report = await take_in(world.db, line)
+    assert (report.imported, report.refused) == (1, [])
+    [note] = await notes.of_subject(world.db, "1")
+    assert (note.id, note.fact, note.confidence, note.topics) == (77, "plays drums", 0.7, ("music",))
+    assert (note.source_kind, note.expires_at) == (SourceKind.IMPORT, None)
+    assert note.last_confirmed_at == parse_iso("2026-01-02T03:04:05Z")
+    [word] = await evidence.chain(world.db, note.id)
+    assert word.episode.kind is EpisodeKind.IMPORT
+    assert await evidence.unread(world.db) == []
+
+
+async def test_lines_with_the_same_key_share_their_episode(world: "World", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "AT_ONCE", 2)
+    told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
+    lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "alice")]
+    report = await take_in(world.db, *lines)
+    assert (report.imported, report.episodes) == (3, 1)
+    again = await take_in(world.db, lines[0])
+    assert (again.imported, again.episodes) == (1, 0)
+    found = await notes.page(world.db)
+    assert len({note.episode_ids for note in found}) == 1
+    episode = await evidence.episode(world.db, found[0].episode_ids[0])
+    assert episode is not None
+    assert set(episode.people) == {"1", "2"}
+
+
+async def test_a_login_nobody_has_seen_gets_a_provisional_viewer(world: "World") -> None:
+    report = await take_in(world.db, {"viewer": "zoe", "fact": "likes jazz"}, {"viewer": "123", "fact": "likes rock"})
+    assert report.viewers == 2
+    assert await crowd.find(world.db, "zoe") == "login:zoe"
+    assert [note.fact for note in await notes.of_subject(world.db, "123")] == ["likes rock"]
+
+
+async def test_the_channel_needs_no_viewer(world: "World") -> None:
+    await take_in(world.db, {"scope": "channel", "fact": "streams on Fridays"})
+    assert [note.fact for note in await notes.of_subject(world.db, None)] == ["streams on Fridays"]
+
+
+async def test_a_taken_id_is_refused_with_its_line(world: "World") -> None:
+    first = await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
+    again = await take_in(
+        world.db,
+        {"id": 5, "viewer": "alice", "fact": "likes rock"},
+        {"viewer": "alice", "fact": "likes folk"},
+        {"id": 6, "viewer": "alice", "fact": "likes soul"},
+        {"id": 6, "viewer": "alice", "fact": "likes funk"},
+    )
+    assert (first.imported, again.imported) == (1, 2)
+    assert [(one.line, one.reason) for one in again.refused] == [(1, "id 5 is taken"), (4, "id 6 is taken")]
+    assert [note.id for note in await notes.of_subject(world.db, "1")] == [5, 6, 7]
+
+
+BAD = [
+    "{",
+    "[]",
+    "null",
+    '{"fact": "x y z"}',
+    '{"viewer": "alice"}',
+    '{"viewer": "alice", "fact": ""}',
+    '{"viewer": "alice", "fact": "\\u200b"}',
+    '{"viewer": "alice", "fact": "likes jazz", "confidence": 2}',
+    '{"viewer": "alice", "fact": "likes jazz", "confidence": "high"}',
+    '{"viewer": "alice", "fact": "likes jazz", "observed_at": "yesterday"}',
+    '{"viewer": "alice", "fact": "likes jazz", "scope": "planet"}',
+    '{"viewer": "alice", "fact": "likes jazz", "scope": "channel"}',
+    '{"viewer": "al ice", "fact": "likes jazz"}',
+    '{"viewer": "<@1>", "fact": "likes jazz"}',
+    '{"viewer": "alice", "fact": "likes jazz", "id": -1}',
+    '{"viewer": "alice", "fact": "likes jazz", "id": "5"}',
+    '{"viewer": "alice", "fact": "likes jazz", "topics": "music"}',
+    '{"viewer": "alice", "fact": "likes jazz", "episode": {"summary": "no key"}}',
+    '{"viewer": "alice", "fact": "is a moderator of this channel"}',
+]
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(world: "World", bad: str) -> None:
+    report = await take_in(
+        world.db, {"viewer": "alice", "fact": "likes tea"}, "", bad, {"viewer": "bob", "fact": "naps"}
+    )
+    assert report.imported == 2
+    [refused] = report.refused
+    assert refused.line == 3
+    assert refused.reason
+
+
+async def test_unfiltered_takes_what_the_filter_refuses(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "is a moderator of this channel"}
+    assert (await take_in(world.db, line)).imported == 0
+    assert (await take_in(world.db, line, filtered=False)).imported == 1
+
+
+async def test_lines_are_taken_as_they_are_unless_they_are_to_be_merged(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "lives in Oslo"}
+    assert (await take_in(world.db, line, line)).imported == 2
+    merged = await take_in(world.db, line, {"viewer": "bob", "fact": "lives in Oslo"}, merge=True)
+    assert (merged.imported, merged.merged) == (1, 1)
+    assert len(await notes.page(world.db)) == 3
+
+
+async def test_what_is_exported_can_be_imported_elsewhere(world: "World") -> None:
+    told = {"key": "k", "summary": "Music."}
+    await take_in(
+        world.db,
+        {"id": 3, "viewer": "alice", "fact": "likes jazz", "topics": ["music"], "episode": told},
+        {"id": 9, "scope": "channel", "fact": "streams on Fridays", "observed_at": "2026-01-01T00:00:00Z"},
+    )
+    out = [line async for line in export_notes(world.db)]
+    async with world.db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes")
+        await tx.execute("DELETE FROM episodes")
+    assert (await take_in(world.db, *out)).refused == []
+    assert [line async for line in export_notes(world.db)] == out
+    assert [line["login"] for line in out] == ["alice", None]
+
+
+@pytest.mark.slow
+async def test_a_large_import_is_read_by_helpers_in_the_same_way(
+    world: "World", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "AT_ONCE", 3)
+    monkeypatch.setattr(transfer, "BATCHES_ALONE", 1)
+    facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
+    report = await take_in(world.db, *({"viewer": "alice", "fact": fact} for fact in facts))
+    assert report.imported == 15
+    assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
+
+
+async def everything(db: Database) -> list[dict[str, object]]:
+    return [line async for line in export_notes(db)]
+
+
+async def test_lifetime_status_and_source_move_along(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
+    await take_in(
+        world.db,
+        {"id": 4, **line, "status": "superseded", "superseded_by": 9, "asked_with": ["Home"]},
+        {"id": 5, **line, "fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True},
+        {"id": 9, **line, "fact": "lives in Bergen", "source_kind": "reported"},
+    )
+    out = await everything(world.db)
+    async with world.db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes")
+        await tx.execute("DELETE FROM episodes")
+    assert (await take_in(world.db, *out)).refused == []
+    again = await everything(world.db)
+    assert again == out
+    old, timed, new = [await notes.get(world.db, note_id) for note_id in (4, 5, 9)]
+    assert old is not None
+    assert timed is not None
+    assert new is not None
+    assert (old.status, old.superseded_by, old.asked_with) == (NoteStatus.SUPERSEDED, 9, ("home",))
+    assert (timed.expires_at, timed.pinned) == (parse_iso("2026-12-01T00:00:00Z"), True)
+    assert (new.status, new.source_kind) == (NoteStatus.ACTIVE, SourceKind.REPORTED)
+    assert [note.id for note in await notes.of_subject(world.db, "1")] == [5, 9]
+
+
+async def test_a_pointer_to_a_note_that_did_not_come_along_is_left_out(world: "World") -> None:
+    await world.viewer("7", "gina")
+    await take_in(world.db, {"id": 9, "viewer": "bob", "fact": "likes jazz"})
+    line = {"viewer": "gina", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 9}
+    await take_in(world.db, line)
+    assert await world.db.value("SELECT superseded_by FROM semantic_notes WHERE subject_id = '7'") is None
+
+
+async def test_what_is_past_is_not_merged(world: "World") -> None:
+    report = await take_in(world.db, {"viewer": "alice", "fact": "lives in Oslo", "status": "retracted"}, merge=True)
+    assert [one.reason for one in report.refused] == ["only active notes can be merged"]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: "World", *, merge: bool) -> None:
+    await world.viewer("771", "gina")
+    await world.viewer("772", "hugo")
+    old = [
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2026-11-01T00:00:00Z"},
+        {"viewer": "gina", "fact": "plays the oboe"},
+        {"viewer": "hugo", "fact": "plays the horn"},
+        {
+            "viewer": "alice",
+            "fact": "is a friend of <@771>",
+            "episode": {"key": "k", "summary": "<@771> won. <@1> cheered."},
+        },
+    ]
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    async with world.db.write() as tx:
+        await rights.opt_out(tx, "772", world.clock.now())
+    report = await take_in(world.db, *old, merge=merge)
+    assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
+    assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
+    assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
+
+
+async def test_of_who_came_back_only_what_is_newer_is_taken(world: "World") -> None:
+    await world.viewer("771", "gina")
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    await world.viewer("771", "gina")
+    report = await take_in(
+        world.db,
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2020-01-01T00:00:00Z"},
+        {"viewer": "771", "fact": "plays the horn", "observed_at": iso(world.clock.now() + 1_000)},
+    )
+    assert [one.line for one in report.refused] == [1]
+
+
+async def test_a_forgotten_fact_is_not_imported_again(world: "World") -> None:
+    line = {"viewer": "alice", "fact": "plays the oboe in a quartet"}
+    await take_in(world.db, line)
+    [note] = await notes.of_subject(world.db, "1")
+    await forget_fact(world.db, note.id, at=NOW)
+    report = await take_in(world.db, line, {**line, "fact": "bakes bread"}, {**line, "viewer": "bob"})
+    assert [(one.line, one.reason) for one in report.refused] == [(1, FORGOTTEN)]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]

@@ -1,0 +1,112 @@
+"""Where chat is cut."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.memory.episodes.windows import Cut, aged, halves, windows
+
+MINUTE = 60_000
+
+
+def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line]:
+    at, found = 0, []
+    for seq, gap in enumerate(gaps, 1):
+        at += gap
+        stream = streams[seq - 1] if streams else 1
+        found.append(
+            Line(seq, f"m{seq}", stream, "1", EventKind.MESSAGE, "x", "", Role.VIEWER, False, False, False, at)
+        )
+    return found
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> list[Line]:
+    gaps = draw(st.lists(st.integers(0, 40 * MINUTE), max_size=120))
+    streams = draw(st.lists(st.sampled_from([None, 1, 2]), min_size=len(gaps), max_size=len(gaps)))
+    return lines(gaps, streams)
+
+
+def cut(now: int, **more: object) -> Cut:
+    values: dict[str, object] = {"smallest": 5, "largest": 20, "silence": 30 * MINUTE, "now": now}
+    return Cut(**(values | more))  # type: ignore[arg-type]
+
+
+def end_of(chat: list[Line]) -> int:
+    return chat[-1].at if chat else 0
+
+
+@settings(max_examples=100)
+@given(chats(), st.booleans(), st.booleans())
+def test_windows_lie_in_one_stream_in_order_and_within_size(
+    chat: list[Line], everything: bool, truncated: bool
+) -> None:
+    found = windows(chat, cut(end_of(chat), everything=everything, truncated=truncated, closed={2}))
+    seqs = [line.seq for window in found for line in window]
+    assert len(seqs) == len(set(seqs))
+    for window in found:
+        assert len({line.stream_id for line in window}) == 1
+        assert [line.seq for line in window] == sorted(line.seq for line in window)
+        assert 1 <= len(window) <= 20
+
+
+@settings(max_examples=100)
+@given(chats())
+def test_everything_covers_everything(chat: list[Line]) -> None:
+    found = windows(chat, cut(end_of(chat), everything=True))
+    assert sorted(line.seq for window in found for line in window) == [line.seq for line in chat]
+
+
+@settings(max_examples=100)
+@given(chats())
+def test_what_is_left_is_less_than_a_window_and_recent(chat: list[Line]) -> None:
+    now = end_of(chat)
+    taken = {line.seq for window in windows(chat, cut(now, closed={2})) for line in window}
+    left = [line for line in chat if line.seq not in taken]
+    for stream in (None, 1):
+        assert sum(line.stream_id == stream for line in left) < 5
+        assert all(now - line.at < 30 * MINUTE for line in [x for x in left if x.stream_id == stream][-1:])
+    assert not [line for line in left if line.stream_id == 2]
+
+
+@settings(max_examples=50)
+@given(chats(), st.integers(0, 80 * 40 * MINUTE))
+def test_aged_takes_all_that_is_old_and_nothing_else(chat: list[Line], before: int) -> None:
+    found = aged(chat, 20, before)
+    assert {line.seq for window in found for line in window} == {line.seq for line in chat if line.at < before}
+    assert all(len(window) <= 20 and len({line.stream_id for line in window}) == 1 for window in found)
+
+
+def test_the_cut_is_at_the_longest_lull() -> None:
+    chat = lines([1_000] * 8 + [9_000] + [1_000] * 11)
+    found = windows(chat, cut(end_of(chat) + 2_000))
+    assert [len(window) for window in found] == [8, 12]
+
+
+def test_a_lull_that_leaves_too_little_is_not_taken() -> None:
+    chat = lines([1_000] * 2 + [9_000] + [1_000] * 3)
+    assert [len(window) for window in windows(chat, cut(end_of(chat) + 2_000))] == [6]
+
+
+def test_a_backlog_is_read_in_large_windows() -> None:
+    chat = lines([1_000] * 5 + [9_000] + [1_000] * 94)
+    assert all(len(window) >= 10 for window in windows(chat, cut(end_of(chat)))[:3])
+
+
+def test_a_remainder_waits_until_its_stream_is_over_or_chat_is_silent() -> None:
+    chat = lines([1_000] * 3)
+    assert windows(chat, cut(end_of(chat))) == []
+    assert len(windows(chat, cut(end_of(chat), closed={1}))) == 1
+    assert len(windows(chat, cut(end_of(chat) + 30 * MINUTE))) == 1
+
+
+def test_what_goes_on_beyond_the_rows_read_is_not_ended_there() -> None:
+    chat = lines([1_000] * 30)
+    found = windows(chat, cut(end_of(chat) + 90 * MINUTE, truncated=True))
+    assert sum(len(window) for window in found) < 30
+
+
+def test_halves_are_the_whole() -> None:
+    chat = lines([1] * 5)
+    first, second = halves(chat)
+    assert [*first, *second] == chat
