@@ -90,7 +90,7 @@ class Trigger:
 class Conversations:
     """Who the bot talks with: viewer id → when it last answered them; and the names of those who spoke lately.
 
-    `fresh`: ids of those whom it answered when they asked outright and who have said nothing since.
+    `fresh`: ids of those whom it answered when they asked outright and who have said nothing since, nor others much.
     """
 
     answered_at: Mapping[str, int]

@@ -219,6 +219,19 @@ def test_conversations_are_remembered_for_a_bounded_crowd() -> None:
     assert talks.answered_at("599") is None
 
 
+@pytest.mark.parametrize(("others", "is_for_the_bot"), [(0, True), (1, True), (2, False)])
+def test_a_statement_goes_on_with_a_talk_only_while_hardly_anybody_else_spoke(
+    others: int, *, is_for_the_bot: bool
+) -> None:
+    """What is said after two lines about a parrot is about the parrot; a question stays a question."""
+    talks = FollowUps()
+    talks.answered("1", NOW - 10_000)
+    for i in range(others):
+        talks.heard(said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}"))
+    assert (kind_of("please no", talks.conversations()) is TriggerKind.FOLLOW_UP) is is_for_the_bot
+    assert kind_of("and what about his car?", talks.conversations()) is TriggerKind.FOLLOW_UP
+
+
 @given(st.text(max_size=300))
 @hypothesis_settings(max_examples=150, deadline=None)
 def test_no_text_breaks_it(text: str) -> None:
