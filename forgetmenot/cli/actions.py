@@ -1,21 +1,23 @@
 """`forgetmenot actions list|approve|deny|undo|enable|log`: what waits for a person, and what was done."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say, show_line
+from forgetmenot.cli.common import Commands, add_action, emit, existing_database, run_async, say, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.database import Database
 
 BY = "the command line"
+Run = Callable[[argparse.Namespace, "Database"], Awaitable[int]]
 KEYS = """An action in JSON: id, at, name, class (A, B, C), status (denied, waiting, running, done, refused, failed,
 unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason, detail, asked_by and target (names
 or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
 
 
-def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser("actions", help="approve or refuse what the bot wants to do; see what it did")
     nouns = parser.add_subparsers(dest="actions_command", metavar="ACTION", required=True)
@@ -37,19 +39,17 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     enable.add_argument("name", nargs="?", default="", metavar="NAME", help="its name (default: all of them)")
 
 
-def _command(nouns: Any, name: str, help_text: str, keys: str, run: Any) -> argparse.ArgumentParser:  # noqa: ANN401
-    parser: argparse.ArgumentParser = nouns.add_parser(name, help=help_text, description=help_text, epilog=keys)
-    add_db_option(parser)
-    add_json_option(parser)
+def _command(nouns: Commands, name: str, help_text: str, keys: str, run: Run) -> argparse.ArgumentParser:
+    parser = add_action(nouns, name, help_text, keys)
     parser.set_defaults(run=lambda arguments: run_async(_with_database(arguments, run)))
     return parser
 
 
-async def _with_database(arguments: argparse.Namespace, run: Any) -> int:  # noqa: ANN401  # one of the functions below
+async def _with_database(arguments: argparse.Namespace, run: Run) -> int:
     from forgetmenot.store.database import open_database
 
     async with open_database(existing_database(arguments)) as db:
-        return int(await run(arguments, db))
+        return await run(arguments, db)
 
 
 async def _list(arguments: argparse.Namespace, db: "Database") -> int:

@@ -4,10 +4,16 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+if TYPE_CHECKING:
+    from forgetmenot.store.database import Source
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
+"""What a command adds itself to."""
 DATABASE = "memory.sqlite3"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
@@ -29,6 +35,16 @@ def data_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("forgetmenot", appauthor=False))
+
+
+def add_action(actions: Commands, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:
+    """One action of a noun, with `--db` and `--json`; `keys` tells what is in the JSON."""
+    parser = actions.add_parser(
+        name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_db_option(parser)
+    add_json_option(parser)
+    return parser
 
 
 def add_db_option(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +76,34 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     if not path.is_file():
         raise InputError(f"There is no memory at {path} yet. Start the bot once, or name a file with --db.")
     return path
+
+
+async def known_viewer(source: "Source", login_or_id: str) -> str:
+    """The id of somebody the memory knows; an InputError names whoever it does not."""
+    from forgetmenot.errors import InputError
+    from forgetmenot.store import crowd
+
+    found = await crowd.find(source, login_or_id)
+    if found is None:
+        raise InputError(f"Nobody called {login_or_id} is known. Use a present login or a Twitch id.")
+    return found
+
+
+@contextmanager
+def text_lines(name: str) -> Iterator[Iterator[str]]:
+    """The lines of a file, or of standard input for `-`; an InputError where it cannot be read."""
+    from forgetmenot.errors import InputError
+
+    if name == "-":
+        yield iter(sys.stdin)
+        return
+    try:
+        with Path(name).open(encoding="utf-8") as file:
+            yield iter(file)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
 
 
 def printable(text: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from forgetmenot.cli.common import (
     SUMMARY_KEYS,
+    Commands,
     add_db_option,
     add_json_option,
     data_folder,
@@ -17,7 +18,7 @@ from forgetmenot.cli.common import (
 MODELS = ("offline", "gemini", "openai_compatible")
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the command's options."""
     parser = subparsers.add_parser(
         "demo",

@@ -3,6 +3,7 @@
 import argparse
 
 from forgetmenot.cli.common import (
+    Commands,
     add_config_option,
     add_db_option,
     add_json_option,
@@ -13,7 +14,7 @@ from forgetmenot.cli.common import (
 )
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the command's options."""
     parser = subparsers.add_parser(
         "dock",

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_config_option, add_db_option, database_path, run_async, say
+from forgetmenot.cli.common import Commands, add_config_option, add_db_option, database_path, run_async, say
 
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _TRIES = 5
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """The two commands."""
     login = subparsers.add_parser(
         "login",

@@ -4,33 +4,29 @@ What changes notes (undo, retract, pin, never) is cli/memory_changes; copies of 
 """
 
 import argparse
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from forgetmenot.cli.common import (
-    add_db_option,
-    add_json_option,
+    Commands,
+    add_action,
     database_path,
     emit,
     existing_database,
+    known_viewer,
     run_async,
     say,
     show_line,
+    text_lines,
 )
 from forgetmenot.cli.memory_changes import add_changes
 from forgetmenot.cli.memory_copies import add_copies
+from forgetmenot.cli.shown_notes import NOTE_KEYS, as_json, as_lines
 
 if TYPE_CHECKING:
-    from forgetmenot.domain.memory import Note
+    from forgetmenot.memory.notes.why import Explanation
     from forgetmenot.store.database import Database
-
-NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
-confidence (0 to 1), status (active, stale, expired, superseded, evicted, retracted), source_kind (command, import,
-self_claim, observed, reported), importance, topics, asked_with, created_at, last_confirmed_at, expires_at (null:
-permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times are ISO 8601, UTC."""
 
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
@@ -55,7 +51,7 @@ permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode"
 stand as <@id>. Only active notes unless --status says otherwise; no chat is in it."""
 
 
-def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser("memory", help="list, explain, correct, import and export what is remembered")
     actions = parser.add_subparsers(dest="memory_command", metavar="ACTION", required=True)
@@ -64,7 +60,7 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
         ("show", "one note", NOTE_KEYS, _show),
         ("why", "where a note comes from", WHY_KEYS, _why),
     ):
-        one = _action(actions, name, help_text, keys)
+        one = add_action(actions, name, help_text, keys)
         one.add_argument("id", type=int, metavar="ID", help="the note's number")
         one.set_defaults(run=lambda arguments, run=run: run_async(run(arguments)))
     _add_import(actions)
@@ -73,17 +69,8 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     add_copies(actions)
 
 
-def _action(actions: Any, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_db_option(parser)
-    add_json_option(parser)
-    return parser
-
-
-def _add_list(actions: Any) -> None:  # noqa: ANN401  # as above
-    parser = _action(actions, "list", "notes in the order of their ids", LIST_KEYS)
+def _add_list(actions: Commands) -> None:
+    parser = add_action(actions, "list", "notes in the order of their ids", LIST_KEYS)
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
     parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
     parser.add_argument("--limit", type=int, default=1_000, help="at most this many (default: 1000)")
@@ -91,16 +78,16 @@ def _add_list(actions: Any) -> None:  # noqa: ANN401  # as above
     parser.set_defaults(run=lambda arguments: run_async(_list(arguments)))
 
 
-def _add_import(actions: Any) -> None:  # noqa: ANN401  # as above
-    parser = _action(actions, "import", "take in notes from JSON lines", IMPORT_KEYS)
+def _add_import(actions: Commands) -> None:
+    parser = add_action(actions, "import", "take in notes from JSON lines", IMPORT_KEYS)
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--merge", action="store_true", help="confirm or supersede what is known")
     parser.add_argument("--unfiltered", action="store_true", help="leave out the filter for sensitive content")
     parser.set_defaults(run=lambda arguments: run_async(_import(arguments)))
 
 
-def _add_export(actions: Any) -> None:  # noqa: ANN401  # as above
-    parser = _action(actions, "export", "print notes as JSON lines", EXPORT_KEYS)
+def _add_export(actions: Commands) -> None:
+    parser = add_action(actions, "export", "print notes as JSON lines", EXPORT_KEYS)
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
     parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
     parser.set_defaults(run=lambda arguments: run_async(_export(arguments)))
@@ -114,27 +101,13 @@ async def _opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
         yield db
 
 
-async def _viewer(db: "Database", given: str | None) -> str | None:
-    from forgetmenot.errors import InputError
-    from forgetmenot.store import crowd
-
-    if given is None:
-        return None
-    found = await crowd.find(db, given)
-    if found is None:
-        raise InputError(f"Nobody called {given} is known. Use a present login or a Twitch id.")
-    return found
-
-
 async def _list(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import notes
-    from forgetmenot.text.mentions import show
 
     async with _opened(arguments) as db:
         found = await notes.page(
             db,
-            subject_id=await _viewer(db, arguments.viewer),
+            subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
             status=_status(arguments),
             limit=arguments.limit,
             after=arguments.after,
@@ -142,9 +115,8 @@ async def _list(arguments: argparse.Namespace) -> None:
         if arguments.json:
             emit({"notes": await as_json(db, found)})
             return
-        names = await names_for(db, found)
-        for note in found:
-            show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+        for line in await as_lines(db, found):
+            show_line(line)
 
 
 def _status(arguments: argparse.Namespace) -> str | None:
@@ -157,46 +129,8 @@ def _status(arguments: argparse.Namespace) -> str | None:
     return None if status == "all" else status
 
 
-async def as_json(db: "Database", found: "list[Note]") -> list[dict[str, object]]:
-    """Notes as the commands print them, with names in the place of mentions."""
-    from forgetmenot.memory.notes.why import names_for
-    from forgetmenot.store import crowd
-
-    names = await names_for(db, found)
-    logins = await crowd.logins(db, sorted({note.subject_id for note in found if note.subject_id is not None}))
-    return [_note(note, names, logins) for note in found]
-
-
-def _note(note: "Note", names: dict[str, str], logins: dict[str, str]) -> dict[str, object]:
-    from forgetmenot.clock import iso
-    from forgetmenot.text.mentions import show
-
-    return {
-        "id": note.id,
-        "scope": note.scope.value,
-        "viewer": logins.get(note.subject_id or ""),
-        "viewer_id": note.subject_id,
-        "fact": show(note.fact, names),
-        "confidence": round(note.confidence, 4),
-        "status": note.status.value,
-        "source_kind": note.source_kind.value,
-        "importance": note.importance.value,
-        "topics": list(note.topics),
-        "asked_with": list(note.asked_with),
-        "created_at": iso(note.created_at),
-        "last_confirmed_at": iso(note.last_confirmed_at),
-        "expires_at": None if note.expires_at is None else iso(note.expires_at),
-        "superseded_by": note.superseded_by,
-        "pinned": note.pinned,
-        "persona": note.persona,
-        "episode_ids": list(note.episode_ids),
-    }
-
-
 async def _show(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.notes.why import names_for
     from forgetmenot.store import notes
-    from forgetmenot.text.mentions import show
 
     async with _opened(arguments) as db:
         note = await notes.get(db, arguments.id)
@@ -205,8 +139,7 @@ async def _show(arguments: argparse.Namespace) -> None:
         if arguments.json:
             emit((await as_json(db, [note]))[0])
             return
-        names = await names_for(db, [note])
-        show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+        show_line((await as_lines(db, [note]))[0])
         show_line(f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}")
 
 
@@ -230,7 +163,7 @@ async def _why(arguments: argparse.Namespace) -> None:
         emit({"note": note, **_chain(told)})
 
 
-def _chain(told: Any) -> dict[str, object]:  # noqa: ANN401  # an Explanation; its module is imported late
+def _chain(told: "Explanation") -> dict[str, object]:
     from forgetmenot.clock import iso
     from forgetmenot.text.mentions import show
 
@@ -241,7 +174,7 @@ def _chain(told: Any) -> dict[str, object]:  # noqa: ANN401  # an Explanation; i
                 "kind": word.episode.kind.value,
                 "stream": word.episode.stream_id,
                 "stance": word.stance,
-                "speaker": told.names.get(word.speaker_id),
+                "speaker": told.names.get(word.speaker_id or ""),
                 "addressed": word.addressed,
                 "at": iso(word.at),
                 "summary": show(word.episode.summary, told.names),
@@ -264,7 +197,7 @@ async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.copies.transfer import import_notes
     from forgetmenot.store.database import open_database
 
-    with _lines(arguments.file) as lines:
+    with text_lines(arguments.file) as lines:
         async with open_database(database_path(arguments)) as db:
             report = await import_notes(
                 db, lines, now=SystemClock().now(), merge=arguments.merge, filtered=not arguments.unfiltered
@@ -286,26 +219,10 @@ async def _import(arguments: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _lines(name: str) -> Iterator[Iterator[str]]:
-    from forgetmenot.errors import InputError
-
-    if name == "-":
-        yield iter(sys.stdin)
-        return
-    try:
-        with Path(name).open(encoding="utf-8") as file:
-            yield iter(file)
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
-
-
 async def _export(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.copies.notes_out import export_notes
 
     async with _opened(arguments) as db:
-        subject = await _viewer(db, arguments.viewer)
+        subject = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
         async for line in export_notes(db, subject_id=subject, status=_status(arguments)):
             emit(line)

@@ -4,10 +4,11 @@ Nothing is deleted here: each change is a line in the note's history and can be 
 """
 
 import argparse
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, show_line
+from forgetmenot.cli.common import Commands, add_action, emit, existing_database, known_viewer, run_async, show_line
+from forgetmenot.cli.shown_notes import as_json, as_lines
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Note
@@ -26,10 +27,10 @@ SENTENCES = {
     "enough": "The list is full (200 entries). Take one off first with --remove.",
 }
 
-Change = Callable[["Database", int, int], Coroutine[Any, Any, None]]
+Change = Callable[["Database", int, int], Awaitable[None]]
 
 
-def add_changes(actions: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add_changes(actions: Commands) -> None:
     """Name the actions and their options."""
     changes: tuple[tuple[str, str, Change], ...] = (
         ("undo", "take back the last supersede or retraction of a note", _undo),
@@ -38,23 +39,14 @@ def add_changes(actions: Any) -> None:  # noqa: ANN401  # argparse does not name
         ("unpin", "let a pinned note live like the others", _unpin),
     )
     for name, help_text, change in changes:
-        parser = _parser(actions, name, help_text, CHANGED_KEYS)
+        parser = add_action(actions, name, help_text, CHANGED_KEYS)
         parser.add_argument("id", type=int, metavar="ID", help="the note's number")
         parser.set_defaults(run=lambda arguments, change=change: run_async(_changed(arguments, change)))
-    parser = _parser(actions, "never", "what is never brought up: show it, add to it, take off it", NEVER_KEYS)
+    parser = add_action(actions, "never", "what is never brought up: show it, add to it, take off it", NEVER_KEYS)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
     parser.add_argument("--remove", type=int, metavar="N", help="take entry N off the list")
     parser.set_defaults(run=lambda arguments: run_async(_never(arguments)))
-
-
-def _parser(actions: Any, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_db_option(parser)
-    add_json_option(parser)
-    return parser
 
 
 def _refusal(rule: str) -> Exception:
@@ -76,20 +68,15 @@ async def _changed(arguments: argparse.Namespace, change: Change) -> None:
             raise _refusal(refused.rule) from None
         note = await notes.get(db, arguments.id)
         if note is not None:
-            await _print(db, note, as_json=arguments.json)
+            await _print(db, note, machine=arguments.json)
 
 
-async def _print(db: "Database", note: "Note", *, as_json: bool) -> None:
-    from forgetmenot.cli import memory
-    from forgetmenot.memory.notes.why import names_for
-    from forgetmenot.text.mentions import show
-
-    if as_json:
-        emit((await memory.as_json(db, [note]))[0])
+async def _print(db: "Database", note: "Note", *, machine: bool) -> None:
+    if machine:
+        emit((await as_json(db, [note]))[0])
         return
-    names = await names_for(db, [note])
     pinned = ", pinned" if note.pinned else ""
-    show_line(f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}")
+    show_line((await as_lines(db, [note]))[0])
     show_line(f"  {note.status.value}{pinned}")
 
 
@@ -130,30 +117,21 @@ async def _never(arguments: argparse.Namespace) -> None:
         if arguments.remove is not None and not await never.allow_again(db, arguments.remove):
             raise _refusal(f"there is no entry {arguments.remove}")
         if arguments.words:
-            viewer_id, now = await _viewer(db, arguments.viewer), SystemClock().now()
+            viewer_id = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+            now = SystemClock().now()
             try:
                 await never.leave_alone(db, viewer_id, " ".join(arguments.words), by=None, at=now)
             except Refused as refused:
                 raise _refusal(refused.rule) from None
-        await _list(db, as_json=arguments.json)
+        await _list(db, machine=arguments.json)
 
 
-async def _viewer(db: "Database", given: str | None) -> str | None:
-    from forgetmenot.errors import InputError
-    from forgetmenot.store import crowd
-
-    found = await crowd.find(db, given) if given is not None else None
-    if given is not None and found is None:
-        raise InputError(f"Nobody called {given} is known. Use a present login or a Twitch id.")
-    return found
-
-
-async def _list(db: "Database", *, as_json: bool) -> None:
+async def _list(db: "Database", *, machine: bool) -> None:
     from forgetmenot.store import crowd, never
 
     rows = await never.listed(db)
     logins = await crowd.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
-    if as_json:
+    if machine:
         emit({"never": [_row(row, logins) for row in rows]})
         return
     for row in rows:

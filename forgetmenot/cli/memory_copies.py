@@ -3,11 +3,10 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from forgetmenot.cli.common import (
-    add_db_option,
-    add_json_option,
+    Commands,
+    add_action,
     database_path,
     emit,
     existing_database,
@@ -24,24 +23,15 @@ before is saved among the backups. JSON: {"restored": true, "notes", "episodes",
 "saved": path or null}; erased and opted_out count people, forgotten counts facts."""
 
 
-def add_copies(actions: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add_copies(actions: Commands) -> None:
     """Name the actions and their options."""
-    making = _parser(actions, "backup", "copy the memory, without chat", BACKUP_KEYS)
+    making = add_action(actions, "backup", "copy the memory, without chat", BACKUP_KEYS)
     making.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
     making.set_defaults(run=lambda arguments: run_async(_backup(arguments)))
-    going_back = _parser(actions, "restore", "go back to a backup", RESTORE_KEYS)
+    going_back = add_action(actions, "restore", "go back to a backup", RESTORE_KEYS)
     going_back.add_argument("path", type=Path, metavar="PATH", help="the backup")
     going_back.add_argument("--yes", action="store_true", help="do not ask")
     going_back.set_defaults(run=lambda arguments: run_async(_restore(arguments)))
-
-
-def _parser(actions: Any, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_db_option(parser)
-    add_json_option(parser)
-    return parser
 
 
 async def _backup(arguments: argparse.Namespace) -> None:

@@ -2,9 +2,10 @@
 
 import argparse
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forgetmenot.cli.common import (
+    Commands,
     add_config_option,
     add_db_option,
     add_json_option,
@@ -32,7 +33,7 @@ TABLE_KEYS = """JSON: {"actions": [{"name", "class", "mode" (off, shadow, ask, l
 "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
 
-def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser("policy", help="see what the bot may do, and try a proposal")
     nouns = parser.add_subparsers(dest="policy_command", metavar="ACTION", required=True)

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_config_option, add_db_option, add_json_option, show_line
+from forgetmenot.cli.common import Commands, add_config_option, add_db_option, add_json_option, show_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ others), episodes (episodes, past_episode), lines of chat (own_messages, chat, m
 (bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left out."""
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the options."""
     parser = subparsers.add_parser(
         "prompt",

@@ -1,11 +1,21 @@
 """`forgetmenot recall`: the notes that would be recalled for a message, in order."""
 
 import argparse
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, show_line
+from forgetmenot.cli.common import (
+    Commands,
+    add_db_option,
+    add_json_option,
+    emit,
+    existing_database,
+    known_viewer,
+    run_async,
+    show_line,
+    text_lines,
+)
+from forgetmenot.cli.shown_notes import as_json
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Recalled
@@ -18,9 +28,9 @@ KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", 
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 
 
-def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add(subparsers: Commands) -> None:
     """Name the command and its options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+    parser = subparsers.add_parser(
         "recall",
         help="show what would be recalled for a message",
         description="The notes about a viewer that would be recalled for a message, best first.",
@@ -29,7 +39,7 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     )
     parser.add_argument("text", nargs="?", metavar="TEXT", help="the message")
     parser.add_argument("--viewer", metavar="LOGIN", help="whom it is about (login or id)")
-    parser.add_argument("--batch", type=Path, metavar="FILE", help="questions as JSON lines")
+    parser.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
     parser.add_argument("--limit", type=int, default=10, help="at most this many notes (default: 10)")
     parser.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
     add_db_option(parser)
@@ -69,13 +79,7 @@ def _now(arguments: argparse.Namespace) -> int:
 
 
 async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
-    from forgetmenot.cli.memory import as_json
-    from forgetmenot.errors import InputError
-    from forgetmenot.store import crowd
-
-    viewer = await crowd.find(db, arguments.viewer)
-    if viewer is None:
-        raise InputError(f"Nobody called {arguments.viewer} is known. Use a present login or a Twitch id.")
+    viewer = await known_viewer(db, arguments.viewer)
     started = perf_counter()
     found = await recall.about_viewer(viewer, recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
@@ -94,18 +98,11 @@ def _ranked(found: "list[Recalled]", shown: list[dict[str, object]]) -> list[dic
     ]
 
 
-async def _batch(db: "Database", recall: "Recall", path: Path) -> None:
-    from forgetmenot.errors import InputError
-
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    emit(await _answer(db, recall, number, line))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
+async def _batch(db: "Database", recall: "Recall", name: str) -> None:
+    with text_lines(name) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                emit(await _answer(db, recall, number, line))
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
@@ -132,6 +129,3 @@ def _question_type() -> Any:  # noqa: ANN401  # a class made late, so that msgsp
     return msgspec.defstruct(
         "Question", [("id", str | int), ("viewers", list[str]), ("text", str), ("limit", int, 10)], frozen=True
     )
-
-
-__all__ = ["add"]

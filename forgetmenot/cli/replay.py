@@ -6,13 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from forgetmenot.cli.common import SUMMARY_KEYS, add_config_option, add_json_option, emit, run_async, say
+from forgetmenot.cli.common import SUMMARY_KEYS, Commands, add_config_option, add_json_option, emit, run_async, say
 
 FORMATS = ("irc", "csv", "jsonl")
 MODELS = ("offline", "gemini", "openai_compatible")
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the command's options."""
     parser = subparsers.add_parser(
         "replay",

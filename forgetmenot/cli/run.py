@@ -2,10 +2,10 @@
 
 import argparse
 
-from forgetmenot.cli.common import add_config_option, add_db_option, database_path, run_async, say
+from forgetmenot.cli.common import Commands, add_config_option, add_db_option, database_path, run_async, say
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the command's options."""
     parser = subparsers.add_parser(
         "run",

@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_json_option, emit, run_async, say
+from forgetmenot.cli.common import Commands, add_json_option, emit, run_async, say
 
 if TYPE_CHECKING:
     from forgetmenot.sim.twitch import TwitchSim
@@ -18,7 +18,7 @@ where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any s
 PLACES = ("helix", "oauth", "irc")
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """The command's options."""
     parser = subparsers.add_parser(
         "sim",

@@ -2,12 +2,20 @@
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_db_option, add_json_option, emit, existing_database, run_async, say, show_line
+from forgetmenot.cli.common import (
+    Commands,
+    add_action,
+    emit,
+    existing_database,
+    known_viewer,
+    run_async,
+    say,
+    show_line,
+)
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database
@@ -25,7 +33,7 @@ OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 Action = Callable[["Database", str, argparse.Namespace], Awaitable[int | None]]
 
 
-def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this type
+def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser("viewer", help="show, hand over or erase what is held about one person")
     actions = parser.add_subparsers(dest="viewer_command", metavar="ACTION", required=True)
@@ -38,33 +46,18 @@ def add(subparsers: Any) -> None:  # noqa: ANN401  # argparse does not name this
     _action(actions, "optin", "take that back", OPT_KEYS, _opt_in)
 
 
-def _action(actions: Any, name: str, words: str, keys: str, do: Action) -> argparse.ArgumentParser:  # noqa: ANN401  # as above
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=words, description=words, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def _action(actions: Commands, name: str, words: str, keys: str, do: Action) -> argparse.ArgumentParser:
+    parser = add_action(actions, name, words, keys)
     parser.add_argument("login", metavar="LOGIN", help="their present login, or their Twitch id")
-    add_db_option(parser)
-    add_json_option(parser)
     parser.set_defaults(run=lambda arguments: run_async(_run(do, arguments)))
     return parser
 
 
 async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
-    async with _opened(arguments) as (db, viewer_id):
-        return await do(db, viewer_id, arguments)
-
-
-@asynccontextmanager
-async def _opened(arguments: argparse.Namespace) -> "AsyncIterator[tuple[Database, str]]":
-    from forgetmenot.errors import InputError
-    from forgetmenot.store import crowd
     from forgetmenot.store.database import open_database
 
     async with open_database(existing_database(arguments)) as db:
-        viewer_id = await crowd.find(db, arguments.login)
-        if viewer_id is None:
-            raise InputError(f"Nobody called {arguments.login} is known. Use a present login or a Twitch id.")
-        yield db, viewer_id
+        return await do(db, await known_viewer(db, arguments.login), arguments)
 
 
 async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:

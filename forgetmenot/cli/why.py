@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import add_db_option, add_json_option, show_line
+from forgetmenot.cli.common import Commands, add_db_option, add_json_option, show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ replies or actions; `text` is the row as it reads today; `score` is what recall 
 Without an id: {"replies": [the first seven keys of each, newest first]}."""
 
 
-def add(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add(subparsers: Commands) -> None:
     """Name the options."""
     parser = subparsers.add_parser(
         "why",
