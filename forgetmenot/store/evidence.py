@@ -72,6 +72,16 @@ async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
     return [(row[0], row[1]) for row in rows]
 
 
+async def says(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
+    """Whether this person's word in this episode is evidence for a note already."""
+    row = await source.row(
+        "SELECT 1 FROM note_evidence"
+        " WHERE note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'",
+        (note_id, episode_id, speaker_id),
+    )
+    return row is not None
+
+
 async def streams_of(source: Source, note_ids: Iterable[int]) -> dict[int, tuple[int, ...]]:
     """The streams in which each of these notes was stated or confirmed, oldest first."""
     rows = await source.rows(

@@ -348,6 +348,24 @@ async def test_an_episode_that_was_summarised_again_meanwhile_is_read_anew(world
     assert len(model.requests) == 2
 
 
+async def test_an_episode_that_is_read_again_confirms_nothing_that_it_said(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    """A line of it was cleared: it is summarised and read anew, and is still one occasion."""
+    first, second = await world.stream(), await world.stream()
+    await learn(change(confidence=0.5), stream_id=first)
+    await learn(change(confidence=0.5), stream_id=second)
+    [before] = await notes.of_subject(world.db, "1")
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE episodes SET extracted_at = NULL")
+    extractor, _ = world.extractor(*[json.dumps({"changes": [change()]})] * 2)
+    await extractor.run_pass()
+    [after] = await notes.of_subject(world.db, "1")
+    assert after == before
+    rows = await world.db.rows("SELECT episode_id, stance FROM note_evidence ORDER BY episode_id")
+    assert [tuple(row) for row in rows] == [(1, "stated"), (2, "confirmed")]
+
+
 async def test_the_model_may_confirm_in_other_words_by_number(world: "World", learn: Learn, change: Change) -> None:
     await learn(change(fact="plays drums", lifetime="7d"))
     [note] = await notes.of_subject(world.db, "1")

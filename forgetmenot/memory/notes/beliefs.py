@@ -206,7 +206,13 @@ def _stance(note_id: int, said: Said, stance: str) -> Stance:
 
 
 async def _confirm(tx: Transaction, note: Note, new: NewNote, said: Said, now: int) -> None:
-    """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts."""
+    """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts.
+
+    An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
+    """
+    stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
+    if not stronger and await evidence.says(tx, note.id, said.episode_id, said.speaker_id):
+        return
     again = await _is_new_occasion(tx, note, said)
     source = await _strongest(tx, note, new.source_kind, said)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
