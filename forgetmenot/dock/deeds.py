@@ -1,9 +1,11 @@
 """What can be done from the page: `POST /api/do/NAME` with a small JSON body, answered with {"ok", "line"}."""
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 
 from forgetmenot.dock.desk import DESK, Desk, answer, refusal
 from forgetmenot.errors import ModelError
@@ -13,14 +15,14 @@ from forgetmenot.ports import Control, Told
 class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A deed's body; which of these it needs is the deed's own."""
 
-    id: int = 0
+    id: Annotated[int, Meta(ge=0, le=2**53)] = 0
     viewer: str | None = None
     text: str = ""
     on: bool = True
     minutes: int = 0
     table: str = ""
     key: str = ""
-    value: msgspec.Raw = msgspec.Raw(b"null")
+    value: object = None
 
 
 Deed = Callable[[Control, Body], Awaitable[Told]]
@@ -28,7 +30,7 @@ LONGEST_TEXT = 4_000
 
 
 async def _set(control: Control, body: Body) -> Told:
-    return await control.change_setting(body.table, body.key, msgspec.json.decode(body.value))
+    return await control.change_setting(body.table, body.key, body.value)
 
 
 async def _erase(control: Control, body: Body) -> Told:
@@ -81,7 +83,7 @@ async def _body(request: web.Request) -> Body | None:
     """The body, or None for what is none."""
     try:
         body = msgspec.json.decode(await request.read(), type=Body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, web.RequestPayloadError):
         return None
     return body if len(body.text) <= LONGEST_TEXT else None
 

@@ -52,7 +52,9 @@ def parse_settings(text: str, source: str) -> Settings:
     """Settings from TOML text. Raises SettingsError, which names source, table and key."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise SettingsError(f"{source} is nested too deeply. Write each table as [table] and key = value.") from None
+    except ValueError as error:  # also a number of thousands of digits, which is no error of tomllib's
         raise SettingsError(f"{source} is not valid TOML: {error}.") from error
     _refuse_unknown(table, source)
     settings = convert(table, source)

@@ -10,9 +10,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+MOST = 1_000_000_000
+"""No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
-Positive = Annotated[int, Meta(ge=1)]
-Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Seconds = Annotated[float, Meta(ge=0, le=MOST)]
 
 
 class Mode(StrEnum):
@@ -61,8 +64,8 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     irc_url: str = "wss://irc-ws.chat.twitch.tv:443"
     helix_url: str = "https://api.twitch.tv/helix"
     id_url: str = "https://id.twitch.tv"
-    channel_state_every_s: Annotated[int, Meta(ge=5)] = 150
-    idle_timeout_s: Annotated[int, Meta(ge=1)] = 360
+    channel_state_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 150
+    idle_timeout_s: Annotated[int, Meta(ge=1, le=MOST)] = 360
 
 
 class BotSettings(Table, frozen=True, kw_only=True):
@@ -93,12 +96,12 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     """How chat becomes memory."""
 
     raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24
-    compaction_every_s: Annotated[int, Meta(ge=5)] = 180
+    compaction_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 180
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
     silence_min: Positive = 30
     summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
-    stream_gap_h: Annotated[float, Meta(gt=0)] = 12
+    stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
     stream_flap_min: Count = 10
     notes_per_episode: Annotated[int, Meta(ge=0, le=20)] = 8
     notes_per_subject_stream: Positive = 20
@@ -125,7 +128,7 @@ class RecallSettings(Table, frozen=True, kw_only=True):
 class PromptSettings(Table, frozen=True, kw_only=True):
     """The budget of one reply's input."""
 
-    budget_tokens: Annotated[int, Meta(ge=500)] = 4000
+    budget_tokens: Annotated[int, Meta(ge=500, le=MOST)] = 4000
     prefix_share: Annotated[float, Meta(gt=0, lt=1)] = 0.6
     instructions_tokens: Positive = 900
     viewer_memory_tokens: Positive = 400
@@ -138,8 +141,8 @@ class ReplySettings(Table, frozen=True, kw_only=True):
     """When the bot answers, and what may be in it."""
 
     max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
-    spontaneous_gap_s: float = 2
-    viewer_gap_s: float = 10
+    spontaneous_gap_s: Seconds = 2
+    viewer_gap_s: Seconds = 10
     stale_after_s: Positive = 30
     follow_up_s: Count = 180
     allow_links: bool = False
@@ -151,7 +154,7 @@ class SendingSettings(Table, frozen=True, kw_only=True):
 
     per_30s: Annotated[int, Meta(ge=1, le=20)] = 20
     per_30s_as_moderator: Annotated[int, Meta(ge=1, le=100)] = 100
-    same_text_s: Annotated[int, Meta(ge=30)] = 30
+    same_text_s: Annotated[int, Meta(ge=30, le=MOST)] = 30
 
 
 class ActionSettings(Table, frozen=True, kw_only=True):
@@ -182,8 +185,8 @@ class ModelSettings(Table, frozen=True, kw_only=True):
     base_url: str = ""
     api_version: str = "v1beta"
     api_key_env: str = "GEMINI_API_KEY"
-    reply_timeout_s: Annotated[float, Meta(gt=0)] = 12
-    memory_timeout_s: Annotated[float, Meta(gt=0)] = 60
+    reply_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 12
+    memory_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 60
     retries: Annotated[int, Meta(ge=0, le=5)] = 2
     concurrency: Positive = 4
     reply_output_tokens: Positive = 400

@@ -1,12 +1,13 @@
 """Who may look and who may act."""
 
+import asyncio
 import stat
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from forgetmenot.dock.security import COOKIE_LASTS_S, TOKEN_FILE, check_host, token_in
+from forgetmenot.dock.security import COOKIE_LASTS_S, TOKEN_FILE, TOKEN_HEADER, check_host, token_in
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import parse_settings
 from tests.dock.conftest import Served
@@ -78,6 +79,47 @@ async def test_acting_needs_the_cookie_the_origin_and_the_token_in_its_header(do
     assert dock.control.asked == []
     assert await dock.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done."})
     assert dock.control.asked == [("approve", 3)]
+
+
+async def _raw(dock: Served, head: str, *lines: bytes) -> bytes:
+    """The first line of the answer to a request that no well-made client sends."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", dock.port)
+    host = f"Host: 127.0.0.1:{dock.port}".encode()
+    writer.write(b"\r\n".join([head.encode() + b" HTTP/1.1", host, *lines, b"", b""]))
+    await writer.drain()
+    answer = await reader.readline()
+    writer.close()
+    return answer
+
+
+async def test_a_cookie_or_a_token_that_is_no_text_is_a_wrong_one(dock: Served) -> None:
+    name = f"forgetmenot_dock_{dock.port}".encode()
+    assert b" 401 " in await _raw(dock, "GET /api/now", b"Cookie: " + name + b"=\xff\xfe")
+    async with dock.client.get(f"{dock.origin}/?token={dock.token}") as entered:
+        cookie = f"Cookie: {entered.headers['Set-Cookie'].split(';')[0]}".encode()
+    origin, kind = f"Origin: {dock.origin}".encode(), b"Content-Type: application/json"
+    answer = await _raw(dock, "POST /api/do/approve", cookie, origin, kind, b"X-Dock-Token: \xff", b"Content-Length: 0")
+    assert b" 403 " in answer
+    assert dock.control.asked == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *('{"id":1e400}', f'{{"id":{2**63}}}', '{"id":-1}', '{"id":"3"}', '{"value":1e999}', "[]", ""),
+        *('{"text":"\\ud800"}', '{"value":' + "[" * 20_000 + "]" * 20_000 + "}"),
+    ],
+)
+async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served, body: str) -> None:
+    await dock.enter()
+    headers = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/json"}
+    for path in ("/api/do/approve", "/api/do/set", "/api/try"):
+        async with dock.client.post(dock.origin + path, data=body.encode(), headers=headers) as answer:
+            assert answer.status == 400
+    packed = {**headers, "Content-Encoding": "gzip"}
+    async with dock.client.post(f"{dock.origin}/api/do/approve", data=b"no gzip", headers=packed) as answer:
+        assert answer.status == 400
+    assert dock.control.asked == []
 
 
 async def test_nothing_is_changed_by_asking(dock: Served) -> None:

@@ -49,6 +49,12 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ("name = 1", "no key `name`"),
         ("bot = 1", "`bot` must be a table, written as [bot]"),
         ("[bot", "not valid TOML"),
+        ("[recall]\nchannel_notes = 1" + "0" * 30, "[recall], key `channel_notes`"),
+        ("[recall]\nchannel_notes = " + "9" * 5_000, "not valid TOML"),
+        ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
+        ("[reply]\nspontaneous_gap_s = -1", "[reply], key `spontaneous_gap_s`"),
+        ("[model]\nreply_timeout_s = inf", "[model], key `reply_timeout_s`"),
+        ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],
 )
