@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain.action import Outcome
+from forgetmenot.domain.action import Outcome, Penalty, RoomModes
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 
@@ -91,6 +91,18 @@ class Moderation(Protocol):
 
     async def is_immune(self, user_id: str) -> bool:
         """Ask Twitch whether this viewer is the broadcaster, a moderator or a VIP."""
+        ...
+
+    async def penalty_of(self, user_id: str) -> Penalty | None:
+        """Ask Twitch which ban or timeout this viewer is under now; None for neither."""
+        ...
+
+    async def room_modes(self) -> RoomModes:
+        """Ask Twitch which of the room's modes are on now."""
+        ...
+
+    async def title_and_category(self) -> tuple[str, str]:
+        """Ask Twitch how the channel's title and category read now."""
         ...
 
 

@@ -14,7 +14,7 @@ import pytest
 from forgetmenot.actions.entry import Hands
 from forgetmenot.actions.executor import Executor
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
@@ -133,6 +133,15 @@ class FakeModeration:
 
     async def is_immune(self, user_id: str) -> bool:
         return self.immune
+
+    async def penalty_of(self, user_id: str) -> Penalty | None:
+        return None
+
+    async def room_modes(self) -> RoomModes:
+        return RoomModes(None, emote_only=False)
+
+    async def title_and_category(self) -> tuple[str, str]:
+        return "", ""
 
 
 class NoMemory:

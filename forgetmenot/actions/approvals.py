@@ -1,8 +1,8 @@
 """What waits for a person: the list, yes, no, undo, and taking back what never stays.
 
 Promises: a waiting action lapses after its five minutes; approving decides again with fresh facts and acts at most
-once; what must be taken back is, also after a crash, and is tried again while Twitch is away. Who may approve is the
-caller's to check.
+once; what a crash interrupted is looked up at Twitch, and never done again; what must be taken back is, also after a
+crash, and is tried again while Twitch is away. Who may approve is the caller's to check.
 """
 
 from collections.abc import Callable
@@ -22,6 +22,11 @@ from forgetmenot.store.database import Database
 
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
+_LEFT = {
+    True: (Status.DONE, "asked at the next start, Twitch says that it is so"),
+    False: (Status.FAILED, "asked at the next start, Twitch says that it is not so"),
+    None: (Status.UNKNOWN, "Twitch could not be asked, or cannot tell"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +105,8 @@ class Approvals:
 
     async def start(self) -> None:
         """After a start: nothing that a crash interrupted is repeated, and what must be taken back is."""
-        async with self._db.write() as tx:
-            await action_logs.give_up_running(tx, self._clock.now())
+        for row in await action_logs.running(self._db):
+            await self._settle_left(row)
         await self.take_back()
 
     async def work_off(self) -> None:
@@ -119,12 +124,24 @@ class Approvals:
         for row in await action_logs.due_for_revert(self._db, self._clock.now()):
             await self._take_back(row)
 
+    async def _settle_left(self, row: LoggedAction) -> None:
+        """What became of what a crash left running: Twitch is asked, where it can tell."""
+        holds = await self._executor.performer.look_up(find(row.name), job_of(row))
+        status, said = _LEFT[holds]
+        async with self._db.write() as tx:
+            await action_logs.settle(tx, row.id, status, f"The program stopped meanwhile; {said}.", self._clock.now())
+        log.warning("an action was interrupted", action=row.id, name=row.name, outcome=status)
+
     async def _take_back(self, row: LoggedAction) -> None:
         action = undoable(row)
         if action is None or action.undo is None:
             outcome = Outcome(OutcomeKind.REFUSED, "it cannot be taken back")
         else:
             outcome = await self._executor.performer.call(action.undo, job_of(row))
+            if _refused(outcome) and await self._executor.performer.look_up(action, job_of(row)) is False:
+                outcome = Outcome(
+                    OutcomeKind.DONE
+                )  # somebody was faster, or a crash came between the deed and its note
         if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
             self._mode_off(action.mode)
         now = self._clock.now()

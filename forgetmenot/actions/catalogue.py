@@ -1,8 +1,10 @@
 """Everything the bot can do, one small entry each. Adding an action is adding an entry here, and nothing else.
 
-`run` and `undo` make exactly one call through the ports and return what came of it; they decide nothing.
+`run` and `undo` make exactly one call through the ports and return what came of it; they decide nothing. `lookup` asks
+Twitch whether what a crash interrupted holds; where Helix cannot tell (a deleted message, a clip) there is none.
 """
 
+from forgetmenot.actions import lookups
 from forgetmenot.actions.entry import Action, ActionClass, Hands, Job, Kind, Parameter
 from forgetmenot.domain.action import Outcome
 
@@ -141,13 +143,13 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
-        scope=BANS, undo=_lift, harms=True, consent=True, playful=True, needs_live=True,
+        scope=BANS, undo=_lift, lookup=lookups.is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
         tells=TIMED_OUT,
     ),
     Action(
         "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
-        scope=BANS, own_only=True, absent=True,
+        scope=BANS, lookup=lookups.is_free, own_only=True, absent=True,
         tells="lifted|unmuted|untimed",
     ),
     Action(
@@ -165,7 +167,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
         (_seconds(10, 60, "60"), Parameter("gap", Kind.SECONDS, least=3, most=30, default="5")),
-        scope=CHAT_MODES, undo=_unslow, reverts=True, channel_wide=True, needs_live=True, mode="slow",
+        scope=CHAT_MODES, undo=_unslow, lookup=lookups.is_slow, reverts=True, channel_wide=True, needs_live=True,
+        mode="slow",
         asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
         tells=r"slow[\s-]?mode|slowed",
@@ -173,35 +176,36 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "emote_only", B, "allow nothing but emotes for up to a minute", "Emotes only for {seconds} s.", _emote_only,
         (_seconds(10, 60, "30"),),
-        scope=CHAT_MODES, undo=_all_words, reverts=True, channel_wide=True, playful=True, needs_live=True,
-        mode="emote_only",
+        scope=CHAT_MODES, undo=_all_words, lookup=lookups.is_emote_only, reverts=True, channel_wide=True, playful=True,
+        needs_live=True, mode="emote_only",
         asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
         "|emotes? ?only$",
         tells=r"emotes?[\s-]?only",
     ),
     Action(
         "ban", C, "ban somebody", "{target} is banned.", _ban, (TARGET, _text("reason", 200, "")),
-        scope=BANS, undo=_lift, harms=True,
+        scope=BANS, undo=_lift, lookup=lookups.is_banned, harms=True,
         tells="bann(?:ed|ing)|ban(?:s|hammer)?|kick(?:ed|ing)",
     ),
     Action(
-        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS, absent=True,
+        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS, lookup=lookups.is_free,
+        absent=True,
         tells="unbann?(?:ed|ing)?",
     ),
     Action(
         "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
-        scope=BANS, undo=_lift, harms=True,
+        scope=BANS, undo=_lift, lookup=lookups.is_timed_out, harms=True,
         tells=TIMED_OUT,
     ),
     Action(
         "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
-        scope="channel:manage:broadcast",
+        scope="channel:manage:broadcast", lookup=lookups.has_title,
         tells="renam(?:ed|ing)|chang(?:ed|ing)", of="title|stream",
     ),
     Action(
         "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
-        scope="channel:manage:broadcast",
+        scope="channel:manage:broadcast", lookup=lookups.has_category,
         tells="chang(?:ed|ing)", of="category|game",
     ),
 )  # fmt: skip

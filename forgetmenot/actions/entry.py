@@ -72,6 +72,7 @@ class Job:
     asked_by: str
     target_login: str = ""
     message_id: str = ""  # the target's last message
+    at: int = 0  # when it was proposed (ms)
 
     @property
     def target(self) -> str:
@@ -85,6 +86,7 @@ class Job:
 
 
 Runner = Callable[[Hands, Job], Awaitable[Outcome]]
+Lookup = Callable[[Hands, Job, int], Awaitable[bool | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class Action:
     params: tuple[Parameter, ...] = ()
     scope: str = ""  # the right that Twitch asks for
     undo: Runner | None = None
+    lookup: Lookup | None = None  # asks Twitch, now (ms), whether what a crash interrupted holds; None: not to be told
     cooldown_s: int = 0
     reverts: bool = False  # taken back by itself after `seconds`
     needs_live: bool = False

@@ -59,6 +59,16 @@ class Performer:
         except ForgetMeNotError as error:
             return Outcome(_kind(error), f"{type(error).__name__}: {error}")
 
+    async def look_up(self, action: Action | None, job: Job) -> bool | None:
+        """Whether what was begun holds at Twitch; None where Twitch cannot tell, or could not be asked."""
+        if action is None or action.lookup is None:
+            return None
+        try:
+            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
+                return await action.lookup(self._hands, job, self._clock.now())
+        except (TimeoutError, ForgetMeNotError):
+            return None
+
     async def is_immune(self, user_id: str) -> bool | None:
         """What Twitch says; None where it could not be asked."""
         try:
@@ -93,7 +103,7 @@ async def switch_on(db: Database, name: str, now: int) -> list[str]:
 
 def job_of(row: LoggedAction, login: str = "", message_id: str = "") -> Job:
     """What a logged row asks to be done."""
-    return Job(params=row.params, asked_by=row.asked_by or "", target_login=login, message_id=message_id)
+    return Job(row.params, asked_by=row.asked_by or "", target_login=login, message_id=message_id, at=row.at)
 
 
 def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:

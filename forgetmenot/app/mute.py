@@ -1,6 +1,7 @@
 """The hands of a bot without an account: it listens, remembers and thinks, and every deed is a refusal that says so."""
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.errors import TwitchLoginNeeded
 
 NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot login")
 
@@ -59,3 +60,15 @@ class Mute:
     async def is_immune(self, _user_id: str) -> bool:
         """Whoever cannot be asked about is left alone."""
         return True
+
+    async def penalty_of(self, _user_id: str) -> Penalty | None:
+        """Nothing can be asked. Raises TwitchLoginNeeded, as do the next two."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
+
+    async def room_modes(self) -> RoomModes:
+        """Nothing can be asked."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
+
+    async def title_and_category(self) -> tuple[str, str]:
+        """Nothing can be asked."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)

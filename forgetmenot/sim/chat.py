@@ -81,9 +81,9 @@ class Chat:
         self.world.deleted.add(message_id)
         await self.irc.broadcast(lines.clear_message(self.world, said))
 
-    async def clear_person(self, user: User, seconds: int | None) -> None:
-        """Time somebody out, or ban them (None)."""
-        self.world.bans[user.id] = FOREVER if seconds is None else self.world.now() + seconds * 1_000
+    async def clear_person(self, user: User, seconds: int | None, by: User | None = None, reason: str = "") -> None:
+        """Time somebody out, or ban them (None); `by` the streamer, unless another moderator is named."""
+        self.world.ban(user.id, seconds, by, reason)
         self.world.deleted.update(said.id for said in self.said if said.user.id == user.id)
         await self.irc.broadcast(lines.clear_chat(self.world, user, seconds))
 

@@ -59,9 +59,10 @@ class Moderation:
         data = call.body.get("data")
         wanted = data if isinstance(data, dict) else {}
         user, seconds = self._bannable(str(wanted.get("user_id", ""))), _duration(wanted.get("duration"))
-        if len(str(wanted.get("reason", ""))) > 500:
+        reason = str(wanted.get("reason", ""))
+        if len(reason) > 500:
             raise Refused(400, "The reason is too long.")
-        await self.chat.clear_person(user, seconds)
+        await self.chat.clear_person(user, seconds, self.world.by_id(call.token.user_id), reason)
         now = self.world.now()
         end = None if seconds is None else stamp(now + seconds * 1_000)
         who = {"broadcaster_id": self.world.room_id, "moderator_id": call.token.user_id, "user_id": user.id}
@@ -88,7 +89,7 @@ class Moderation:
         return nothing()
 
     async def banned(self, call: Call) -> web.Response:
-        """GET moderation/banned."""
+        """GET moderation/banned: for the broadcaster only, whoever made the ban."""
         as_broadcaster(self.world, call)
         call.scope("moderation:read", "moderator:manage:banned_users")
         wanted = call.query.get("user_id", [])
@@ -96,10 +97,10 @@ class Moderation:
         return ok([self._ban_of(user) for user in users if not wanted or user.id in wanted], pagination={})
 
     def _ban_of(self, user: User) -> dict[str, str]:
-        until, owner = self.world.bans[user.id], self.world.owner
-        end = "" if until == FOREVER else stamp(until)
-        moderator = {"moderator_id": owner.id, "moderator_login": owner.login, "moderator_name": owner.name}
-        return _person(user) | {"expires_at": end, "created_at": stamp(self.world.now()), "reason": ""} | moderator
+        ban = self.world.bans[user.id]
+        end = "" if ban.until == FOREVER else stamp(ban.until)
+        moderator = {"moderator_id": ban.by.id, "moderator_login": ban.by.login, "moderator_name": ban.by.name}
+        return _person(user) | {"expires_at": end, "created_at": stamp(ban.since), "reason": ban.reason} | moderator
 
     async def delete(self, call: Call) -> web.Response:
         """DELETE moderation/chat: one message, or without an id the whole chat."""

@@ -231,13 +231,13 @@ class TwitchSim:
         """A moderator deletes a message. Raises KeyError for one that was never said."""
         await self.chat.clear_message(message_id)
 
-    async def timeout(self, login: str, seconds: int) -> None:
-        """A moderator times somebody out."""
-        await self.chat.clear_person(self.world.user(login), seconds)
+    async def timeout(self, login: str, seconds: int, by: str = "") -> None:
+        """A moderator times somebody out; the streamer, unless another is named."""
+        await self.chat.clear_person(self.world.user(login), seconds, self.world.user(by) if by else None)
 
-    async def ban(self, login: str) -> None:
-        """A moderator bans somebody."""
-        await self.chat.clear_person(self.world.user(login), None)
+    async def ban(self, login: str, by: str = "") -> None:
+        """A moderator bans somebody; the streamer, unless another is named."""
+        await self.chat.clear_person(self.world.user(login), None, self.world.user(by) if by else None)
 
     async def clear_chat(self) -> None:
         """A moderator clears the whole chat."""

@@ -42,6 +42,16 @@ class Said:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Ban:
+    """Who may not write: until when (ms; FOREVER for a ban, as against a timeout), since when, by whom, and why."""
+
+    until: int
+    since: int
+    by: User
+    reason: str = ""
+
+
 @dataclass(slots=True)
 class Stream:
     """The channel's broadcast: live between `started_at` and the day somebody calls `sim.go_offline()`."""
@@ -76,7 +86,7 @@ class World:
         self.moderators: set[str] = set()  # user ids, as all sets here
         self.vips: set[str] = set()
         self.followers: set[str] = set()
-        self.bans: dict[str, int] = {}
+        self.bans: dict[str, Ban] = {}  # by user id
         self.title = "A quiet evening"
         self.game_id, self.game = "509658", "Just Chatting"
         self.games: dict[str, str] = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
@@ -149,8 +159,15 @@ class World:
 
     def ban_left(self, user_id: str) -> int:
         """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
-        until = self.bans.get(user_id, 0)
+        ban = self.bans.get(user_id)
+        until = ban.until if ban is not None else 0
         return until if until == FOREVER else max(0, until - self.now())
+
+    def ban(self, user_id: str, seconds: int | None, by: User | None = None, reason: str = "") -> None:
+        """Nobody reads it: the chat tells of it (`Chat.clear_person`). Without seconds for good; by the streamer."""
+        now = self.now()
+        until = FOREVER if seconds is None else now + seconds * 1_000
+        self.bans[user_id] = Ban(until, now, by or self.owner, reason)
 
     def reseed(self, seed: str) -> None:
         """Let the ids that come next follow from a seed: a script played twice says the same messages."""

@@ -1,8 +1,8 @@
 """What the bot was asked to do, what was decided, and what became of it. Kept 30 days.
 
 One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
-called, and what a crash left running becomes `unknown` and is never done again. `revert_at` is set in the same
-transaction that claims an action which must be taken back, so a crash cannot lose that either.
+called, and what a crash left running is looked up and settled at the next start, and never done again. `revert_at` is
+set in the same transaction that claims an action which must be taken back, so a crash cannot lose that either.
 A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
 """
 
@@ -151,15 +151,6 @@ async def any_lapsed(db: Database, now: int) -> bool:
     )
 
 
-async def give_up_running(tx: Transaction, now: int) -> int:
-    """At start: what a crash left running is unknown, and is not repeated; how many."""
-    return await tx.execute(
-        "UPDATE action_logs SET status = 'unknown', detail = 'the program stopped meanwhile', finished_at = ?"
-        " WHERE status = 'running'",
-        (now,),
-    )
-
-
 async def postpone_revert(tx: Transaction, action_id: int, revert_at: int, detail: str) -> None:
     """Try to take it back again later."""
     await tx.execute(
@@ -181,10 +172,9 @@ async def get(db: Database, action_id: int) -> LoggedAction | None:
     return _logged(row) if row else None
 
 
-async def by_key(db: Database, key: str) -> LoggedAction | None:
-    """The row of one proposal."""
-    row = await db.row("SELECT * FROM action_logs WHERE key = ?", (key,))
-    return _logged(row) if row else None
+async def running(db: Database) -> list[LoggedAction]:
+    """What has begun and is not settled; at a start that is what a crash interrupted."""
+    return _all(await db.rows("SELECT * FROM action_logs WHERE status = 'running' ORDER BY id"))
 
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
@@ -219,6 +209,11 @@ async def latest(source: Source, limit: int, statuses: Iterable[Status] = tuple(
             (*wanted, limit),
         )
     )
+
+
+async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
+    """What one reply proposed, oldest first."""
+    return _all(await source.rows("SELECT * FROM action_logs WHERE bot_message_id = ? ORDER BY id", (reply_id,)))
 
 
 async def last_results(db: Database, name: str, limit: int) -> list[LoggedAction]:
@@ -277,15 +272,6 @@ async def counts(db: Database, since: int = 0) -> dict[str, int]:
         (since,),
     )
     return {name: int(row[name]) for name in ("proposed", "allowed", "denied", "executed")} if row else {}
-
-
-async def erase_viewer(tx: Transaction, viewer_id: str) -> int:
-    """Delete every row about one person, whether they asked for it or were meant; how many."""
-    return await tx.execute(
-        "DELETE FROM action_logs WHERE asked_by = ?1 OR target_id = ?1 OR decided_by = ?1"
-        " OR json_extract(params_json, '$.target') = ?1",
-        (viewer_id,),
-    )
 
 
 async def prune(tx: Transaction, before: int) -> int:

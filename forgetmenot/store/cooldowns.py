@@ -22,8 +22,3 @@ async def rest(tx: Transaction, times: Mapping[tuple[str, str], int]) -> None:
 async def forget_past(tx: Transaction, now: int) -> int:
     """Delete what rests no longer; how many."""
     return await tx.execute("DELETE FROM cooldowns WHERE until <= ?", (now,))
-
-
-async def erase_viewer(tx: Transaction, viewer_id: str) -> int:
-    """Delete what rests for one person; how many."""
-    return await tx.execute("DELETE FROM cooldowns WHERE key = ?", (viewer_id,))

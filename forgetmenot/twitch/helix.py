@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.api import Api
@@ -62,10 +62,6 @@ class Helix:
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────
 
-    async def bot_user_id(self) -> str:
-        """The id of the account that speaks. Raises TwitchError."""
-        return await self._bot.user_id()
-
     async def room_id(self) -> str:
         """The channel's id. Raises TwitchRefused if there is no such channel."""
         if not self._room:
@@ -108,6 +104,35 @@ class Helix:
         with translated("look up moderators"):
             moderators = await channel.fetch_moderators(user_ids=[user_id])
             return bool(moderators) or bool(await channel.fetch_vips(user_ids=[user_id]))
+
+    async def penalty_of(self, user_id: str) -> Penalty | None:
+        """The ban or timeout that a viewer is under now. Needs the broadcaster's log-in."""
+        me, room = await self._bot.user_id(), await self.room_id()
+        channel = await self._channel(await self._streamer("look up bans"), room)
+        with translated("look up bans"):
+            found = await channel.fetch_banned_user(user_ids=[user_id])
+            if not found:
+                return None
+            until = found[0].expires_at
+            return Penalty(
+                by_bot=found[0].moderator.id == me,
+                since=int(found[0].created_at.timestamp() * 1_000),
+                until=int(until.timestamp() * 1_000) if until is not None else None,
+            )
+
+    async def room_modes(self) -> RoomModes:
+        """Which of the room's modes are on now. Raises TwitchError."""
+        me, channel = await self._here(self._bot)
+        with translated("ask for the chat's settings"):
+            found = await channel.fetch_chat_settings(token_for=me)
+            return RoomModes(
+                slow_s=(found.slow_mode_wait_time or 0) if found.slow_mode else None, emote_only=bool(found.emote_mode)
+            )
+
+    async def title_and_category(self) -> tuple[str, str]:
+        """How they read now. Raises TwitchError."""
+        state = await self.channel_state()
+        return state.title, state.category
 
     # ── speaking ─────────────────────────────────────────────────────────────────────────────
 

@@ -48,7 +48,7 @@ _NOTICE_KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class IrcLine:
     """One line in its parts. `nick` is the name before the `!` of the prefix, or the one after it if that is empty."""
 
     command: str
@@ -130,7 +130,7 @@ Understood: TypeAlias = (
 )
 
 
-def parse(line: str) -> Line:
+def parse(line: str) -> IrcLine:
     """The parts of one line, with or without its line end. A line without a command has an empty one."""
     rest = line.rstrip("\r\n").lstrip(" ")
     tags: dict[str, str] = {}
@@ -144,7 +144,7 @@ def parse(line: str) -> Line:
     words, colon, trailing = (" " + rest).partition(" :")
     head = words.split()
     params = (*head[1:], trailing) if colon else tuple(head[1:])
-    return Line(head[0].upper() if head else "", params, tags, nick)
+    return IrcLine(head[0].upper() if head else "", params, tags, nick)
 
 
 def _tags(raw: str) -> dict[str, str]:
@@ -172,7 +172,7 @@ def _nick(prefix: str) -> str:
     return (before if before or not bang else after.partition("@")[0]).lower()
 
 
-def understand(line: Line, room: str | None, now: int = 0) -> Understood:
+def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
     """What a line is. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
     if not _is_command(line.command):
         return Unparsed() if line.command or line.tags else Other("")
@@ -190,14 +190,14 @@ def _is_command(word: str) -> bool:
     return word.isascii() and (word.isalpha() or (word.isdigit() and len(word) == 3))
 
 
-def _elsewhere(line: Line, room: str | None) -> bool:
+def _elsewhere(line: IrcLine, room: str | None) -> bool:
     source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
     if source and source != here:
         return True
     return room is not None and line.params[0][1:].lower() != room.lower()
 
 
-def _protocol(line: Line) -> Understood:
+def _protocol(line: IrcLine) -> Understood:
     match line.command:
         case "PING":
             return Ping(line.params[-1] if line.params else "")
@@ -212,7 +212,7 @@ def _protocol(line: Line) -> Understood:
     return Other(line.command)
 
 
-def _said(line: Line, now: int) -> Understood:
+def _said(line: IrcLine, now: int) -> Understood:
     if len(line.params) < 2:
         return Unparsed()
     if line.tags.get("rm-deleted") == "1":  # a recording knows that it was deleted later
@@ -225,13 +225,13 @@ def _said(line: Line, now: int) -> Understood:
     return _event(line, kind, line.nick, text, now)
 
 
-def _noticed(line: Line, now: int) -> Understood:
+def _noticed(line: IrcLine, now: int) -> Understood:
     kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
     text = line.params[1] if len(line.params) > 1 else ""
     return _event(line, kind, line.tags.get("login", "").lower(), text, now)
 
 
-def _event(line: Line, kind: EventKind, login: str, text: str, now: int) -> Understood:
+def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> Understood:
     tags = line.tags
     user_id = tags.get("user-id") or _provisional(login)
     if not is_id(user_id):
@@ -263,7 +263,7 @@ def _provisional(login: str) -> str:
     return PROVISIONAL + login if login else ""
 
 
-def made_id(line: Line, now: int) -> str:
+def made_id(line: IrcLine, now: int) -> str:
     """The id of a line that has none: the same line at the same time gets the same one."""
     sent = line.tags.get("tmi-sent-ts") or str(now)
     parts = (sent, line.command, line.nick, line.tags.get("user-id", ""), line.tags.get("msg-id", ""), *line.params)
@@ -290,7 +290,7 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
     return ReplyTo(parent, user_id if is_id(user_id) else "", login, defang(tags.get("reply-parent-msg-body", "")))
 
 
-def _chat_cleared(line: Line, now: int) -> Understood:
+def _chat_cleared(line: IrcLine, now: int) -> Understood:
     at = number(line.tags.get("tmi-sent-ts", "")) or now
     login = line.params[1].lower() if len(line.params) > 1 else ""
     user_id = line.tags.get("target-user-id") or _provisional(login) or None
@@ -298,14 +298,14 @@ def _chat_cleared(line: Line, now: int) -> Understood:
     return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
 
 
-def _message_cleared(line: Line, now: int) -> Understood:
+def _message_cleared(line: IrcLine, now: int) -> Understood:
     target = line.tags.get("target-msg-id")
     if not target:
         return Unparsed()
     return Redaction(number(line.tags.get("tmi-sent-ts", "")) or now, event_id=target)
 
 
-def _room_state(line: Line, _now: int) -> RoomState:
+def _room_state(line: IrcLine, _now: int) -> RoomState:
     tags = line.tags
     followers = tags.get("followers-only")
     return RoomState(
@@ -321,11 +321,11 @@ def _flag(value: str | None) -> bool | None:
     return None if value is None else value == "1"
 
 
-def _channel_notice(line: Line, _now: int) -> ChannelNotice:
+def _channel_notice(line: IrcLine, _now: int) -> ChannelNotice:
     return ChannelNotice(line.tags.get("msg-id", ""), line.params[-1] if len(line.params) > 1 else "")
 
 
-def _own_state(line: Line, _now: int) -> OwnState:
+def _own_state(line: IrcLine, _now: int) -> OwnState:
     return OwnState(line.command, line.tags.get("user-id", ""), badges(line.tags.get("badges", "")))
 
 

@@ -11,8 +11,9 @@ from forgetmenot.actions.approvals import Approvals
 from forgetmenot.actions.entry import Hands
 from forgetmenot.actions.executor import ActionContext, Carried, Executor
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, Proposal, RoomModes
 from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
@@ -30,6 +31,7 @@ class RecordingHands:
     hangs: bool = False
     immune: set[str] = field(default_factory=set)
     immunity_error: Exception | None = None
+    lookup_error: Exception = field(default_factory=lambda: TwitchUnavailable("down"))
     before: Callable[[], Awaitable[None]] | None = None
 
     async def _did(self, *what: object) -> Outcome:
@@ -84,6 +86,15 @@ class RecordingHands:
         if self.immunity_error is not None:
             raise self.immunity_error
         return user_id in self.immune
+
+    async def penalty_of(self, user_id: str) -> Penalty | None:  # noqa: ARG002  # the port's name
+        raise self.lookup_error
+
+    async def room_modes(self) -> RoomModes:
+        raise self.lookup_error
+
+    async def title_and_category(self) -> tuple[str, str]:
+        raise self.lookup_error
 
     async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
         return await self._did("remember", about, fact, asked_by)

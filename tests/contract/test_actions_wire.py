@@ -41,6 +41,7 @@ class Wire:
     clock: ManualClock
     executor: Executor
     approvals: Approvals
+    helix: Helix
     count: int = 0
 
     async def propose(self, name: str, who: str = "alice", text: str = "time me out", **params: str) -> Carried:
@@ -98,7 +99,7 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path, scopes: tuple[s
         executor = Executor(db=db, hands=hands, settings=lambda: settings, clock=clock)
         approvals = Approvals(executor, db=db, settings=lambda: settings, clock=clock)
         await _fill(db, sim, clock.now())
-        yield Wire(sim, db, clock, executor, approvals)
+        yield Wire(sim, db, clock, executor, approvals, helix)
         await helix.aclose()
 
 

@@ -139,7 +139,7 @@ async def test_a_503_is_told_at_once_and_nothing_is_sent(sim: TwitchSim, helix: 
 async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:
     alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
     message = await sim.say("carol", "oops")
-    me, room = await helix.bot_user_id(), await helix.room_id()
+    me, room = sim.world.user("keeper").id, await helix.room_id()
     outcomes = [
         await helix.timeout(alice, 30, "asked for it"),
         await helix.untimeout(alice),

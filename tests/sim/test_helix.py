@@ -43,11 +43,11 @@ def _slow(sim: TwitchSim) -> None:
 
 
 def _timed_out(sim: TwitchSim) -> None:
-    sim.world.bans[sim.world.user("bot").id] = sim.now() + 1_000
+    sim.world.ban(sim.world.user("bot").id, 1)
 
 
 def _banned(sim: TwitchSim) -> None:
-    sim.world.bans[sim.world.user("bot").id] = -1
+    sim.world.ban(sim.world.user("bot").id, None)
 
 
 @pytest.mark.parametrize(
@@ -289,6 +289,23 @@ async def test_banned_people_are_listed_for_the_broadcaster(
     listed = {entry.user.name: entry.expires_at for entry in await channel.fetch_banned_user()}
     assert set(listed) == {"eve", "mallory"}
     assert listed["mallory"] is None
+
+
+async def test_a_ban_tells_who_made_it_when_and_why(
+    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
+) -> None:
+    eve, began = sim.world.user("eve"), sim.now()
+    sim.now = lambda: began
+    await channel.timeout_user(moderator=bot_id, user=eve.id, duration=60, reason="spam", token_for=bot_id)
+    sim.now = lambda: began + 30_000
+    token = sim.grant("demo")
+    await client.add_token(token.access, token.refresh)
+    (entry,) = await channel.fetch_banned_user(user_ids=[eve.id])
+    assert (entry.moderator.id, entry.reason) == (bot_id, "spam")
+    assert int(entry.created_at.timestamp()) == began // 1_000
+    assert entry.expires_at is not None
+    assert int(entry.expires_at.timestamp()) == began // 1_000 + 60
+    assert await channel.fetch_banned_user(user_ids=[channel.id]) == []
 
 
 async def test_where_the_bot_moderates(
