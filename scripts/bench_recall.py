@@ -31,7 +31,7 @@ from forgetmenot.memory.copies.transfer import import_notes
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import crowd, notes
+from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, open_database
 
 LIMIT = 10
@@ -185,7 +185,7 @@ async def ask_all(scores: dict[str, Scores], conversation: Conversation, folder:
     """Ask every question in each of the ways."""
     dice = random.Random(SEED)  # noqa: S311  # the same slips in every run
     async with memory_of(conversation.lines, folder) as (db, recall):
-        ids = await crowd.find_many(db, list(conversation.people.values()))
+        ids = await viewers.find_many(db, list(conversation.people.values()))
         await _ask(scores["recall"], conversation, recall, ids, lambda text: text)
         await _ask(scores["with typos"], conversation, recall, ids, lambda text: with_typos(text, dice))
         await _plain(scores["recency alone"], conversation, db, ids)
@@ -255,7 +255,7 @@ async def time_filled(conversation: Conversation, fill: int, folder: Path) -> di
     started = perf_counter()
     async with memory_of([*conversation.lines, *others], folder) as (db, recall):
         import_s = perf_counter() - started
-        ids = await crowd.find_many(db, list(conversation.people.values()))
+        ids = await viewers.find_many(db, list(conversation.people.values()))
         scores: Scores = defaultdict(Score)
         await _ask(scores, conversation, recall, ids, lambda text: text)
         cold = sorted([await _cold(recall, db, number) for number in range(0, fill // 150, max(1, fill // 150 // 50))])
@@ -271,7 +271,7 @@ async def time_filled(conversation: Conversation, fill: int, folder: Path) -> di
 
 
 async def _cold(recall: Recall, db: Database, number: int) -> float:
-    ids = await crowd.find_many(db, [f"other_{number}"])
+    ids = await viewers.find_many(db, [f"other_{number}"])
     started = perf_counter()
     await recall.about_viewer(ids[f"other_{number}"], "what do they play on the weekend")
     return (perf_counter() - started) * 1_000

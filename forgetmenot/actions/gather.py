@@ -18,7 +18,7 @@ from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, crowd
+from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.chatters import Chatter
 from forgetmenot.store.database import Database
@@ -91,7 +91,7 @@ class Gatherer:
         """A dry run: people are looked up by login or id, whether they are in chat now or not."""
         state = await channel_state.read_all(self._db)
         action = find(proposal.name)
-        who = await self._person(await crowd.find(self._db, asker), settings, state)
+        who = await self._person(await viewers.find(self._db, asker), settings, state)
         facts = _standing_facts(state, who or Person("", asker, standing=Standing.NEWCOMER), now)
         name = _target_name(action, proposal)
         target = facts.asker if name in targets.SELF_WORDS else await self._by_name(name, settings, state)
@@ -159,7 +159,7 @@ class Gatherer:
         return person if person is not None and person.login.casefold() == login else None
 
     async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> Person | None:
-        return await self._person(await crowd.find(self._db, name) if name else None, settings, state)
+        return await self._person(await viewers.find(self._db, name) if name else None, settings, state)
 
     async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> Person | None:
         chatter = await chatters.one(self._db, viewer_id) if viewer_id else None

@@ -23,7 +23,7 @@ from forgetmenot.prompt.voice import check_floor
 from forgetmenot.reply.prefix import offered
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import crowd, dossier, notes, rights, viewers
+from forgetmenot.store import dossier, identities, notes, rights, viewers
 from forgetmenot.twitch.connection import ConnectionState
 
 BY = "the dock"
@@ -265,10 +265,10 @@ class BotControl:
     async def _streamer(self) -> str:
         """The id of the channel's account; until it is known, a provisional one."""
         login = self._settings().twitch.channel.casefold() or "streamer"
-        if (found := await crowd.find(self._bot.db, login)) is not None:
+        if (found := await viewers.find(self._bot.db, login)) is not None:
             return found
         async with self._bot.db.write() as tx:
-            await crowd.add_provisional(tx, [login], self._bot.clock.now())
+            await identities.add_provisional(tx, [login], self._bot.clock.now())
         return f"login:{login}"
 
     async def _with_ids(self, text: str) -> str:

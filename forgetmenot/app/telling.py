@@ -85,5 +85,5 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
 async def with_ids(db: Database, text: str) -> str:
     """`@name` of somebody who is known becomes `<@id>`; a mention that was typed as such does not count."""
     safe = defang(clean(text))
-    found = {login: await viewers.viewer_by_login(db, login) for login in set(_NAMED.findall(safe))}
+    found = {login: await viewers.by_login(db, login) for login in set(_NAMED.findall(safe))}
     return _NAMED.sub(lambda named: mention(who.id) if (who := found[named[1]]) else named[0], safe)

@@ -104,7 +104,7 @@ class ModeratorCommands:
         return said is not None and said.status is Status.SENT and f"!approve {row.id})" in said.text
 
     async def _described(self, rows: list[LoggedAction]) -> list[str]:
-        names = await viewers.names_of(self._db, [row.target_id for row in rows if row.target_id])
+        names = await viewers.names(self._db, [row.target_id for row in rows if row.target_id])
         return [f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''))}" for row in rows]
 
     async def _deny(self, command: Command, by: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.roles import role_of
-from forgetmenot.store import crowd, viewers, working_set
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, show
 from forgetmenot.text.words import words
@@ -46,14 +46,14 @@ async def whom(db: Database, event: ChatEvent, name: str) -> Whom:
     found = await viewers.called(db, [wanted])
     if not found:
         raise Unknown(name)
-    shown = await viewers.names_of(db, [found[0].id])
+    shown = await viewers.names(db, [found[0].id])
     return Whom(found[0].id, shown.get(found[0].id, name), own=found[0].id == event.user_id)
 
 
 async def with_names(db: Database, texts: list[str]) -> list[str]:
     """Stored texts as they may be shown: present names, "somebody" for who is hidden."""
     ids = sorted({viewer_id for text in texts for viewer_id in ids_in(text)})
-    names = await crowd.names(db, sorted(set(ids) - await working_set.hidden(db, ids)))
+    names = await viewers.names(db, sorted(set(ids) - await viewers.hidden(db, ids)))
     return [show(text, names) for text in texts]
 
 

@@ -106,9 +106,9 @@ async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
 
 
 async def _show(arguments: argparse.Namespace, db: "Database", rows: "list[LoggedAction]", nothing: str) -> int:
-    from forgetmenot.store import crowd
+    from forgetmenot.store import action_logs, viewers
 
-    names = await crowd.names(db, [one for row in rows for one in (row.asked_by, row.target_id) if one])
+    names = await viewers.names(db, [one for row in rows for one in (row.asked_by, row.target_id) if one])
     if arguments.json:
         emit({"actions": [_json(row, names) for row in rows]})
         return 0

@@ -81,9 +81,9 @@ def existing_database(arguments: argparse.Namespace) -> Path:
 async def known_viewer(source: "Source", login_or_id: str) -> str:
     """The id of somebody the memory knows; an InputError names whoever it does not."""
     from forgetmenot.errors import InputError
-    from forgetmenot.store import crowd
+    from forgetmenot.store import viewers
 
-    found = await crowd.find(source, login_or_id)
+    found = await viewers.find(source, login_or_id)
     if found is None:
         raise InputError(f"Nobody called {login_or_id} is known. Use a present login or a Twitch id.")
     return found

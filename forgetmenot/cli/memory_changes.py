@@ -127,10 +127,10 @@ async def _never(arguments: argparse.Namespace) -> None:
 
 
 async def _list(db: "Database", *, machine: bool) -> None:
-    from forgetmenot.store import crowd, never
+    from forgetmenot.store import never, viewers
 
     rows = await never.listed(db)
-    logins = await crowd.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
+    logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     if machine:
         emit({"never": [_row(row, logins) for row in rows]})
         return

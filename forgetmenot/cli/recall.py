@@ -108,7 +108,7 @@ async def _batch(db: "Database", recall: "Recall", name: str) -> None:
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
     import msgspec
 
-    from forgetmenot.store import crowd
+    from forgetmenot.store import viewers
 
     try:
         asked = msgspec.json.decode(line, type=_question_type())
@@ -116,7 +116,7 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
         return {"id": None, "error": f"line {number}: {error}"}
     started = perf_counter()
     given = [name.removeprefix("@").casefold() for name in asked.viewers]
-    ids = await crowd.find_many(db, given)
+    ids = await viewers.find_many(db, given)
     subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
     found = await recall.about_viewers(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000

@@ -28,10 +28,10 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
 async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, object]]:
     """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
     from forgetmenot.memory.notes.why import names_for
-    from forgetmenot.store import crowd
+    from forgetmenot.store import viewers
 
     names = await names_for(db, notes)
-    logins = await crowd.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
+    logins = await viewers.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
     return [_note(note, names, logins) for note in notes]
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from forgetmenot.clock import Clock
 from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
-from forgetmenot.store import crowd, news
+from forgetmenot.store import news, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
@@ -108,7 +108,7 @@ class Narrator:
         self._out(f"{BIT_MEMORY}{mark} note {note.id} about {who}: {fact}  ({how})")
 
     async def _shown(self, text: str) -> str:
-        return show(text, await crowd.names(self._db, ids_in(text)))
+        return show(text, await viewers.names(self._db, ids_in(text)))
 
 
 _MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "past_episode"})

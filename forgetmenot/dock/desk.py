@@ -10,7 +10,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.errors import InputError
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import crowd, working_set
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
 
@@ -66,4 +66,4 @@ def page_of(request: web.Request) -> tuple[int, int]:
 async def names(db: Database, texts: Iterable[str], also: Iterable[str | None] = ()) -> dict[str, str]:
     """The present names of everybody whom texts mention, and of these ids; nobody's who is hidden."""
     people = {who for text in texts for who in ids_in(text)} | {who for who in also if who}
-    return await crowd.names(db, sorted(people - await working_set.hidden(db, people)))
+    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class EventKind(StrEnum):
@@ -72,6 +73,14 @@ class Role(StrEnum):
     VIP = "vip"
     SUBSCRIBER = "subscriber"
     VIEWER = "viewer"
+
+
+class Attendance(NamedTuple):
+    """How often somebody was there: streams in all, since a date, and when the stream before this one was left."""
+
+    streams: int
+    lately: int
+    before_at: int | None
 
 
 class Standing(StrEnum):

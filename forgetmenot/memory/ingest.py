@@ -19,10 +19,10 @@ from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.memory.roles import role_of
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import events, rights, tally, viewers
+from forgetmenot.store import attendance, events, identities, rights, tally
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.viewers import Seen
+from forgetmenot.store.identities import Seen
 
 BATCH = 500
 """So many lines are written without waiting for more …"""
@@ -230,15 +230,15 @@ class Ingest:
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
         people = _seen(one.event for one in lines if not one.from_bot)
-        await viewers.take_in(tx, people)
+        await identities.take_in(tx, people)
         for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
-            await viewers.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
+            await identities.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
         placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
         fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
         new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
-        await viewers.attend(tx, _visits(new))
+        await attendance.attend(tx, _visits(new))
 
     async def _placed(self, tx: Transaction, lines: Sequence[Taken]) -> list[tuple[Sequence[Taken], int | None]]:
         """The lines with their streams; a batch is one piece unless a stream may end inside it."""
@@ -272,7 +272,7 @@ class Ingest:
         for one in redactions:
             await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
             if one.user_id and one.duration_s is None and one.event_id is None:
-                await viewers.set_banned(tx, one.user_id, one.at)
+                await identities.set_banned(tx, one.user_id, one.at)
         await events.remember_clears(tx, new)
 
     def forget_clears(self, before: int) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from forgetmenot.memory.ranking import FILLER
-from forgetmenot.store.crowd import Name
+from forgetmenot.store.viewers import Name
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import STOPWORDS, words
 

@@ -25,7 +25,7 @@ from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import touched
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store import evidence, notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
@@ -239,7 +239,7 @@ class Recall:
         now = self._clock.now()
         if now >= self._people_until:
             regular = self._settings().people
-            names = await crowd.around(
+            names = await viewers.around(
                 self._db,
                 seen_since=now - SEEN_LATELY,
                 regular_since=now - regular.regular_within_d * DAY,

@@ -26,7 +26,7 @@ from forgetmenot.reply.triggers import (
     without_name,
 )
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, crowd, working_set
+from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.database import Database
 
 EVENT_ID = "dry-run"
@@ -76,8 +76,8 @@ class Rehearsal:
 
     async def _event(self, viewer: str, message: str) -> ChatEvent:
         name = viewer.strip().removeprefix("@")
-        found = await crowd.find(self._db, name)
-        known = (await working_set.viewers(self._db, [found])).get(found) if found else None
+        found = await viewers.find(self._db, name)
+        known = (await viewers.get_many(self._db, [found])).get(found) if found else None
         login = name.casefold()
         who = (known.id, known.login, known.display_name) if known else (f"login:{login}", login, name)
         badges = frozenset({known.role.value}) if known else frozenset[str]()

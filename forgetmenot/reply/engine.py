@@ -43,7 +43,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.wording import Wording, manner_of
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, calibration, working_set
+from forgetmenot.store import bot_messages, calibration, viewers
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import show
@@ -178,7 +178,7 @@ class ReplyEngine:
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> Job:
         event = trigger.event
-        hidden = await working_set.hidden(self._db, [event.user_id])
+        hidden = await viewers.hidden(self._db, [event.user_id])
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,

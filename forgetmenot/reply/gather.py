@@ -15,14 +15,14 @@ from forgetmenot.domain.memory import Recalled
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall, Seen
 from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.standing import standing_of
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
 from forgetmenot.prompt.material import Line, Other, Past, TailMaterial, stranger
-from forgetmenot.prompt.standing import standing_of
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, briefs, channel_state, crowd, streams, working_set
+from forgetmenot.store import attendance, bot_messages, briefs, channel_state, recent_chat, streams, viewers
 from forgetmenot.store.bot_messages import Said
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
@@ -75,7 +75,7 @@ class Gatherer:
     ) -> tuple[_Moment, TailMaterial]:
         """All that can be read before it is known what is asked for."""
         now = self._clock.now()
-        depth = depth_for(await working_set.count_since(at, now - MINUTE), settings)
+        depth = depth_for(await recent_chat.count_since(at, now - MINUTE), settings)
         seen = await self._recall.look(at, [trigger.event.user_id])
         moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
         return moment, await self._conversation(at, await self._speaker(at, moment, nonce), moment)
@@ -86,14 +86,14 @@ class Gatherer:
 
     async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
         people, now = settings.people, self._clock.now()
-        there = await working_set.attendance(at, viewer_id, lately=now - people.regular_within_d * DAY)
-        return standing_of(there.streams, there.lately, there.before_at, people, now), there.streams
+        came = (await attendance.of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
+        return standing_of(came, people, now), came.streams
 
     # ── who and what ────────────────────────────────────────────────────────────────────────
 
     async def _speaker(self, at: Source, moment: _Moment, nonce: str) -> TailMaterial:
         event = moment.event
-        found = (await working_set.viewers(at, [event.user_id])).get(event.user_id)
+        found = (await viewers.get_many(at, [event.user_id])).get(event.user_id)
         speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
         speaker = replace(speaker, role=role_of(event.badges))
         standing, streams = await self._known(at, event.user_id, moment.settings)
@@ -115,11 +115,11 @@ class Gatherer:
         since = moment.now - CHAT_REACHES_BACK
         own = [
             Line(*line)
-            for line in await working_set.lines_of(
+            for line in await recent_chat.lines_of(
                 at, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
             )
         ]
-        chat = await working_set.chat_lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
+        chat = await recent_chat.lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_to(at, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
@@ -180,7 +180,7 @@ class Gatherer:
         text = " ".join([*(line.text for line in material.before), moment.trigger.question])
         without = {material.speaker.id, bot_id}
         named = await self._recall.people_in(text, without=without, limit=moment.depth.others)
-        people = await working_set.viewers(self._db, named) if named else {}
+        people = await viewers.get_many(self._db, named) if named else {}
         return tuple(
             [
                 Other(
@@ -202,7 +202,7 @@ class Gatherer:
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         ids = _people_of(material)
-        names, hidden = await crowd.shown_and_hidden(self._db, sorted(ids))
+        names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names=names, hidden=hidden)
 
 

@@ -17,7 +17,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.store import calibration, channel_state, crowd, evidence, working_set
+from forgetmenot.store import calibration, channel_state, evidence, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.forgetting import without_person
 from forgetmenot.text.mentions import ids_in
@@ -40,7 +40,7 @@ class PrefixKeeper:
 
     async def current(self) -> Prefix:
         """The prefix; composed at the first call, and when somebody in it may not be shown any more."""
-        if self._prefix is not None and (not self._shown or await working_set.may_be_shown(self._db, self._shown)):
+        if self._prefix is not None and (not self._shown or await viewers.may_be_shown(self._db, self._shown)):
             return self._prefix
         return await self.refresh()
 
@@ -87,7 +87,7 @@ class PrefixKeeper:
 
     async def _open(self, text: str) -> str:
         """A text without what it says of people who opted out or were banned since."""
-        for viewer_id in await working_set.hidden(self._db, ids_in(text)):
+        for viewer_id in await viewers.hidden(self._db, ids_in(text)):
             text = without_person(text, viewer_id)
         return text
 
@@ -97,7 +97,7 @@ class PrefixKeeper:
 
     async def _names(self, texts: list[str]) -> dict[str, str]:
         ids = {who for text in texts for who in ids_in(text)}
-        return await crowd.names(self._db, sorted(ids - await working_set.hidden(self._db, ids)))
+        return await viewers.names(self._db, sorted(ids - await viewers.hidden(self._db, ids)))
 
 
 def offered(settings: ActionSettings) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.material import Prefix, TailMaterial
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, crowd, evidence, notes, streams, working_set
+from forgetmenot.store import action_logs, bot_messages, evidence, notes, recent_chat, streams, viewers
+from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, Status
-from forgetmenot.store.database import Database, Row
+from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, show
 
 KINDS = {
@@ -122,7 +123,7 @@ async def explain(db: Database, reply_id: int) -> Trail:
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
     sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
     asked = next((row.text for section in sections if section.name == "message" for row in section.rows), GONE)
-    names, _ = await crowd.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
+    names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
     return Trail(reply, asked, speaker, sections, await _actions(db, reply_id))
 
@@ -159,13 +160,13 @@ class _Texts:
             texts["episodes", episode_id] = summary
         for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
             texts["streams", stream_id] = recap
-        for seq, line in (await working_set.lines_by_seq(db, ids.get("events", []))).items():
+        for seq, line in (await recent_chat.lines_by_seq(db, ids.get("events", []))).items():
             texts["events", seq] = f"<@{line.viewer_id}>: {line.text}"
         for said_id in ids.get("replies", []):
             if (said := await bot_messages.get(db, said_id)) is not None:
                 texts["replies", said_id] = said.text
         people = {who for text in texts.values() for who in ids_in(text)}
-        names = await crowd.names(db, sorted(people - await working_set.hidden(db, people)))
+        names = await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
         return cls(texts, names)
 
     def of(self, kind: str, row: int) -> str:
@@ -175,14 +176,13 @@ class _Texts:
 
 
 async def _actions(db: Database, reply_id: int) -> tuple[str, ...]:
-    rows = await working_set.deeds_of_reply(db, reply_id)
-    return tuple(_action(row) for row in rows)
+    return tuple(_action(done) for done in await action_logs.of_reply(db, reply_id))
 
 
-def _action(row: Row) -> str:
-    detail = f", {row['detail']}" if row["detail"] else ""
-    decided = f"{row['verdict']} by rule {row['rule']} ({row['reason']})"
-    return f"{row['name']} (class {row['class'] or '?'}): {decided} → {row['status']}{detail}"
+def _action(done: LoggedAction) -> str:
+    detail = f", {done.detail}" if done.detail else ""
+    decided = f"{done.verdict} by rule {done.rule} ({done.reason})"
+    return f"{done.name} (class {done.kind or '?'}): {decided} → {done.status}{detail}"
 
 
 # ── in words ────────────────────────────────────────────────────────────────────────────────

@@ -1,41 +1,23 @@
-"""People: one row per Twitch id, the names they go by now and went by before, and how often they came.
+"""People as they are looked up: by id, by login, by a word in a text; and of whom nothing may be shown. Reads only.
 
-Promises that a name is never an identity: a rename keeps the id, a recycled login inherits nothing (its former holder
-has no name until they speak again), and a provisional `login:alice` becomes the real id when that login first speaks,
-in every table and in every text that mentions it. Knows nothing of what they said.
+Hidden are those who opted out or were banned. How a row comes to be is store/identities.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.domain.chat import Role, Standing, Viewer
-from forgetmenot.settings.schema import PeopleSettings
-from forgetmenot.store import events
-from forgetmenot.store.database import Database, Row, Transaction
-from forgetmenot.store.events import Clear
-
-Source = Database | Transaction
-PROVISIONAL = "login:"
+from forgetmenot.domain.chat import Role, Viewer
+from forgetmenot.store.database import Row, Source
 
 
-class Seen(NamedTuple):
-    """Somebody under one name for a while: what a batch of their lines says about them. Times in ms."""
+class Name(NamedTuple):
+    """A person with one login of theirs; `current` is false for a former one."""
 
-    id: str
+    viewer_id: str
     login: str
     display_name: str
-    role: Role
-    first_at: int
-    last_at: int
-
-
-class Visit(NamedTuple):
-    """One stream that somebody came to."""
-
-    first_at: int
-    last_at: int
+    current: bool
 
 
 class Known(NamedTuple):
@@ -46,158 +28,48 @@ class Known(NamedTuple):
     hidden: bool
 
 
-async def take_in(tx: Transaction, people: Sequence[Seen]) -> None:
-    """Store who was seen, in the order in which they were seen; one person may stand there under several names.
-
-    Of whom nothing changed but the time, it is written once a minute: a busy chat is the same people all along.
-    """
-    if changed := await _changed(tx, people):
-        await _write(tx, changed)
-
-
-async def _changed(tx: Transaction, people: Sequence[Seen]) -> list[Seen]:
-    rows = await tx.rows(
-        "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
-        " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps([one.id for one in people]),),
-    )
-    stored = {row[0]: tuple(row) for row in rows}
-    renamed = len({one.id for one in people}) < len(people)
-    return [one for one in people if renamed or not _is_stored(one, stored.get(one.id))]
-
-
-def _is_stored(one: Seen, row: tuple[Any, ...] | None) -> bool:
-    return (
-        row is not None
-        and row[1:4] == (one.login, one.display_name, one.role)
-        and row[4] <= one.first_at
-        and one.last_at < row[5] + MINUTE
-    )
-
-
-async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
-    holders = {one.login: one.id for one in people}
-    await _join_provisional(tx, holders)
-    await _release_logins(tx, holders)
-    now_called = {one.id: one for one in people}
-    await tx.many(
-        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
-        " display_name = excluded.display_name, role = excluded.role,"
-        " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
-        " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
-        [_row(one, holders) for one in now_called.values()],
-    )
-    await tx.many(
-        "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (viewer_id, login) DO UPDATE SET display_name = excluded.display_name,"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        [(one.id, one.login, one.display_name, one.first_at, one.last_at) for one in people],
-    )
-
-
-def _row(one: Seen, holders: dict[str, str]) -> tuple[object, ...]:
-    """Their row; without the login if somebody else was seen with it after them."""
-    theirs = holders[one.login] == one.id
-    names = (one.login, one.display_name) if theirs else (None, None)
-    return (one.id, *names, one.role, one.first_at, one.last_at)
-
-
-async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
-    await tx.execute(
-        "UPDATE viewers SET login = NULL, display_name = NULL FROM json_each(?1) j"
-        " WHERE viewers.login = j.key AND viewers.id <> j.value",
-        (json.dumps(holders),),
-    )
-
-
-async def _join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
-    rows = await tx.rows(
-        "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"
-        " JOIN viewers v ON v.id = ?2 || j.key AND v.id <> j.value LEFT JOIN viewers r ON r.id = j.value",
-        (json.dumps(holders), PROVISIONAL),
-    )
-    for row in rows:
-        await (_merge if row["both"] else _rename)(tx, row["id"], row["real"])
-        await _mention_instead(tx, row["id"], row["real"])
-
-
-async def _rename(tx: Transaction, old: str, new: str) -> None:
-    """Every reference follows by ON UPDATE CASCADE."""
-    await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (new, old))
-
-
-async def _merge(tx: Transaction, old: str, new: str) -> None:
-    """Move whatever refers to `old`, in whichever table, then let `old` go."""
-    references = await tx.rows(
-        'SELECT m.name, f."from" AS field FROM sqlite_master m, pragma_foreign_key_list(m.name) f'
-        " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
-    )
-    for row in references:
-        table, field = row["name"], row["field"]
-        await tx.execute(f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new))  # noqa: S608  # names out of our own schema
-    await tx.execute(
-        "UPDATE viewers SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))"
-        " WHERE id = ?2",
-        (old, new),
-    )
-    await tx.execute("DELETE FROM viewers WHERE id = ?", (old,))
-
-
-async def _mention_instead(tx: Transaction, old: str, new: str) -> None:
-    for table, column in (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap")):
-        await tx.execute(
-            f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",  # noqa: S608  # constants
-            (f"<@{old}>", f"<@{new}>"),
-        )
-
-
-async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str) -> None:
-    """The bot's own row, which its lines need. It was never "seen": nobody finds it among the people."""
-    await _release_logins(tx, {login: viewer_id})
-    await tx.execute(
-        "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, 0, 0)"
-        " ON CONFLICT (id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name",
-        (viewer_id, login, display_name),
-    )
-
-
-async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
-    """Add to who came to which stream: (viewer id, stream id, first at, last at, lines)."""
-    await tx.many(
-        "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (viewer_id, stream_id) DO UPDATE SET lines = lines + excluded.lines,"
-        " first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
-        visits,
-    )
-
-
-async def set_opted_out(tx: Transaction, viewer_id: str, at: int | None) -> None:
-    """From then on nothing they say is stored, and what they said lately loses its text; None takes it back."""
-    await tx.execute("UPDATE viewers SET opted_out_at = ? WHERE id = ?", (at, viewer_id))
-    if at is not None:
-        await events.clear(tx, Clear(at, viewer_id=viewer_id), at)
-
-
-async def set_banned(tx: Transaction, viewer_id: str, at: int | None) -> None:
-    """Hide all that is known about somebody; None takes it back."""
-    await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
-
-
 async def get(source: Source, viewer_id: str) -> Viewer | None:
     """One person by id."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))
     return viewer_of(row) if row else None
 
 
-async def viewer_by_login(source: Source, login: str) -> Viewer | None:
+async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
+    """People by their ids; those who opted out are marked, those who were banned are left out."""
+    rows = await source.rows(
+        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    return {row["id"]: viewer_of(row) for row in rows}
+
+
+async def by_login(source: Source, login: str) -> Viewer | None:
     """Whoever holds that login now."""
     row = await source.row("SELECT * FROM viewers WHERE login = ?", (login.removeprefix("@").casefold(),))
     return viewer_of(row) if row else None
 
 
-async def names_of(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
+async def find(source: Source, login_or_id: str) -> str | None:
+    """The id of a person given by id or by their present login; hidden people too."""
+    row = await source.row(
+        "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1",
+        (login_or_id, login_or_id.removeprefix("@").casefold()),
+    )
+    return str(row[0]) if row else None
+
+
+async def find_many(source: Source, logins_or_ids: Collection[str]) -> dict[str, str]:
+    """The ids of people given by id or by their present login, hidden people too; an id wins over a login."""
+    given = json.dumps(list(logins_or_ids))
+    rows = await source.rows(
+        "SELECT login, id FROM viewers WHERE login IN (SELECT value FROM json_each(?1))"
+        " UNION ALL SELECT id, id FROM viewers WHERE id IN (SELECT value FROM json_each(?1))",
+        (given,),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The present display names of these people; who has none is left out."""
     rows = await source.rows(
         "SELECT id, coalesce(display_name, login) FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
@@ -207,14 +79,44 @@ async def names_of(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-async def search(source: Source, start: str, limit: int = 20) -> list[Viewer]:
-    """People whose present login begins with these letters, who was seen last first."""
-    low = start.removeprefix("@").casefold()
+async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
+    """The present logins of these people, where they have one."""
     rows = await source.rows(
-        "SELECT * FROM viewers WHERE login >= ?1 AND login < ?1 || char(1114111) ORDER BY last_seen_at DESC LIMIT ?2",
-        (low, limit),
+        "SELECT id, login FROM viewers WHERE login IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(set(viewer_ids))),),
     )
-    return [viewer_of(row) for row in rows]
+    return {row[0]: row[1] for row in rows}
+
+
+async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple[dict[str, str], frozenset[str]]:
+    """The present display names of these people, and those among them of whom nothing may be shown, nor a name."""
+    rows = await source.rows(
+        "SELECT id, coalesce(display_name, login), opted_out_at IS NOT NULL OR banned_at IS NOT NULL FROM viewers"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    hidden = frozenset(row[0] for row in rows if row[2])
+    return {row[0]: row[1] for row in rows if row[1] and row[0] not in hidden}, hidden
+
+
+async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
+    """Those among them of whom nothing may be shown."""
+    rows = await source.rows(
+        "SELECT id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
+    """Whether all of them are still there, and none of them is hidden."""
+    row = await source.row(
+        "SELECT count(*) FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(viewer_ids)),),
+    )
+    return row is not None and row[0] == len(viewer_ids)
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
@@ -237,29 +139,27 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
     return list(first.values())
 
 
-async def visits(source: Source, viewer_ids: Iterable[str]) -> dict[str, list[Visit]]:
-    """The streams that these people came to, oldest first."""
-    found: dict[str, list[Visit]] = {one: [] for one in viewer_ids}
+async def around(
+    source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int = 2_000
+) -> list[Name]:
+    """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
     rows = await source.rows(
-        "SELECT viewer_id, first_at, last_at FROM attendance WHERE viewer_id IN (SELECT value FROM json_each(?))"
-        " ORDER BY first_at",
-        (json.dumps(sorted(found)),),
+        "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
+        "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams),"
+        " crowd AS (SELECT id, login, display_name FROM viewers"
+        "  WHERE (last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars))"
+        "  AND opted_out_at IS NULL AND banned_at IS NULL ORDER BY last_seen_at DESC LIMIT :limit)"
+        " SELECT id, login, display_name, 1 AS current FROM crowd WHERE login IS NOT NULL"
+        " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
+        "  JOIN crowd c ON c.id = n.viewer_id WHERE n.login IS NOT c.login",
+        {
+            "seen_since": seen_since,
+            "regular_since": regular_since,
+            "regular_streams": regular_streams,
+            "limit": limit,
+        },
     )
-    for row in rows:
-        found[row["viewer_id"]].append(Visit(row["first_at"], row["last_at"]))
-    return found
-
-
-def standing(came: Sequence[Visit], people: PeopleSettings, now: int) -> Standing:
-    """How well somebody is known who came to these streams (oldest first). Pure."""
-    if len(came) < people.newcomer_streams:
-        return Standing.NEWCOMER
-    here_now = now - came[-1].last_at < 12 * HOUR
-    back_at, left_at = (came[-1].first_at, came[-2].last_at) if here_now and len(came) > 1 else (now, came[-1].last_at)
-    if back_at - left_at >= people.returner_away_d * DAY:
-        return Standing.RETURNER
-    lately = sum(visit.last_at >= now - people.regular_within_d * DAY for visit in came)
-    return Standing.REGULAR if lately >= people.regular_streams else Standing.KNOWN
+    return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
 def viewer_of(row: Row) -> Viewer:

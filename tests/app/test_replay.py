@@ -90,6 +90,15 @@ async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
     assert summary.account.uncovered == 0
 
 
+async def test_what_a_long_recording_came_to_is_counted_over_all_its_months(tmp_path: Path) -> None:
+    """Replies and calls are kept for thirty days; what was counted does not shrink with them."""
+    asked = [line(number, "@ForgetMeNot what did I play?", START + number * 40 * DAY) for number in range(4)]
+    summary = await replay(asked, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
+    assert balanced(summary)
+    assert summary.added.replies == 4
+    assert summary.added.llm_calls >= 4 + summary.added.episodes
+
+
 @pytest.mark.parametrize(("text", "speed"), [("max", None), ("1", 1.0), ("60", 60.0)])
 def test_speeds(text: str, speed: float | None) -> None:
     assert speed_of(text) == speed

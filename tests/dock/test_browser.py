@@ -159,7 +159,7 @@ async def test_deny_end_to_end(house: House, running: Browser) -> None:
 
 
 async def test_erase_end_to_end(house: House, running: Browser) -> None:
-    heidi = await viewers.viewer_by_login(house.bot.db, "heidi")
+    heidi = await viewers.by_login(house.bot.db, "heidi")
     assert heidi is not None
     async with page_on(running, house.address) as page:
         await go(page, "rights")
@@ -182,7 +182,7 @@ async def test_erase_end_to_end(house: House, running: Browser) -> None:
 async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back(
     house: House, running: Browser
 ) -> None:
-    bob = await viewers.viewer_by_login(house.bot.db, "bob")
+    bob = await viewers.by_login(house.bot.db, "bob")
     assert bob is not None
     async with page_on(running, house.address) as page:
         await go(page, f"memory/person/{bob.id}")
@@ -278,7 +278,7 @@ async def tab_to(page: Page, name: str) -> None:
 
 
 async def test_ten_thousand_notes_are_a_window(house: House, running: Browser) -> None:
-    bob = await viewers.viewer_by_login(house.bot.db, "bob")
+    bob = await viewers.by_login(house.bot.db, "bob")
     assert bob is not None
     new = [
         NewNote(

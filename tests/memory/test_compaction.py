@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.store import episodes, events, rights, tally, viewers
+from forgetmenot.store import episodes, events, rights, tally
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
 from tests.memory.conftest import Channel, answer
@@ -234,7 +234,7 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
     channel.say("carol", "hi")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await viewers.set_opted_out(tx, "id-carol", channel.clock.now())
+        await rights.opt_out(tx, "id-carol", channel.clock.now())
     channel.say("alice", "carol plays drums")
     channel.say("carol", "I do")
     await channel.ingest.flush()

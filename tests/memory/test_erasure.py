@@ -9,7 +9,7 @@ from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, WORD_IN_TEXTS, Eraser
-from forgetmenot.store import channel_state, notes, viewers
+from forgetmenot.store import channel_state, identities, notes, viewers
 from forgetmenot.store.database import open_database
 from tests.memory.conftest import Channel, answer
 
@@ -104,7 +104,7 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     """A login that was given up and is somebody else's now is not cut out of texts about its new holder."""
     await channel.chat(5)
     async with channel.db.write() as tx:
-        await viewers.take_in(tx, [viewers.Seen("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
+        await identities.take_in(tx, [identities.Seen("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
     channel.say("viewer1", "viewer0 is new here")
     await channel.ingest.flush()
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
@@ -118,8 +118,8 @@ async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
-        await viewers.set_banned(tx, ALICE, channel.clock.now())
-        await viewers.set_banned(tx, ALICE, None)
+        await identities.set_banned(tx, ALICE, channel.clock.now())
+        await identities.set_banned(tx, ALICE, None)
     await channel.clock.advance(8 * DAY)
     assert await eraser.erase_due() == []
 

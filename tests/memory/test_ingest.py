@@ -9,7 +9,7 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import tally, viewers
+from forgetmenot.store import rights, tally
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, FakeModel, line, open_channel
 
@@ -64,7 +64,7 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel) -> None:
     channel.say("alice", "before")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await viewers.set_opted_out(tx, "id-alice", channel.clock.now())
+        await rights.opt_out(tx, "id-alice", channel.clock.now())
     await channel.clock.advance(1_000)
     channel.say("alice", "after")
     await channel.ingest.flush()

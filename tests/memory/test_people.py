@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.memory.people import People
-from forgetmenot.store.crowd import Name
+from forgetmenot.store.viewers import Name
 
 CROWD = [
     Name("1", "willie_drives", "Willie_Drives", current=True),

@@ -54,7 +54,7 @@ class Road:
 
     async def shown(self) -> list[str]:
         rows = await self.db.rows("SELECT summary FROM episodes ORDER BY id")
-        names = await viewers.names_of(self.db, ["1", "2", "3"])
+        names = await viewers.names(self.db, ["1", "2", "3"])
         return [show(row[0], names) for row in rows]
 
 

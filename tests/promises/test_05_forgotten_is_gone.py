@@ -17,7 +17,18 @@ from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.notes.remember import remember
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, notes, streams, tally, viewers
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    channel_state,
+    episodes,
+    events,
+    identities,
+    notes,
+    streams,
+    tally,
+    viewers,
+)
 from forgetmenot.store.action_logs import NewAction
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.episodes import NewEpisode, Part
@@ -188,7 +199,7 @@ async def test_a_stop_half_way_is_finished_at_the_next_start(channel: Channel, t
 async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(channel: Channel, tmp_path: Path) -> None:
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
-        await viewers.set_banned(tx, ALICE, channel.clock.now())
+        await identities.set_banned(tx, ALICE, channel.clock.now())
     await channel.clock.advance(7 * DAY - 1)
     assert await eraser.erase_due() == []
     await channel.clock.advance(1)

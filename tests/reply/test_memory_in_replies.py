@@ -9,7 +9,7 @@ from forgetmenot.domain.memory import Scope
 from forgetmenot.memory import never
 from forgetmenot.reply.wording import ANOTHER_SUBJECT
 from forgetmenot.settings.schema import RecallSettings
-from forgetmenot.store import briefs, channel_state, evidence, viewers
+from forgetmenot.store import briefs, channel_state, evidence, identities
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.evidence import Stance
 
@@ -44,7 +44,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
 async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: "Stage") -> None:
     await with_brief(stage, "<@1> drums with <@2>.", await stage.know("plays drums"))
     async with stage.db.write() as tx:
-        await viewers.set_banned(tx, "2", stage.clock.now())
+        await identities.set_banned(tx, "2", stage.clock.now())
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
 
 

@@ -1,6 +1,6 @@
 """The prefix: nothing of people who are hidden now, whatever was written before."""
 
-from forgetmenot.store import viewers
+from forgetmenot.store import identities, rights
 from tests.stage import Stage
 
 
@@ -16,7 +16,7 @@ async def test_what_an_episode_says_of_somebody_who_opted_out_is_left_out(stage:
         )
     assert "plays the harp" in (await stage.keeper.refresh()).text
     async with stage.db.write() as tx:
-        await viewers.set_opted_out(tx, "2", stage.clock.now())
+        await rights.opt_out(tx, "2", stage.clock.now())
     prefix = (await stage.keeper.refresh()).text
     assert "harp" not in prefix
     assert "likes tea" in prefix
@@ -33,7 +33,7 @@ async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
     async with stage.db.write() as tx:
-        await viewers.set_banned(tx, "2", stage.clock.now())
+        await identities.set_banned(tx, "2", stage.clock.now())
     without = await stage.keeper.current()
     assert ("harp" in without.text, "tea" in without.text, "Carol won" in without.text) == (False, True, True)
     assert await stage.keeper.current() is without

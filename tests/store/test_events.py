@@ -5,11 +5,11 @@ import pytest
 from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import EventKind, Role
 from forgetmenot.domain.memory import EpisodeKind
-from forgetmenot.store import episodes, events, tally, viewers
+from forgetmenot.store import episodes, events, identities, tally
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import NewEpisode, Part
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.viewers import Seen
+from forgetmenot.store.identities import Seen
 
 
 def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEvent:
@@ -36,7 +36,7 @@ def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEve
 async def run_id(db: Database) -> int:
     run = await tally.begin_run(db, "test", 1)
     async with db.write() as tx:
-        await viewers.take_in(tx, [Seen(who, f"login{who}", f"Login{who}", Role.VIEWER, 1, 1) for who in "12"])
+        await identities.take_in(tx, [Seen(who, f"login{who}", f"Login{who}", Role.VIEWER, 1, 1) for who in "12"])
     return run
 
 

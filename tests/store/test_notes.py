@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store import evidence, identities, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.evidence import OwnEpisode, Stance
 from forgetmenot.store.notes import NewNote
@@ -14,7 +14,7 @@ from forgetmenot.store.notes import NewNote
 async def alice(db: Database) -> str:
     """Somebody who is known."""
     async with db.write() as tx:
-        await crowd.add_provisional(tx, ["alice"], 1)
+        await identities.add_provisional(tx, ["alice"], 1)
     return "login:alice"
 
 

@@ -3,7 +3,7 @@
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.model import Purpose, TokenUsage
-from forgetmenot.store import bot_messages, notes
+from forgetmenot.store import bot_messages, notes, tally
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 from forgetmenot.store.model_calls import Meter
@@ -94,3 +94,31 @@ async def test_of_the_tokens_those_of_the_unchanged_prefix_are_counted(db: Datab
         await bot_messages.settle(tx, row, Status.SILENT)
     told = await totals(db)
     assert (told.estimated, told.prefix) == (1_000, 600)
+
+
+async def test_what_was_deleted_since_still_counts(db: Database, clock: ManualClock) -> None:
+    """Pruned after its days, or erased with a person: it happened."""
+    await tally.begin_run(db, "test", 1)
+    for status in (Status.SENT, Status.SHADOW, Status.DROPPED):
+        await answer(db, status, 100)
+    meter = Meter(db, clock)
+    await meter.record(Purpose.REPLY, "fake", TokenUsage(1_000, 600, 20, 0), 5, None)
+    await meter.record(Purpose.SUMMARY, "fake", TokenUsage(), 5, "ModelUnavailable")
+    old, new = await learn(db, "the boss has three phases"), await learn(db, "the boss has four phases")
+    async with db.write() as tx:
+        await bot_messages.record_prompt(tx, 1, {"prefix_tokens": 60})
+        note = await notes.get(tx, old)
+        assert note is not None
+        await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
+        for number, (verdict, status_) in enumerate((("allow", "done"), ("deny", "denied"))):
+            await tx.execute(
+                "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
+                " VALUES (1, ?, 'clip', 'A', '{}', ?, 'test', 'test', ?)",
+                (str(number), verdict, status_),
+            )
+    told = await totals(db)
+    assert told == Totals(0, 2, 1, 2, 2, 1, 1, 1, 2, 300, 60, 1_000, 600, 1_000)
+    async with db.write() as tx:
+        for table in ("bot_messages", "action_logs", "semantic_notes", "model_calls"):
+            await tx.execute(f"DELETE FROM {table}")
+    assert await totals(db) == told

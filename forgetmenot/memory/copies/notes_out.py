@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store import evidence, notes, viewers
 from forgetmenot.store.database import Database
 
 
@@ -18,7 +18,7 @@ async def export_notes(
         first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
         told = await evidence.summaries_with_keys(db, first.values())
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
-        logins = await crowd.logins(db, people)
+        logins = await viewers.logins(db, people)
         for note in batch:
             yield _line(note, logins, told.get(first.get(note.id, 0)))
 

@@ -25,7 +25,7 @@ from forgetmenot.memory.notes import beliefs
 from forgetmenot.memory.notes.beliefs import Said
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store import evidence, identities, notes, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.evidence import OwnEpisode, Stance
 from forgetmenot.store.notes import NewNote
@@ -243,7 +243,7 @@ async def _with_free_ids(tx: Transaction, batch: list[_Read], state: _Import) ->
 async def _admitted(tx: Transaction, batch: list[_Read], state: _Import) -> list[_Read]:
     """The lines that bring nobody and nothing back."""
     wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
-    state.viewers.update(await crowd.find_many(tx, wanted))
+    state.viewers.update(await viewers.find_many(tx, wanted))
     gate = await Gate.of(tx, state.erased)
     taken: list[_Read] = []
     for read in batch:
@@ -282,8 +282,8 @@ def _new_id(name: str) -> str:
 async def _add_viewers(tx: Transaction, batch: list[_Read], state: _Import) -> None:
     """Add the people of a batch that nobody has seen yet."""
     new = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
-    await crowd.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    await crowd.add_by_id(tx, [name for name in new if name.isdigit()], state.now)
+    await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
+    await identities.add_by_id(tx, [name for name in new if name.isdigit()], state.now)
     state.viewers.update({name: _new_id(name) for name in new})
     state.report.viewers += len(new)
 

@@ -4,10 +4,11 @@ Promises what memory/episodes/summaries promises about the text, and that people
 are named in it. Raises ModelError where the model gave none (ModelBlocked: it will not give one for this window).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import DAY, Clock
+from forgetmenot.domain.chat import Standing
 from forgetmenot.domain.memory import EpisodeKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory.episodes import prompts
@@ -16,9 +17,10 @@ from forgetmenot.memory.episodes.summaries import kept
 from forgetmenot.memory.episodes.transcript import introduce, parts, transcript
 from forgetmenot.memory.episodes.windows import Window
 from forgetmenot.memory.handles import Handles, names_typed
+from forgetmenot.memory.standing import standing_of
 from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, viewers
+from forgetmenot.settings.schema import PeopleSettings, Settings
+from forgetmenot.store import attendance, channel_state, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode, Part
 from forgetmenot.text.mentions import MENTION, ids_in
@@ -60,10 +62,9 @@ class Summariser:
         lines = transcript(window, case.handles)
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
-        standings = await viewers.visits(self._db, case.people)
-        ranks = {who: viewers.standing(came, settings.people, self._clock.now()) for who, came in standings.items()}
+        standings = await self._standings(window, case.people, settings.people)
         request = prompts.summary_request(
-            introduce(case.people, window, ranks, case.handles),
+            introduce(case.people, window, standings, case.handles),
             lines,
             words=settings.memory.summary_words,
             max_output_tokens=settings.model.memory_output_tokens,
@@ -74,6 +75,14 @@ class Summariser:
             if summary:
                 return _episode(case, EpisodeKind.CHAT, summary, answer.model)
         raise ModelBlocked("The model gave no usable summary.")
+
+    async def _standings(
+        self, window: Window, people: Collection[str], settings: PeopleSettings
+    ) -> dict[str, Standing]:
+        now = self._clock.now()
+        lately = now - settings.regular_within_d * DAY
+        came = await attendance.of(self._db, people, lately=lately, during=window[0].stream_id)
+        return {who: standing_of(one, settings, now) for who, one in came.items()}
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Without a model."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope, SourceKind
-from forgetmenot.store import crowd, evidence, notes
+from forgetmenot.store import evidence, notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.evidence import Word
 from forgetmenot.store.notes import Change
@@ -64,7 +64,7 @@ async def names_for(db: Database, about: Sequence[Note], chain: Sequence[Word] =
     people.update(word.speaker_id for word in chain if word.speaker_id is not None)
     for text in (*(note.fact for note in about), *(word.episode.summary for word in chain)):
         people.update(ids_in(text))
-    return await crowd.names(db, sorted(people))
+    return await viewers.names(db, sorted(people))
 
 
 def in_words(told: Explanation) -> str:

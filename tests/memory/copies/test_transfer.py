@@ -13,7 +13,7 @@ from forgetmenot.memory.copies.notes_out import export_notes
 from forgetmenot.memory.copies.transfer import ImportReport, import_notes
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.forgetting import forget_fact
-from forgetmenot.store import crowd, evidence, notes, rights
+from forgetmenot.store import evidence, notes, rights, viewers
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def test_lines_with_the_same_key_share_their_episode(world: "World", monke
 async def test_a_login_nobody_has_seen_gets_a_provisional_viewer(world: "World") -> None:
     report = await take_in(world.db, {"viewer": "zoe", "fact": "likes jazz"}, {"viewer": "123", "fact": "likes rock"})
     assert report.viewers == 2
-    assert await crowd.find(world.db, "zoe") == "login:zoe"
+    assert await viewers.find(world.db, "zoe") == "login:zoe"
     assert [note.fact for note in await notes.of_subject(world.db, "123")] == ["likes rock"]
 
 
