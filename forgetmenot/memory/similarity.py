@@ -5,7 +5,9 @@ fact, what is taken for a conflict supersedes it, and both cost more than one ro
 word is different here; the model, which sees what is known, may still say otherwise.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from itertools import chain, pairwise
 
 from forgetmenot.text import lexicon as lex
 from forgetmenot.text.places import COUNTRIES
@@ -71,7 +73,8 @@ def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation:
         return Relation.DISTINCT if both_say_more else Relation.DUPLICATE
     if old.name not in {"home", "love life"} and old.rest and new.rest and old.rest.isdisjoint(new.rest):
         return Relation.DISTINCT
-    exclusive = agree and one.polarity > 0 and not old.ended and not _may_both_hold(one, two, old, new)
+    at_one_time = agree and one.polarity > 0 and not (old.ended or old.past or new.past)
+    exclusive = at_one_time and not _may_both_hold(one, two, old, new)
     return Relation.CONFLICT if exclusive else Relation.DISTINCT
 
 
@@ -94,8 +97,11 @@ def _by_words(one: Reading, two: Reading) -> Relation:
     alike = _weight(shared) / max(0.1, _weight(shared) + _weight(mine) + _weight(theirs))
     if _other_number(one, two):
         return _numbers(one, two, mine, theirs, alike)
+    if one.aim != two.aim:
+        return Relation.CONFLICT if _reached(one, two, mine, theirs, shared) else Relation.DISTINCT
     if one.polarity != two.polarity:
-        return Relation.CONFLICT if _denies(mine, theirs, alike) else Relation.DISTINCT
+        denied = _denies(mine, theirs, alike) or _given_up(one, two, mine, theirs)
+        return Relation.CONFLICT if denied else Relation.DISTINCT
     if one.never != two.never and one.ended != two.ended:
         return Relation.DISTINCT
     if _opposed(mine, theirs) and not _compatible(one, two, shared):
@@ -108,13 +114,27 @@ def _leftovers(one: Reading, two: Reading) -> tuple[list[str], list[str], list[s
     mine = [word for word in one.content if word not in two.content]
     theirs = [word for word in two.content if word not in one.content]
     shared = [word for word in one.content if word in two.content]
-    for word in tuple(mine):
-        twin = next((other for other in theirs if same_word(word, other)), None)
-        if twin is not None:
-            mine.remove(word)
-            theirs.remove(twin)
-            shared.append(word)
+    if mine and theirs:
+        _forgive(one, two, mine, theirs, shared)
     return mine, theirs, shared
+
+
+def _forgive(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> None:
+    """Count as shared what is one word but for a slip, or for the space inside it."""
+    spelt = dict(zip((*one.content, *two.content), (*one.spelt, *two.spelt), strict=True))
+    for some, others in ((mine, theirs), (theirs, mine)):
+        for word in tuple(some):
+            runs = ((word_,) for word_ in others), pairwise(others)
+            twins = next((run for run in chain(*runs) if _one_word(word, run, spelt)), ())
+            if twins:
+                some.remove(word)
+                others[:] = [other for other in others if other not in twins]
+                shared.append(word)
+
+
+def _one_word(word: str, run: tuple[str, ...], spelt: Mapping[str, str]) -> bool:
+    together = "".join(spelt[part] for part in run)
+    return (len(run) == 1 and same_word(word, run[0])) or spelt[word] == together or same_word(spelt[word], together)
 
 
 def _weight(words: list[str]) -> float:
@@ -147,6 +167,20 @@ def _another_time(one: Reading, two: Reading) -> bool:
 def _denies(mine: list[str], theirs: list[str], alike: float) -> bool:
     only_verbs = all(word in lex.LIGHT_VERBS for word in (*mine, *theirs))
     return alike >= _SAME_ENOUGH and (only_verbs or not (mine and theirs))
+
+
+def _given_up(one: Reading, two: Reading, mine: list[str], theirs: list[str]) -> bool:
+    """Whether one fact tells the end of what the other one does: "studies physics", "dropped out of physics"."""
+    active, over = (one, two) if two.ended else (two, one)
+    only = (mine, theirs) if two.ended else (theirs, mine)
+    return over.ended and only[0] == list(active.content[:1]) and not only[1] and active.content[0] in lex.PURSUITS
+
+
+def _reached(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> bool:
+    """Whether what the one is after is what the other has: "is saving up for a car", "bought a car"."""
+    there = two if one.aim else one
+    same = shared and all(word in lex.LIGHT_VERBS for word in (*mine, *theirs))
+    return bool(same) and there.polarity > 0 and not lex.REACHED.isdisjoint(there.tokens.split()[:2])
 
 
 def _opposed(mine: list[str], theirs: list[str]) -> bool:

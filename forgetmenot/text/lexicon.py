@@ -5,7 +5,8 @@ Words are in lower case, without apostrophes. Phrases are matched as whole words
 
 from forgetmenot.text.words import stem
 
-NOT, NEVER, ENDED, ANYMORE, LIKE, DISLIKE, ALSO = "¬", "¬never", "¬ended", "¬anymore", "+like", "-like", "&also"
+NOT, NEVER, ENDED, ANYMORE, LIKE, DISLIKE = "¬", "¬never", "¬ended", "¬anymore", "+like", "-like"
+ALSO, AIM = "&also", "&aim"
 """Markers that a phrase is rewritten to; no word looks like them."""
 
 
@@ -35,7 +36,28 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     # a state that is over
     **_phrases("used to,use to,no longer,no more,gave up on,gave up,given up on", ENDED),
     **_phrases("given up,giving up on,giving up,moved away from,moved out of,moved on from", ENDED),
-    **_phrases("dropped out of,broke up with", ENDED),
+    **_phrases("dropped out of,broke up with,moved out from,dropped out", ENDED),
+    **_phrases(
+        "back from holiday,back from vacation,back from their holiday,back from their vacation", ENDED, "holiday"
+    ),
+    **{
+        ("left", article, noun): (ENDED, noun)
+        for article in ("the", "their", "his", "her")
+        for noun in (
+            "band",
+            "team",
+            "guild",
+            "clan",
+            "group",
+            "army",
+            "navy",
+            "company",
+            "club",
+            "choir",
+            "course",
+            "job",
+        )
+    },
     **_phrases(
         "graduated from,once was,was once,was previously,got rid of,rage quit,is done with,done with,is over",
         ENDED,
@@ -55,6 +77,12 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     **_phrases("was at,were at,was there for,was present at,was there at", "attend"),
     **_phrases("a parent of,parent of,father of,mother of,dad of,mom of"),
     **_phrases("dream is to be,dream is to become,dreams of becoming,dreams of being,wants to become"),
+    # what is wanted and not there yet
+    **_phrases("looking for,saving up for,saving up to buy,saving for,saving to buy,waiting for,hunting for", AIM),
+    **_phrases("wants to buy,wants to get,plans to buy,plans to get,hopes to buy,hopes to get,in search of", AIM),
+    **_phrases("planning to buy,planning to get,hoping to buy,hoping to get,going to buy,going to get", AIM),
+    **_phrases("want to be", "aspire"),
+    **_phrases("a member of,member of"),
     **_phrases("wants to be,hopes to become,aspires to be", "aspire"),
     # more of the same kind
     **_phrases("as well,also,too,another,additionally,a second,both,on top of that,besides", ALSO),
@@ -78,6 +106,8 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     **_phrases("full time", "fulltime"),
     **_phrases("night owl", "nightowl"),
     **_phrases("early bird,early riser", "earlybird"),
+    **_phrases("late riser,late sleeper", "nightowl"),
+    **_phrases("ice cream", "icecream"),
     **_phrases("in a row", "row"),
     **_phrases("best friends,bff,bestie", "best", "friend"),
     **_phrases("takes part in,took part in,participates in,participated in,competed in,competes in", "compete"),
@@ -95,7 +125,7 @@ LIKES = as_set(
 )
 DISLIKES = as_set(
     """dislike dislikes disliked hate hates hated hating despises despise detests detest loathes loathe
-    abhors"""
+    abhors dreads dread dreaded"""
 )
 FILLER = as_set(
     """a an the is are am was were be been being has have had having do does did done will would can could should
@@ -203,7 +233,10 @@ SAME = {
         "boyfriend": "bf",
         "girlfriend": "gf",
         "afraid": "scared fear fears terrified",
-        "go": "went goes going gone",
+        "go": "went goes going gone travelled traveled travels travelling traveling travel",
+        "call": "called named calls",
+        "terrible": "awful horrible dreadful",
+        "great": "awesome amazing excellent fantastic brilliant",
         "speak": "spoke speaks speaking spoken",
         "holiday": "vacation",
         "football": "soccer",
@@ -241,7 +274,14 @@ subtitled dubbed|blue red|pass fail|passed failed|agree disagree|accept reject|a
 arrive leave|arrived left|join leave|joined left|trust distrust|for against|same different|awake asleep
 wet dry|full empty|strong weak|cheap expensive|safe dangerous|spicy mild|healthy unhealthy|melee ranged
 stealth loud|pvp pve|monday tuesday|monday wednesday|healer damage|tank damage|beginner expert
-amateur professional|amateur pro|noob pro|single taken"""
+amateur professional|amateur pro|noob pro|single taken|good terrible|great bad|great terrible|support oppose
+supports opposes|alone together|fond wary|friend enemy|friends enemies|ally enemy|hard simple|boring exciting
+boring interesting|boring fun|brave afraid|calm nervous|lazy busy|lucky unlucky|legal illegal|true false|guilty innocent
+ugly beautiful|ugly pretty|smart stupid|clever stupid|confident shy|outgoing shy|patient impatient|honest dishonest
+likely unlikely|possible impossible|able unable|married unmarried|married divorced|tidy untidy|fit unfit|fair unfair
+overrated underrated|useful useless|thick thin|heavy light|deep shallow|wide narrow|near far|hungry full|bitter sweet
+start end|begin end|begin stop|arrive depart|push pull|inside outside|upstairs downstairs|high low|higher lower
+faster slower|better worse|junior senior"""
 OPPOSITES: dict[str, set[str]] = {}
 """What each stem excludes, as stems."""
 for _pair in _OPPOSITES.replace("\n", "|").split("|"):
@@ -249,3 +289,20 @@ for _pair in _OPPOSITES.replace("\n", "|").split("|"):
     _stems = stem(SAME.get(_one, _one)), stem(SAME.get(_other, _other))
     OPPOSITES.setdefault(_stems[0], set()).add(_stems[1])
     OPPOSITES.setdefault(_stems[1], set()).add(_stems[0])
+
+_PURSUITS = """learn study practise practice train attend join build write read drink eat smoke vape date collect
+    speedrun teach coach drive sing dance paint grow"""
+PURSUITS = frozenset(stem(SAME.get(word, word)) for word in as_set(_PURSUITS))
+"""Stems of what somebody does for a while, and then no more."""
+REACHED = as_set("has owns got bought found received adopted")
+"""Words that say that somebody has what they were after."""
+
+_KEY_WORDS = """favourite favorite timezone birthday works lives lived moved married engaged divorced named called works
+worked working studies studying hometown pronouns doesnt didnt hasnt never stopped
+anymore allergic vegetarian collects speedruns dislikes prefers supports quitting"""
+KEY_WORDS: dict[str, tuple[str, ...]] = {}
+"""By first letter: words that decide what a fact says, and are read also where a finger slipped."""
+for _word in dict.fromkeys(_KEY_WORDS.split()):
+    KEY_WORDS[_word[0]] = (*KEY_WORDS.get(_word[0], ()), _word)
+KNOWN = frozenset(SAME) | FILLER | LIKES | DISLIKES | NEGATIONS | frozenset(NUMBERS)
+"""Words that are no slip of another."""

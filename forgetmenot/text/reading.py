@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from forgetmenot.text import lexicon as lex
 from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.typos import same_word
 from forgetmenot.text.words import LONG_DRAWN, stem
 
 _TOKEN = re.compile(
@@ -27,6 +28,7 @@ _RANKS = lex.as_set(
     mmr pb group january february march april may june july august september october november december"""
 )
 _TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
+_DONE = frozenset({"finished", "done", "completed"})
 _BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
 
 _OWNERS = lex.as_set(
@@ -42,11 +44,13 @@ _BEFORE_OWNER = lex.as_set("their his her the a older younger elder little big b
 class Reading:
     """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
 
-    `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words.
+    `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
+    `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …").
     """
 
     tokens: str
     content: tuple[str, ...]
+    spelt: tuple[str, ...]
     names: frozenset[str]
     numbers: tuple[str, ...]
     mentions: tuple[str, ...]
@@ -55,6 +59,7 @@ class Reading:
     never: bool
     additive: bool
     event: bool
+    aim: bool
     one: bool
     owner: str
 
@@ -76,6 +81,7 @@ def _tokens(fact: str) -> tuple[list[str], set[str]]:
         word = found[0]
         if word[0] != "<":
             word = _spelt(word)
+            word = word if found.start() and fact[found.start() : found.start() + 1].isupper() else _meant(word)
         tokens.append(word)
         if same_length and found.start() and fact[found.start()].isupper():
             capitals.add(word)
@@ -92,6 +98,19 @@ def _owner(tokens: list[str]) -> str:
 def _spelt(word: str) -> str:
     """A word in Latin letters, without apostrophe and without drawn-out letters."""
     return _short(_bare(fold_word(word)))
+
+
+@lru_cache(maxsize=32_768)
+def _meant(word: str) -> str:
+    """A word that decides what a fact says ("favourite", "timezone", "works"), also where a finger slipped."""
+    near = lex.KEY_WORDS.get(word[:1], ()) if len(word) > 3 and word not in lex.KNOWN else ()
+    return next((key for key in near if _slipped(word, key)), word)
+
+
+def _slipped(word: str, key: str) -> bool:
+    """Whether a letter of `key` is missing, twice or in its neighbour's place; its other forms are words themselves."""
+    letters = len(word) != len(key) or sorted(word) == sorted(key)
+    return letters and same_word(word, key) and key not in {f"{word}s", f"{word}d"}
 
 
 def _short(word: str) -> str:
@@ -112,12 +131,12 @@ class _Reader:
     """Walks over the words of one fact once."""
 
     def __init__(self) -> None:
-        self.content: dict[str, None] = {}
+        self.content: dict[str, str] = {}
         self.names: set[str] = set()
         self.numbers: list[str] = []
         self.mentions: list[str] = []
         self.negations = 0
-        self.ended = self.never = self.additive = self.one = False
+        self.ended = self.never = self.additive = self.aim = self.one = False
 
     def read(self, tokens: list[str], capitals: set[str]) -> Reading:
         words = _rewrite(tokens, capitals)
@@ -128,6 +147,7 @@ class _Reader:
         return Reading(
             tokens=" ".join(tokens),
             content=tuple(self.content),
+            spelt=tuple(self.content.values()),
             names=frozenset(self.names),
             numbers=tuple(self.numbers),
             mentions=tuple(self.mentions),
@@ -136,6 +156,7 @@ class _Reader:
             never=self.never,
             additive=self.additive,
             event=any(word in lex.EVENTS for word in self.content),
+            aim=self.aim,
             one=self.one,
             owner=_owner(tokens),
         )
@@ -145,7 +166,7 @@ class _Reader:
             self._mark(word)
         elif word[0] == "<":
             self.mentions.append(word)
-        elif word[0].isdigit() or word[0] in "$€£" or word in lex.NUMBERS:
+        elif word[0].isdigit() or word[0] in "$€£" or (word in lex.NUMBERS and (following or word != "single")):
             self._number(word, following)
         else:
             self._word(word, following, capitals)
@@ -156,18 +177,19 @@ class _Reader:
         self.negations += mark == lex.ENDED
         self.never |= mark == lex.NEVER
         self.additive |= mark == lex.ALSO
+        self.aim |= mark == lex.AIM
         if mark in {lex.LIKE, lex.DISLIKE}:
-            self.content[lex.LIKE] = None
+            self.content[lex.LIKE] = lex.LIKE
 
     def _number(self, word: str, following: str) -> None:
         found = _NUMBER.fullmatch(lex.NUMBERS.get(word, word).replace(",", ""))
         if not found:
-            self.content[word] = None  # "100%" is a category, not a count
+            self.content[word] = word  # "100%" is a category, not a count
             return
         value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
         before = next(reversed(self.content), "")
         if self._in_a_title(before, following, value):
-            self.content[f"{before}#{value}"] = None
+            self.content[f"{before}#{value}"] = f"{before}#{value}"
         else:
             self.numbers.append(value)
 
@@ -183,17 +205,17 @@ class _Reader:
     def _word(self, word: str, following: str, capitals: set[str]) -> None:
         self.one |= word in {"a", "an"} and following not in _MARKS
         if word in capitals and word == "may":
-            self.content["may"] = None
+            self.content["may"] = word
             return
         root = stem(lex.SAME.get(word, word))
         if word in lex.FILLER or root in lex.FILLER:
             return
-        self.content[root] = None
+        self.content.setdefault(root, word)
         if word in capitals:
             self.names.add(root)
 
 
-_MARKS = frozenset({lex.NOT, lex.NEVER, lex.ENDED, lex.ANYMORE, lex.LIKE, lex.DISLIKE, lex.ALSO})
+_MARKS = frozenset({lex.NOT, lex.NEVER, lex.ENDED, lex.ANYMORE, lex.LIKE, lex.DISLIKE, lex.ALSO, lex.AIM})
 
 
 def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
@@ -207,6 +229,8 @@ def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
             index += taken
             continue
         word = tokens[index]
+        if word in _DONE and index + 1 < len(tokens) and tokens[index + 1].endswith("ing"):
+            word = lex.ENDED  # "finished building it"
         in_a_name = word in capitals and word in {"no", "without", "never"}
         result.append(word if in_a_name else _marked(word))
         index += 1

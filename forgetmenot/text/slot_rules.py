@@ -26,9 +26,10 @@ _SOLE = """name|nickname|nick|goal|dream|dream job|dream car|first language|nati
 |school|zodiac sign|star sign|sign|best friend|hometown|home town|current project|next game|comfort game
 |pronouns|gamertag|username|middle name|blood type|shoe size|shift|role|class|roommate|streak
 |eye colou?r|hair colou?r|wedding|weight|height
-|go to \\w+|most played \\w+"""
+|go to \\w+|most played \\w+|(?:best|worst|comfort|current|next|dream|first) \\w+"""
 _SOLE_WORDS = """name nickname nick goal dream language tongue car phone school sign friend hometown town project game
-pronouns gamertag username type size shift role class roommate streak color colour wedding weight height go played"""
+pronouns gamertag username type size shift role class roommate streak color colour wedding weight height go played
+best worst comfort current next first"""
 _ROLE = "mod|moderator|vip|editor|admin"
 _PLATFORM = (
     r"pc|console|mobile|xbox|playstation|ps ?\d?|ps\d|switch|steam deck|mac|linux|windows|android|iphone"
@@ -103,7 +104,7 @@ RULES = (
     _rule(
         "age",
         "is",
-        r"^(?P<who>.*?)\b^(?:is )(?P<value>\d\d)$",
+        r"^(?P<who>)is (?P<value>\d\d)$",
     ),
     _rule(
         "job",
@@ -189,12 +190,12 @@ RULES = (
     ),
     _rule(
         "timezone",
-        "timezone tz",
+        "timezone zone tz",
         r"^(?P<who>.*?)\b(?:timezone|time zone|tz) is (?P<value>.+)",
     ),
     _rule(
         "timezone",
-        "timezone tz",
+        "timezone zone tz",
         r"^(?P<who>.*?)\b(?:in|on|uses) (?:the )?(?P<value>\w+(?: \d+)?) (?:timezone|time zone|tz)",
     ),
     _rule(
@@ -213,6 +214,12 @@ RULES = (
         "named called",
         rf"^(?:has|owns|got) (?P<few>an?|one) (?:\w+ )?(?P<key>{_PET}) (?:(?:and|that|which) (?:it "
         rf")?(?:is )?)?(?:named|called) (?P<value>.+)",
+    ),
+    _rule(
+        "partner",
+        "named called",
+        r"^(?:(?:his|her|their|the) )?(?P<key>boyfriend|girlfriend|bf|gf|husband|wife|fiancee?|spouse) "
+        r"is (?:named|called) (?P<value>.+)",
     ),
     _rule(
         "car",
@@ -240,7 +247,7 @@ RULES = (
     _rule(
         "platform",
         "plays play playing",
-        rf"^(?P<who>)play(?:s|ing)? (?P<key>.*?)\b(?:on|with) (?P<value>{_PLATFORM})$",
+        rf"^(?P<who>)play(?:s|ing)? (?P<key>.*?)\b(?:on|with) (?P<value>{_PLATFORM})(?: now)?$",
     ),
     _rule(
         "team",

@@ -18,6 +18,7 @@ class Slot:
     """One filled slot. `key` tells apart slots of one name; `value` and `rest` (what else the fact says) are stems.
 
     An empty key was not said ("mains Jinx") and fits any. `few`: one may have several of it. `ended`: moved away.
+    `past`: told as something that was ("worked as a waiter"), of which there may have been several.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Slot:
     rest: frozenset[str]
     few: bool = False
     ended: bool = False
+    past: bool = False
 
 
 _BY_WORD: dict[str, list[int]] = {}
@@ -37,10 +39,15 @@ _CUT = re.compile(
     r" (?:with|and (?:has|is|works|lives|plays)|since|for|because|where|but|so|after|before|right now|these days"
     r"|as well|too|instead|every|near|on weekends?|this|last|until|when|while|over|rather)\b"
 )
+_PAST = re.compile(r"\b(?:lived|resided|worked|studied|majored|drove|supported|attended|went)\b")
 _ARTICLES = lex.as_set(
     """a an the their his her its now in of at to is be are currently still again and s also recently just really"""
 )
-_NOT_WHO = lex.FILLER | lex.NEGATIONS | lex.as_set("never used no longer not stopped quit gave like use has been")
+_NOT_WHO = (
+    lex.FILLER
+    | lex.NEGATIONS
+    | lex.as_set("never used no longer not stopped quit gave like use has been switched changed started")
+)
 
 
 @lru_cache(maxsize=8_192)
@@ -64,6 +71,7 @@ def _fill(name: str, match: re.Match[str]) -> Slot:
         rest=_stems(f"{rest} {after}", lex.FILLER),
         few=bool(groups.get("few")),
         ended="away from" in match[0] or "out of" in match[0],
+        past=bool(_PAST.search(match[0])),
     )
 
 

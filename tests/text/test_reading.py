@@ -45,6 +45,24 @@ def test_numbers_are_counts_and_not_parts_of_names(fact: str, numbers: tuple[str
     assert read(fact).numbers == numbers
 
 
+@pytest.mark.parametrize(
+    ("slipped", "meant"),
+    [("favrite game", "favorite game"), ("wokrs as a cook", "works as a cook"), ("doesnt liek", "doesnt liek")],
+)
+def test_a_word_that_decides_is_read_with_a_slip(slipped: str, meant: str) -> None:
+    assert read(slipped).tokens == meant
+
+
+@pytest.mark.parametrize("fact", ["likes donut holes", "owns two studios", "live music", "name day", "the nerve of it"])
+def test_another_word_is_not_taken_for_it(fact: str) -> None:
+    assert read(fact).tokens == fact
+
+
+def test_what_is_wanted_is_not_there_yet() -> None:
+    assert read("is saving up for a car").aim
+    assert not read("has a car").aim
+
+
 def test_a_month_is_no_verb() -> None:
     assert "may" in read("birthday is in May").content
     assert "may" not in read("may move soon").content
