@@ -13,7 +13,7 @@ from forgetmenot.actions import lines
 from forgetmenot.actions.catalogue import find
 from forgetmenot.actions.entry import Action, Hands, Job
 from forgetmenot.actions.facts import Facts, Immunity
-from forgetmenot.actions.gather import ActionContext, Gatherer, resting_times
+from forgetmenot.actions.gather import ActionContext, FactGatherer, resting_times
 from forgetmenot.actions.perform import Performer, revert_time
 from forgetmenot.actions.policy import decide
 from forgetmenot.clock import Clock
@@ -54,7 +54,7 @@ class Executor:
         room_modes: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self.performer = Performer(db=db, hands=hands, settings=settings, clock=clock)
-        self.gatherer = Gatherer(db, is_bot, room_modes)
+        self.gatherer = FactGatherer(db, is_bot, room_modes)
         self._db = db
         self._settings = settings
         self._clock = clock

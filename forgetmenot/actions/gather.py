@@ -50,7 +50,7 @@ class ActionContext:
     room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
 
 
-class Gatherer:
+class FactGatherer:
     """Reads the facts. `is_bot` tells known bots by their login; `room_modes`, which of the room's modes are on now."""
 
     def __init__(

@@ -100,7 +100,7 @@ async def _facts(
     """The facts of the stored channel; without a memory, of a viewer nobody has seen."""
     from forgetmenot.actions.catalogue import find
     from forgetmenot.actions.facts import Facts, Found, Person, Recent
-    from forgetmenot.actions.gather import Gatherer
+    from forgetmenot.actions.gather import FactGatherer
     from forgetmenot.actions.requests import asked_for
     from forgetmenot.domain.chat import Standing
     from forgetmenot.store.database import open_database
@@ -111,7 +111,7 @@ async def _facts(
         facts = Facts(nobody, found=Found.UNKNOWN, asked_for=asked_for(arguments.message), live=live)
         return facts, Recent()
     async with open_database(existing_database(arguments)) as db:
-        gatherer = Gatherer(db, lambda _login: False)
+        gatherer = FactGatherer(db, lambda _login: False)
         facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
         facts = dataclasses.replace(facts, live=live)
         return facts, await gatherer.recent(find(proposal.name), facts, now)
