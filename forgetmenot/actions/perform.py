@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from forgetmenot.actions.catalogue import find
 from forgetmenot.actions.entry import Action, Hands, Job, Runner
-from forgetmenot.actions.switches import FAILING
+from forgetmenot.actions.switches import FAILING, SWITCHED_ON
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
@@ -21,7 +21,6 @@ from forgetmenot.store.action_logs import LoggedAction, Status
 from forgetmenot.store.database import Database
 
 IN_A_ROW = 3
-SWITCHED_ON = "action_on:"
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: the deed may be done
     (TwitchRefused, OutcomeKind.REFUSED),
@@ -88,17 +87,6 @@ class Performer:
         async with self._db.write() as tx:
             await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
         log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
-
-
-async def switch_on(db: Database, name: str, now: int) -> list[str]:
-    """Give actions that were switched off after failures another chance; their names. No name: all of them."""
-    state = await channel_state.read_all(db)
-    names = [key.removeprefix(FAILING) for key, value in state.items() if key.startswith(FAILING) and value]
-    chosen = [one for one in names if name in {"", one}]
-    async with db.write() as tx:
-        for one in chosen:
-            await channel_state.put(tx, {FAILING + one: "", SWITCHED_ON + one: str(now)}, now)
-    return chosen
 
 
 def job_of(row: LoggedAction, login: str = "", message_id: str = "") -> Job:

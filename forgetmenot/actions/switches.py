@@ -1,4 +1,7 @@
-"""The switches that people turn while a stream runs: pause, quiet, safe mode. They outlive a restart."""
+"""The switches that people turn while a stream runs: pause, quiet, safe mode; and actions that failed too often.
+
+They outlive a restart.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from forgetmenot.text.gaps import gaps_told
 
 LONGEST_QUIET_MIN = 240
 FAILING = "action_off:"  # before an action's name: why it was switched off
+SWITCHED_ON = "action_on:"  # before an action's name: when it got another chance (ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,24 @@ async def pause(db: Database, now: int) -> None:
 
 
 async def resume(db: Database, now: int) -> None:
-    """Speak and act again."""
+    """Speak and act again, and give what failed too often another chance."""
     await _put(db, {"paused": "", "quiet_until": "", "safe_mode": ""}, now)
+    await switch_on(db, "", now)
+
+
+async def switch_on(db: Database, name: str, now: int) -> list[str]:
+    """Give actions that were switched off after failures another chance; their names. No name: all of them."""
+    chosen = [one for one in (await read(db)).failing if name in {"", one}]
+    await _put(db, {FAILING + one: "" for one in chosen} | {SWITCHED_ON + one: str(now) for one in chosen}, now)
+    return chosen
+
+
+def failing_told(state: Mapping[str, str]) -> str:
+    """What was switched off after failures, and why, in sentences; an empty text if nothing was."""
+    return " ".join(
+        f"{name} is switched off after three failures ({why.rstrip('.')})."
+        for name, why in sorted(of(state).failing.items())
+    )
 
 
 async def quiet(db: Database, minutes: int, now: int) -> None:
@@ -72,7 +92,9 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
         parts.append("safe mode is on")
     if waiting:
         parts.append(f"{waiting} waiting for approval")
-    parts += [f"{name} is switched off after failures" for name in sorted(switches.failing)]
+    parts += [
+        f"{name} is switched off after three failures (!bot resume tries it again)" for name in sorted(switches.failing)
+    ]
     parts += [gaps] if gaps else []
     return f"{settings.bot.name}: {', '.join(parts)}."
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from forgetmenot.actions import switches
 from forgetmenot.actions.approvals import Answer, Approvals
 from forgetmenot.actions.lines import described
-from forgetmenot.actions.perform import switch_on
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
 from forgetmenot.memory.exclusion import KNOWN_BOTS
@@ -136,7 +135,6 @@ class ModeratorCommands:
             return "Paused. !bot resume brings me back."
         if command.word == "resume":
             await switches.resume(self._db, now)
-            await switch_on(self._db, "", now)
         elif command.word == "quiet":
             return await self._quiet(command.number or 10, now)
         elif command.word == "safe":

@@ -95,7 +95,7 @@ async def _undo(arguments: argparse.Namespace, db: "Database") -> int:
 
 
 async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
-    from forgetmenot.actions.perform import switch_on
+    from forgetmenot.actions.switches import switch_on
 
     names = await switch_on(db, arguments.name, _now())
     if arguments.json:
@@ -106,7 +106,7 @@ async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
 
 
 async def _show(arguments: argparse.Namespace, db: "Database", rows: "list[LoggedAction]", nothing: str) -> int:
-    from forgetmenot.store import action_logs, viewers
+    from forgetmenot.store import viewers
 
     names = await viewers.names(db, [one for row in rows for one in (row.asked_by, row.target_id) if one])
     if arguments.json:

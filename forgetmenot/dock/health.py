@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from aiohttp import web
 
+from forgetmenot.actions import switches
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer
 from forgetmenot.dock.security import HOST
@@ -37,8 +38,8 @@ class Promise:
     kept: bool | None
 
 
-def parts(state: BotState, settings: Settings, gaps: str = "") -> list[Part]:
-    """Every part in a sentence. `gaps`: what was not heard, in a sentence. Pure."""
+def parts(state: BotState, settings: Settings, gaps: str = "", failing: str = "") -> list[Part]:
+    """Every part in a sentence. `gaps`: what was not heard; `failing`: what it cannot do, in sentences. Pure."""
     return [
         _chat(state, settings, gaps),
         _login(state),
@@ -46,11 +47,15 @@ def parts(state: BotState, settings: Settings, gaps: str = "") -> list[Part]:
         Part("Memory", "trouble" if state.memory_trouble else "ok", state.memory_trouble or _MEMORY, _WAIT),
         _chores(state),
         _replies(state, settings),
+        Part("Actions", "trouble" if failing else "ok", failing or "None failed three times in a row.", _ENABLE),
         Part("Settings", "ok", _where(state)),
     ]
 
 
 _MEMORY = "Chat becomes episodes, and episodes become notes."
+_ENABLE = (
+    "Mend what the log says is missing, then type `!bot resume` in chat or `forgetmenot actions enable` in a terminal."
+)
 _WAIT = "Nothing is lost meanwhile: it is read as soon as the model answers."
 
 
@@ -134,7 +139,9 @@ async def _health(request: web.Request) -> web.Response:
     settings = desk.settings()
     oldest = desk.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
     counted = await dock_figures.promises(desk.db, oldest=oldest)
-    found = parts(desk.control.state(), settings, await _gaps(desk))
+    state = await channel_state.read_all(desk.db)
+    gaps = _gaps(state, desk.clock.now())
+    found = parts(desk.control.state(), settings, gaps, switches.failing_told(state))
     return answer(
         {
             "parts": [asdict(part) for part in found],
@@ -144,9 +151,8 @@ async def _health(request: web.Request) -> web.Response:
     )
 
 
-async def _gaps(desk: Desk) -> str:
-    state = await channel_state.read_all(desk.db)
-    told, reason = gaps_told(state, desk.clock.now()), state.get("gap_reason", "").rstrip(".")
+def _gaps(state: Mapping[str, str], now: int) -> str:
+    told, reason = gaps_told(state, now), state.get("gap_reason", "").rstrip(".")
     return f"{told} ({reason})." if told and reason else f"{told}." if told else ""
 
 

@@ -38,7 +38,11 @@ async def standing(desk: Desk) -> Item:
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "login": state.login,
-        "trouble": state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble,
+        "trouble": state.login_trouble
+        or state.phase_trouble
+        or state.model_trouble
+        or state.memory_trouble
+        or switches.failing_told(channel),
         "model": state.reply_model,
         "model_ok": not state.model_trouble,
         "queued": state.queued,

@@ -12,7 +12,7 @@ from forgetmenot import errors
 from forgetmenot.actions.executor import ActionContext
 from forgetmenot.actions.history import lately
 from forgetmenot.actions.lines import NEUTRAL, UNSURE
-from forgetmenot.actions.perform import switch_on
+from forgetmenot.actions.switches import switch_on
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.prompt.material import ActionDone

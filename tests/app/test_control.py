@@ -94,6 +94,15 @@ async def test_what_is_left_alone_can_be_brought_up_again(bot: Bot, control: Bot
     assert not (await control.allow_again(1)).ok
 
 
+async def test_resuming_gives_what_failed_another_chance(bot: Bot, control: BotControl) -> None:
+    """As `!bot resume` does in chat."""
+    async with bot.db.write() as tx:
+        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, bot.clock.now())
+    assert "clip is switched off" in (await control.switch("pause")).line
+    assert "clip" not in (await control.switch("resume")).line
+    assert await channel_state.read(bot.db, "action_off:clip") == ""
+
+
 async def test_switches_outlive_the_page(bot: Bot, control: BotControl) -> None:
     for what, name, value in (("pause", "paused", "1"), ("resume", "paused", ""), ("safe", "safe_mode", "1")):
         assert (await control.switch(what)).ok

@@ -171,7 +171,8 @@ async def test_status_tells_what_waits_and_what_was_switched_off(desk: Desk) -> 
     async with desk.db.write() as tx:
         await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, desk.clock.now())
     line = await desk.say("!bot status")
-    assert line == "ForgetMeNot: on (mentions), 1 waiting for approval, clip is switched off after failures."
+    told = "clip is switched off after three failures (!bot resume tries it again)"
+    assert line == f"ForgetMeNot: on (mentions), 1 waiting for approval, {told}."
     assert await desk.say("!bot resume") == "ForgetMeNot: on (mentions), 1 waiting for approval."
 
 

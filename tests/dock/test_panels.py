@@ -157,6 +157,19 @@ async def test_what_was_not_heard_is_told_beside_the_chat(db: Database, dock: Se
     assert line.endswith("(The connection was lost).")
 
 
+async def test_an_action_that_keeps_failing_is_told_with_the_way_to_switch_it_on(db: Database, dock: Served) -> None:
+    async with db.write() as tx:
+        await channel_state.put(tx, {"action_off:timeout": "TwitchRefused: it lacks the right"}, 0)
+    await dock.enter()
+    part = next(one for one in (await rows(dock, "/api/health"))["parts"] if one["name"] == "Actions")
+    assert (part["state"], part["line"]) == (
+        "trouble", "timeout is switched off after three failures (TwitchRefused: it lacks the right).",
+    )  # fmt: skip
+    assert "!bot resume" in part["fix"]
+    assert "forgetmenot actions enable" in part["fix"]
+    assert "timeout is switched off" in (await rows(dock, "/api/now"))["now"]["trouble"]
+
+
 def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
     from dataclasses import replace
 
