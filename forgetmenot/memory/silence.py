@@ -36,6 +36,11 @@ class Silence:
     def __bool__(self) -> bool:
         return bool(self.entries)
 
+    @property
+    def people(self) -> frozenset[str]:
+        """Everybody of whom something is left alone."""
+        return frozenset(who for who, _ in self._stems if who is not None)
+
     def allows(self, note: Note) -> bool:
         """Whether a note may be brought up."""
         if note.id in self._notes:

@@ -1,7 +1,8 @@
 """Reads what one reply needs from the store and from recall: the tail's material, before it is text.
 
-Promises nothing of people who are hidden, nothing redacted, and of the bot's own lines only those that went out. Reads
-only; the same for a reply, for a dry run on the command line and for a test.
+Promises nothing of people who are hidden, nothing redacted, nothing that is to be left alone but the message itself,
+and of the bot's own lines only those that went out. Reads only; the same for a reply, for a dry run on the command line
+and for a test.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from forgetmenot.domain.memory import Recalled
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall, Seen
 from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.standing import standing_of
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
@@ -66,6 +68,8 @@ class Gatherer:
     ) -> TailMaterial:
         """Everything for one message. `shown_episodes`: those that the prefix tells anyway."""
         moment, material = await self._db.together(lambda at: self._present(at, trigger, settings, nonce))
+        if moment.seen.silence:
+            material = await self._quiet(material, moment.seen.silence)
         query = self._query(material, moment)
         material = await self._memory(material, moment, query, bot_id, shown_episodes)
         return await self._named(material)
@@ -136,6 +140,28 @@ class Gatherer:
             bot_replies=tuple(_own_line(line) for line in said),
             actions_done=await history.lately(at, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
         )
+
+    async def _quiet(self, material: TailMaterial, silence: Silence) -> TailMaterial:
+        """The conversation without the lines that speak of what is to be left alone."""
+
+        async def kept(lines: Sequence[Line]) -> tuple[Line, ...]:
+            return tuple([line for line in lines if not await self._speaks_of_it(line, silence)])
+
+        return replace(
+            material,
+            own_lines=await kept(material.own_lines),
+            chat=await kept(material.chat),
+            thread=await kept(material.thread),
+            bot_replies=await kept(material.bot_replies),
+            actions_done=tuple(done for done in material.actions_done if not silence.has(done.text, silence.people)),
+        )
+
+    async def _speaks_of_it(self, line: Line, silence: Silence) -> bool:
+        """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
+        if line.viewer_id is None or not silence.has(line.text, silence.people):
+            return silence.has(line.text, silence.people)
+        named = await self._recall.people_in(line.text, limit=len(silence.people))
+        return silence.has(line.text, [line.viewer_id, *named])
 
     # ── what is remembered ──────────────────────────────────────────────────────────────────
 

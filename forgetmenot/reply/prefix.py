@@ -1,8 +1,8 @@
 """Keeps the prompt's prefix: composed anew after a compaction pass, the same bytes for every reply until the next.
 
 `refresh` is also called when the settings changed or somebody was erased, and it is composed anew as soon as somebody
-who stands in it was banned, opted out or is gone. It is what makes a provider's cache work, so nothing else may change
-it. In memory only: a restart composes it again.
+who stands in it was banned, opted out or is gone, or the list of what is never brought up changed. It is what makes a
+provider's cache work, so nothing else may change it. In memory only: a restart composes it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.store import calibration, channel_state, evidence, viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store import calibration, channel_state, evidence, never, viewers
+from forgetmenot.store.database import Database, Source
 from forgetmenot.text.forgetting import without_person
 from forgetmenot.text.mentions import ids_in
 
@@ -36,18 +36,24 @@ class PrefixKeeper:
         self._model = model
         self._prefix: Prefix | None = None
         self._shown: frozenset[str] = frozenset()
+        self._left_alone = (0, 0, 0)
         self.factor = 1.0
 
     async def current(self) -> Prefix:
-        """The prefix; composed at the first call, and when somebody in it may not be shown any more."""
-        if self._prefix is not None and (not self._shown or await viewers.may_be_shown(self._db, self._shown)):
+        """The prefix; composed at the first call, and when something in it may not be shown any more."""
+        if self._prefix is not None and await self._db.together(self._still_holds):
             return self._prefix
         return await self.refresh()
+
+    async def _still_holds(self, at: Source) -> bool:
+        same = await never.revision(at) == self._left_alone
+        return same and (not self._shown or await viewers.may_be_shown(at, self._shown))
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self._settings()
         self.factor = await calibration.factor_of(self._db, self._model)
+        self._left_alone = await never.revision(self._db)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)

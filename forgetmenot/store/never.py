@@ -32,6 +32,12 @@ async def remove(tx: Transaction, row_id: int) -> bool:
     return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
 
 
+async def revision(source: Source) -> tuple[int, int, int]:
+    """Another value whenever a row came or went."""
+    found = (await source.rows("SELECT count(*), coalesce(max(id), 0), coalesce(sum(at), 0) FROM never_mention"))[0]
+    return found[0], found[1], found[2]
+
+
 async def listed(source: Source) -> list[Left]:
     """Every row, oldest first."""
     return [Left(*row) for row in await source.rows("SELECT * FROM never_mention ORDER BY id")]

@@ -8,8 +8,9 @@ import pytest
 from forgetmenot.domain.memory import Scope
 from forgetmenot.memory import never
 from forgetmenot.reply.wording import ANOTHER_SUBJECT
-from forgetmenot.settings.schema import RecallSettings
-from forgetmenot.store import briefs, channel_state, evidence, identities
+from forgetmenot.settings.schema import Mode, RecallSettings
+from forgetmenot.store import bot_messages, briefs, channel_state, evidence, identities
+from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.evidence import Stance
 
@@ -38,7 +39,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
     assert reply is not None
     sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
     assert sections["brief"] == sections["lore"] == [note]
-    assert [used for used, _ in await evidence.replies_with(stage.db, note)] == [reply.id]
+    assert [used for used, _ in await bot_messages.with_note(stage.db, note)] == [reply.id]
 
 
 async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: "Stage") -> None:
@@ -122,3 +123,43 @@ async def test_the_past_that_is_asked_about_is_told_in_streams(stage: "Stage", *
             )
     await stage.ask("@forgetmenot_bot when did the dragon eat that bridge?")
     assert f"{said} the dragon ate the bridge" in stage.model.asked[0].prompt
+
+
+async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: "Stage") -> None:
+    """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
+    await never.leave_alone(stage.db, None, "election", by="9", at=0)
+    await never.leave_alone(stage.db, "1", "divorce", by="1", at=0)
+    for text, who in (
+        ("my divorce is a mess", "1"),
+        ("alice and her divorce again", "2"),
+        ("the elections are rigged", "3"),
+        ("my own divorce was in May", "3"),
+        ("what a race", "2"),
+    ):
+        await stage.hear(text, who)
+        await stage.clock.advance(1_000)
+    stage.model.answers = ["An election of hats!", "Hats for all."]
+    async with stage.db.write() as tx:
+        row = await bot_messages.begin(
+            tx, at=stage.clock.now(), event_id=None, viewer_id="3", trigger="mention", mode=Mode.MENTIONS
+        )
+        await bot_messages.settle(tx, row, Status.SENT, text="Your divorce papers came, Alice.")
+    prompt = await asked(stage, "@forgetmenot_bot what is going on?")
+    assert "what a race" in prompt
+    assert "my own divorce was in May" in prompt
+    for gone in ("a mess", "alice and her", "rigged", "papers"):
+        assert gone not in prompt
+
+
+async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: "Stage") -> None:
+    await stage.know("chat bets on elections", None, Scope.CHANNEL)
+    await stage.know("the cat walks over the keyboard", None, Scope.CHANNEL)
+    assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
+    left = await never.leave_alone(stage.db, None, "election", by="9", at=0)
+    await stage.clock.advance(60_000)
+    prompt = await asked(stage, "@forgetmenot_bot hello again", "2")
+    assert "elections" not in prompt
+    assert "keyboard" in prompt
+    await never.allow_again(stage.db, left.id)
+    await stage.clock.advance(60_000)
+    assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")
