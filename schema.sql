@@ -330,3 +330,40 @@ CREATE TABLE calibration (
     samples    INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What was deleted goes on counting: totals are of all that ever was (store/report).
+CREATE TRIGGER bot_messages_gone AFTER DELETE ON bot_messages BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('replies',   old.status IN ('sent', 'shadow')),
+        ('estimated', json_extract(old.token_usage_json, '$.estimated')),
+        ('prefix',    iif(json_extract(old.token_usage_json, '$.estimated') > 0,
+                          json_extract(old.prompt_json, '$.prefix_tokens'), 0))
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER action_logs_gone AFTER DELETE ON action_logs BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('proposed', 1),
+        ('allowed',  old.verdict IN ('allow', 'allow_changed')),
+        ('denied',   old.verdict = 'deny'),
+        ('executed', old.status IN ('done', 'undone'))
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER model_calls_gone AFTER DELETE ON model_calls BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('llm_calls',     1),
+        ('billed',        iif(old.purpose = 'reply', old.input, 0)),
+        ('cached',        iif(old.purpose = 'reply', old.cached, 0)),
+        ('billed_in_all', old.input)
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER note_changes_gone AFTER DELETE ON note_changes
+    WHEN old.to_status = 'superseded' AND EXISTS (SELECT 1 FROM runs) BEGIN
+    INSERT INTO tally (run_id, name, count) VALUES ((SELECT max(id) FROM runs), 'gone_superseded', 1)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + 1;
+END;

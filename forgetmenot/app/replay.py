@@ -11,7 +11,7 @@ from pathlib import Path
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.report import Summary, summarise
 from forgetmenot.chat.router import Heard
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.settings.schema import Settings
@@ -58,6 +58,7 @@ def _time(item: Heard) -> int:
 
 async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> None:
     for number, item in enumerate(items, 1):
+        await _sit_out(bot, clock, _time(item), how)
         await _wait(clock, _time(item), how.speed)
         await bot.hear(item)
         if isinstance(item, ChatEvent) and bot.engine.is_asked(item):
@@ -65,6 +66,17 @@ async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -
         await bot.chores.catch_up()
         if number % TELL_EVERY == 0:
             how.progress(f"{number} of {len(items)} lines")
+
+
+async def _sit_out(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
+    """A long silence comes before the next line: do in it what a live bot would have done, not all of it afterwards."""
+    memory, last = how.settings.memory, clock.now()
+    soon = memory.compaction_every_s * SECOND
+    for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
+        moment = last + int(silence + soon)
+        if moment < at:
+            await _wait(clock, moment, how.speed)
+            await bot.chores.catch_up()
 
 
 async def _wait(clock: ManualClock, at: int, speed: float | None) -> None:

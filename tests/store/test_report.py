@@ -119,6 +119,8 @@ async def test_what_was_deleted_since_still_counts(db: Database, clock: ManualCl
     told = await totals(db)
     assert told == Totals(0, 2, 1, 2, 2, 1, 1, 1, 2, 300, 60, 1_000, 600, 1_000)
     async with db.write() as tx:
-        for table in ("bot_messages", "action_logs", "semantic_notes", "model_calls"):
-            await tx.execute(f"DELETE FROM {table}")
+        await tx.execute("DELETE FROM bot_messages")
+        await tx.execute("DELETE FROM action_logs")
+        await tx.execute("DELETE FROM semantic_notes")
+        await tx.execute("DELETE FROM model_calls")
     assert await totals(db) == told
