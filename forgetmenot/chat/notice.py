@@ -6,7 +6,7 @@ in shadow mode, paused or quiet. A line that could not be sent is not said later
 
 from forgetmenot.actions import switches
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import channel_state, evidence
+from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database
 
 SAID_IN = "noticed_stream"
@@ -17,7 +17,7 @@ async def take(db: Database, settings: Settings, now: int) -> str | None:
     line = settings.bot.notice.strip()
     if not line or settings.bot.mode is Mode.SHADOW or (await switches.read(db)).silent(now):
         return None
-    stream = await evidence.open_stream(db)
+    stream = await streams.open_id(db)
     if stream is None or await channel_state.read(db, SAID_IN) == str(stream):
         return None
     async with db.write() as tx:

@@ -19,9 +19,10 @@ from forgetmenot.memory.episodes.windows import Cut, Window, aged, halves, windo
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episodes, events, streams
+from forgetmenot.store import episode_mending, episodes, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.store.episodes import Dirty, NewEpisode
+from forgetmenot.store.episode_mending import Dirty
+from forgetmenot.store.episodes import NewEpisode
 
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
@@ -185,7 +186,7 @@ class Compactor:
 
     async def _redo(self, report: PassReport) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted."""
-        for one in await episodes.dirty(self._db):
+        for one in await episode_mending.dirty(self._db):
             if report.trouble and not self._is_aged(one):
                 continue
             read = self._summariser.by_counting if self._is_aged(one) else self._summariser.with_model
@@ -197,7 +198,7 @@ class Compactor:
                 report.trouble = str(error)
 
     async def _redo_by_counting(self, report: PassReport) -> None:
-        for one in await episodes.dirty(self._db):
+        for one in await episode_mending.dirty(self._db):
             if self._is_aged(one):
                 await self._redo_one(one, self._summariser.by_counting, report)
 
@@ -208,8 +209,8 @@ class Compactor:
         for _ in range(REREADS):
             window = await events.of_episode(self._db, one.id)
             if not window:
-                report.removed += await episodes.remove(self._db, one, self._clock.now())
+                report.removed += await episode_mending.remove(self._db, one, self._clock.now())
                 return
-            if await episodes.rewrite(self._db, one.id, await read(window), self._clock.now()):
+            if await episode_mending.rewrite(self._db, one.id, await read(window), self._clock.now()):
                 report.redone += 1
                 return

@@ -25,9 +25,9 @@ from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import evidence, notes
+from forgetmenot.store import episodes, notes
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.evidence import Participant
+from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.fences import fence
 
@@ -88,7 +88,7 @@ class Extractor:
         """Read every episode that was not read yet, oldest first, until none is left or the model is out of reach."""
         report = ExtractReport()
         settings = self._settings()
-        while not report.waiting and (unread := await evidence.unread(self._db, AT_ONCE)):
+        while not report.waiting and (unread := await episodes.unread(self._db, AT_ONCE)):
             for episode in unread:
                 await self._read(episode, settings, report)
                 if report.waiting:
@@ -116,7 +116,7 @@ class Extractor:
             await self._take(tx, episode, case, changes, settings, report)
 
     async def _case(self, episode: Episode) -> _Case | None:
-        people = (await evidence.participants(self._db, episode.id))[:PEOPLE_SHOWN]
+        people = (await episodes.participants(self._db, episode.id))[:PEOPLE_SHOWN]
         visible = [person for person in people if not person.hidden]
         if not visible:
             return None
@@ -170,15 +170,15 @@ class Extractor:
         report: ExtractReport,
     ) -> None:
         now = self._clock.now()
-        current = await evidence.episode(tx, episode.id)
+        current = await episodes.get(tx, episode.id)
         if current is None or current.summary != episode.summary:
             return  # erased or summarised again while the model was thinking: it is read anew, if it is still there
-        if not await evidence.mark_read(tx, episode.id, now):
+        if not await episodes.mark_read(tx, episode.id, now):
             return
         report.episodes += 1
         if case is None:
             return
-        hidden = {one.viewer_id for one in await evidence.participants(tx, episode.id) if one.hidden}
+        hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}
         people = {handle: person._replace(hidden=person.viewer_id in hidden) for handle, person in case.people.items()}
         screen = Screen(
             people=people,

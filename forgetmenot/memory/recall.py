@@ -25,7 +25,7 @@ from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import touched
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import evidence, notes, viewers
+from forgetmenot.store import episode_search, episodes, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
@@ -255,7 +255,7 @@ class Recall:
         terms = [word for word, weight in asked.items() if weight >= 1]
         if not terms:
             return []
-        return await evidence.search(self._db, evidence.any_of(terms), limit=limit, without=without)
+        return await episode_search.best(self._db, episode_search.any_of(terms), limit=limit, without=without)
 
     async def past_episode(self, query: Query | str, *, without: Sequence[int] = ()) -> Episode | None:
         """The older episode that a message is about, if one speaks of enough of it; `without`: those shown anyway."""
@@ -271,7 +271,7 @@ class Recall:
 
         async def read(at: Source) -> tuple[Silence, list[Episode]]:
             wanted = list(terms.values())
-            found = await evidence.speaking_of(at, wanted, at_least=enough, limit=PAST_LOOKED_AT, without=without)
+            found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=PAST_LOOKED_AT, without=without)
             return (await never.silence(at) if found else Silence()), found
 
         silence, candidates = await self._db.together(read)
@@ -281,14 +281,14 @@ class Recall:
 
     async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:
         """The prefix's episodes: the newest of this stream, and one of the last stream with its recap."""
-        stream = await evidence.open_stream(self._db)
-        newest = await evidence.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
+        stream = await streams.open_id(self._db)
+        newest = await episodes.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
         silence = await self.silence()
         this = [told for one in newest if (told := _told(one, silence)) is not None]
-        before = await evidence.stream_before(self._db, stream)
+        before = await streams.before(self._db, stream)
         if before is None:
             return PrefixEpisodes(this, None, "")
-        last = await evidence.newest(self._db, stream_id=before[0], limit=1)
+        last = await episodes.newest(self._db, stream_id=before[0], limit=1)
         return PrefixEpisodes(this, _told(last[0], silence) if last else None, silence.without(before[1]))
 
 
@@ -300,7 +300,7 @@ async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
     """The subjects' notes with the summaries of their evidence."""
     known = await _notes(at, subjects)
     near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
-    texts = await evidence.summaries(at, {episode for ids in near.values() for episode in ids})
+    texts = await episodes.summaries(at, {episode for ids in near.values() for episode in ids})
     return [
         Candidate(note, tuple((episode, texts[episode]) for episode in near[note.id] if episode in texts))
         for note in known

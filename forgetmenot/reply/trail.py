@@ -14,7 +14,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.material import Prefix, TailMaterial
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, evidence, notes, recent_chat, streams, viewers
+from forgetmenot.store import action_logs, bot_messages, episodes, notes, recent_chat, streams, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, Status
 from forgetmenot.store.database import Database
@@ -156,7 +156,7 @@ class _Texts:
         for note_id in ids.get("notes", []):
             if (note := await notes.get(db, note_id)) is not None:
                 texts["notes", note_id] = note.fact
-        for episode_id, summary in (await evidence.summaries(db, ids.get("episodes", []))).items():
+        for episode_id, summary in (await episodes.summaries(db, ids.get("episodes", []))).items():
             texts["episodes", episode_id] = summary
         for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
             texts["streams", stream_id] = recap

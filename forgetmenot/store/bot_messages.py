@@ -186,6 +186,18 @@ async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> lis
     return [_said(row) for row in reversed(rows)]
 
 
+async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
+    """The bot's kept replies that had a note in their prompt: id and time, newest first."""
+    rows = await source.rows(
+        "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
+        " json_each(s.value, '$.rows') r WHERE json_valid(m.prompt_json) AND r.value = ?"
+        " AND s.value ->> 'name' IN ('lore', 'others', 'brief', 'channel_notes', 'channel_notes_more')"
+        " ORDER BY m.at DESC LIMIT ?",
+        (note_id, limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 async def counts(db: Database, since: int = 0) -> dict[str, int]:
     """How many replies ended in which status."""
     rows = await db.rows("SELECT status, count(*) FROM bot_messages WHERE at >= ? GROUP BY status", (since,))

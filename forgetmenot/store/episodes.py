@@ -1,41 +1,23 @@
-"""Tier 2 as it is written: an episode, its people and the events that it covers, in one transaction.
+"""Tier 2: rows of `episodes` with the people in them. An episode from chat is written with the events that it covers.
 
-Reading episodes for notes and prompts is store/evidence.
+Those that somebody's word makes (a command, an import) cover none; they come with their notes. What happens to an
+episode when a line it rests on is cleared is store/episode_mending, finding one by its words store/episode_search.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from forgetmenot.domain.memory import EpisodeKind
-from forgetmenot.store import events, streams
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.domain.chat import Role
+from forgetmenot.domain.memory import Episode, EpisodeKind
+from forgetmenot.store import events
+from forgetmenot.store.database import Database, Row, Source, Transaction
 
-Source = Database | Transaction
-REDACTED = "redaction"
-# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular.
-_THEIR_WORD = """
-SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
-    OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
-    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL))
+_EPISODE = """
+SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
+FROM episodes e
 """
-_LOSE_IT = f"""
-DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
-    SELECT e.note_id, e.episode_id, e.stance FROM ({_THEIR_WORD}) e
-    WHERE EXISTS (SELECT 1 FROM note_evidence o
-        WHERE o.note_id = e.note_id AND o.episode_id <> :episode AND o.stance <> 'contradicted'))
-"""  # noqa: S608  # a constant
-_REST_ON_IT = f"""
-SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.stance <> 'contradicted' AND n.status NOT IN ('retracted', 'superseded') AND NOT n.pinned
-"""  # noqa: S608  # a constant
-_REPLACED_BY = """
-SELECT id, status FROM semantic_notes
-WHERE status = 'superseded' AND superseded_by IN (SELECT value FROM json_each(?))
-"""
-"""The cause in a note's history when what it rested on was cleared."""
 
 
 class Part(NamedTuple):
@@ -59,14 +41,32 @@ class NewEpisode:
     model: str = ""
 
 
-class Dirty(NamedTuple):
-    """An episode that rests on a line which was cleared since."""
+class OwnEpisode(NamedTuple):
+    """An episode that somebody's word makes: it is never read for notes, it comes with them."""
 
-    id: int
     kind: EpisodeKind
-    stream_id: int | None
-    created_at: int
-    started_at: int
+    summary: str
+    at: int
+    people: tuple[str, ...]
+    key: str | None = None
+    stream_id: int | None = None
+    spoke: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
+
+    viewer_id: str
+    login: str | None
+    display_name: str | None
+    role: Role
+    lines: int
+    addressed: int
+    hidden: bool
+
+
+# ── writing ─────────────────────────────────────────────────────────────────────────────────
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
@@ -77,18 +77,20 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
         episode_id = await tx.insert(
             "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, created_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*_facts(new), now),
+            (*columns_of(new), now),
         )
         await events.cover(tx, new.seqs, episode_id)
-        await _write_people(tx, episode_id, new.people)
+        await write_people(tx, episode_id, new.people)
     return episode_id
 
 
-def _facts(new: NewEpisode) -> tuple[object, ...]:
+def columns_of(new: NewEpisode) -> tuple[object, ...]:
+    """kind, stream_id, started_at, ended_at, summary, events, model."""
     return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
 
 
-async def _write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
+async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
+    """Say who is in an episode from chat; whoever is not stored is left out."""
     await tx.many(
         "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
         " SELECT ?, id, ?, ? FROM viewers WHERE id = ?",
@@ -96,91 +98,70 @@ async def _write_people(tx: Transaction, episode_id: int, people: Mapping[str, P
     )
 
 
-async def dirty(source: Source) -> list[Dirty]:
-    """Episodes to be summarised again, oldest first."""
+async def insert_own(tx: Transaction, new: OwnEpisode, now: int) -> int:
+    """Write an episode that somebody's word makes; its id."""
+    episode_id = await tx.insert(
+        "INSERT INTO episodes (kind, key, stream_id, started_at, ended_at, summary, events, created_at, extracted_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (new.kind, new.key, new.stream_id, new.at, new.at, new.summary, int(new.spoke is not None), now, now),
+    )
+    await tx.many(
+        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, ?, ?)",
+        [(episode_id, who, int(who == new.spoke), int(who == new.spoke)) for who in new.people],
+    )
+    return episode_id
+
+
+async def insert_imported(tx: Transaction, new: Sequence[tuple[int, OwnEpisode]], now: int) -> None:
+    """Write many imported episodes whose ids are given."""
+    await tx.many(
+        "INSERT INTO episodes (id, kind, key, stream_id, started_at, ended_at, summary, events, created_at,"
+        " extracted_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)",
+        [(i, one.kind, one.key, one.stream_id, one.at, one.at, one.summary, now, now) for i, one in new],
+    )
+
+
+async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
+    """Say that somebody is in an imported episode."""
+    await tx.many(
+        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, 0, 0)", pairs
+    )
+
+
+async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
+    """Say that an episode has been read for notes; False if it was before, or is no longer there."""
+    return bool(
+        await tx.execute("UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL", (at, episode_id))
+    )
+
+
+# ── reading ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def get(source: Source, episode_id: int) -> Episode | None:
+    """One episode."""
+    row = await source.row(f"{_EPISODE} WHERE e.id = ?", (episode_id,))
+    return episode_of(row) if row else None
+
+
+async def unread(source: Source, limit: int = 50) -> list[Episode]:
+    """The oldest episodes that were never read for notes and do not wait to be summarised again."""
     rows = await source.rows(
-        "SELECT id, kind, stream_id, created_at, started_at FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id"
+        f"{_EPISODE} WHERE e.extracted_at IS NULL AND e.dirty_at IS NULL ORDER BY e.id LIMIT ?", (limit,)
     )
-    return [Dirty(row[0], EpisodeKind(row[1]), row[2], row[3], row[4]) for row in rows]
+    return [episode_of(row) for row in rows]
 
 
-async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
-    """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
-
-    False, and nothing written, if another of its lines was cleared meanwhile.
-    """
-    async with db.write() as tx:
-        if not await _still_rests_on(tx, episode_id, new.seqs):
-            return False
-        await tx.execute(
-            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
-            " model = ?, dirty_at = NULL, extracted_at = NULL WHERE id = ?",
-            (*_facts(new), episode_id),
-        )
-        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
-        await _write_people(tx, episode_id, new.people)
-        await _let_notes_go(tx, episode_id, now)
-        await streams.forget_recap(tx, new.stream_id)
-    return True
-
-
-async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
-    rows = await tx.rows("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
-    return {row[0] for row in rows} == set(seqs)
-
-
-async def remove(db: Database, gone: Dirty, now: int) -> bool:
-    """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
-
-    False, and nothing changed, if it still covers something.
-    """
-    async with db.write() as tx:
-        if not await _still_rests_on(tx, gone.id, ()):
-            return False
-        await _let_notes_go(tx, gone.id, now)
-        await streams.forget_recap(tx, gone.stream_id)
-        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
-        held = await tx.row("SELECT 1 FROM note_evidence WHERE episode_id = ?", (gone.id,))
-        if held:  # a retracted note keeps an episode as evidence: an empty one
-            await _empty(tx, gone.id)
-        else:
-            await tx.execute("DELETE FROM episodes WHERE id = ?", (gone.id,))
-    return True
-
-
-async def _empty(tx: Transaction, episode_id: int) -> None:
-    await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
-    await tx.execute(
-        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
-        " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
-        (episode_id,),
+async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
+    """A stream's newest episodes from chat, oldest first."""
+    rows = await source.rows(
+        f"{_EPISODE} WHERE e.stream_id IS ? AND e.kind = 'chat' ORDER BY e.ended_at DESC, e.id DESC LIMIT ?",
+        (stream_id, limit),
     )
+    return [episode_of(row) for row in reversed(rows)]
 
 
-async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
-    """Retract the live notes that rest on this episode alone and on the word of somebody whose lines were cleared.
-
-    Other notes of theirs lose it as evidence. What others said stays; so does what a person has pinned. A fact that
-    a retracted note had replaced holds again.
-    """
-    await tx.execute(_LOSE_IT, {"episode": episode_id})
-    gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
-    ids = json.dumps([row["id"] for row in gone])
-    back = await tx.rows(_REPLACED_BY, (ids,))
-    await tx.execute(
-        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))", (ids,)
-    )
-    await tx.many(
-        "UPDATE semantic_notes SET status = 'active', superseded_by = NULL WHERE id = ?", [(row["id"],) for row in back]
-    )
-    await tx.many(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
-        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
-        + [(row["id"], now, row["status"], "active", REDACTED) for row in back],
-    )
-
-
-async def of_stream(source: Source, stream_id: int) -> list[str]:
+async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
     """The summaries of a stream's episodes from chat, oldest first."""
     rows = await source.rows(
         "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
@@ -188,3 +169,86 @@ async def of_stream(source: Source, stream_id: int) -> list[str]:
         (stream_id,),
     )
     return [row[0] for row in rows]
+
+
+async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
+    """The summaries of these episodes."""
+    rows = await source.rows(
+        "SELECT id, summary FROM episodes WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(episode_ids)),),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def summaries_with_keys(source: Source, episode_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """The key (its own, or one made of its id) and the summary of each of these episodes."""
+    rows = await source.rows(
+        "SELECT id, coalesce(key, 'episode-' || id), summary FROM episodes"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(set(episode_ids))),),
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+async def participants(source: Source, episode_id: int) -> list[Participant]:
+    """The people of an episode: who spoke most first."""
+    rows = await source.rows(
+        "SELECT p.viewer_id, v.login, v.display_name, v.role, p.lines, p.addressed,"
+        " v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
+        " FROM episode_people p JOIN viewers v ON v.id = p.viewer_id WHERE p.episode_id = ?"
+        " ORDER BY p.lines DESC, p.viewer_id",
+        (episode_id,),
+    )
+    return [
+        Participant(
+            row["viewer_id"],
+            row["login"],
+            row["display_name"],
+            Role(row["role"]),
+            row["lines"],
+            row["addressed"],
+            bool(row["hidden"]),
+        )
+        for row in rows
+    ]
+
+
+async def told_since(source: Source, viewer_id: str, since: int) -> int:
+    """How often somebody asked for something to be remembered, since then."""
+    row = await source.row(
+        "SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
+        " WHERE p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?",
+        (viewer_id, since),
+    )
+    return int(row[0]) if row else 0
+
+
+async def highest_id(source: Source) -> int:
+    """The highest episode id ever given out."""
+    row = await source.row(
+        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'episodes'), 0),"
+        " coalesce((SELECT max(id) FROM episodes), 0))"
+    )
+    return int(row[0]) if row else 0
+
+
+async def ids_by_key(source: Source, keys: Sequence[str]) -> dict[str, int]:
+    """The ids of imported episodes by their own names."""
+    rows = await source.rows(
+        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def episode_of(row: Row) -> Episode:
+    """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
+    return Episode(
+        id=row["id"],
+        kind=EpisodeKind(row["kind"]),
+        stream_id=row["stream_id"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        summary=row["summary"],
+        events=row["events"],
+        people=tuple((row["people"] or "").split("\n")) if row["people"] else (),
+    )

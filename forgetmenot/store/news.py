@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from forgetmenot.domain.memory import Episode, Note
-from forgetmenot.store import action_logs, bot_messages, evidence, notes
+from forgetmenot.store import action_logs, bot_messages, episodes, notes
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
@@ -46,7 +46,7 @@ async def last_heard(db: Database) -> int:
 async def episodes_since(db: Database, after: int) -> list[Episode]:
     """Episodes with a higher id, oldest first."""
     ids = [row[0] for row in await db.rows("SELECT id FROM episodes WHERE id > ? ORDER BY id", (after,))]
-    found = [await evidence.episode(db, one) for one in ids]
+    found = [await episodes.get(db, one) for one in ids]
     return [one for one in found if one is not None]
 
 

@@ -4,9 +4,7 @@ import json
 from collections.abc import Collection
 
 from forgetmenot.domain.chat import Stream
-from forgetmenot.store.database import Database, Row, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Row, Source, Transaction
 
 
 async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title: str = "", category: str = "") -> int:
@@ -40,15 +38,30 @@ async def open_one(source: Source) -> Row | None:
     return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
 
 
+async def open_id(source: Source) -> int | None:
+    """The stream that is on now."""
+    row = await source.row("SELECT id FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
+    return int(row[0]) if row else None
+
+
 async def get(source: Source, stream_id: int) -> Stream | None:
     """One stream."""
     row = await source.row("SELECT * FROM streams WHERE id = ?", (stream_id,))
     return _stream(row) if row else None
 
 
-async def latest(source: Source, limit: int = 1) -> list[Stream]:
-    """The newest streams, newest first."""
-    return [_stream(row) for row in await source.rows("SELECT * FROM streams ORDER BY id DESC LIMIT ?", (limit,))]
+async def start_of(source: Source, stream_id: int | None) -> int:
+    """When a stream began; 0 for none."""
+    row = await source.row("SELECT started_at FROM streams WHERE id = ?", (stream_id,))
+    return int(row[0]) if row else 0
+
+
+async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
+    """The stream before that one (None: the last of all) with its recap."""
+    row = await source.row(
+        "SELECT id, recap FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1", (stream_id,)
+    )
+    return (row[0], row[1]) if row else None
 
 
 async def recaps(source: Source, stream_ids: Collection[int]) -> dict[int, str]:

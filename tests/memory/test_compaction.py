@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.store import episodes, events, rights, tally
+from forgetmenot.store import episode_mending, events, rights, tally
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
 from tests.memory.conftest import Channel, answer
@@ -65,7 +65,7 @@ async def test_an_episode_over_a_cleared_line_is_summarised_again_once(channel: 
     report = await channel.compactor.run_pass()
     assert report.redone == len(await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%less.'"))
     assert len(channel.model.asked) - asked == report.redone
-    assert await episodes.dirty(channel.db) == []
+    assert await episode_mending.dirty(channel.db) == []
 
 
 async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
@@ -174,10 +174,11 @@ async def test_a_window_the_model_refuses_is_split_then_counted(channel: Channel
 
 
 async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
     await channel.chat(5)
     channel.model.meanwhile = asyncio.Event().wait  # type: ignore[assignment]
-    report = await channel.compactor.run_pass(closing=True)
+    with monkeypatch.context() as shorter:
+        shorter.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
+        report = await channel.compactor.run_pass(closing=True)
     assert (report.unread, report.episodes) == (5, [])
     assert (await channel.compactor.run_pass(closing=True)).unread == 0
 

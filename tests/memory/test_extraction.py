@@ -10,7 +10,7 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
 from forgetmenot.memory.extraction import ExtractReport
-from forgetmenot.store import evidence, notes
+from forgetmenot.store import episodes, evidence, notes
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -101,7 +101,7 @@ async def test_a_malformed_answer_is_asked_for_once_more_and_then_counts_as_noth
     report = await extractor.run_pass()
     assert (report.episodes, report.malformed, report.added, report.waiting) == (1, 2, 0, False)
     assert len(model.requests) == 2
-    assert await evidence.unread(world.db) == []
+    assert await episodes.unread(world.db) == []
 
 
 @pytest.mark.parametrize("item", MALFORMED_ITEMS)
@@ -126,7 +126,7 @@ async def test_while_the_model_is_out_of_reach_episodes_wait(world: "World", err
     extractor, _ = world.extractor(error)
     report = await extractor.run_pass()
     assert report.waiting
-    assert len(await evidence.unread(world.db)) == 1
+    assert len(await episodes.unread(world.db)) == 1
 
 
 async def test_a_blocked_episode_is_not_asked_about_for_ever(world: "World") -> None:

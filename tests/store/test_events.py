@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import EventKind, Role
 from forgetmenot.domain.memory import EpisodeKind
-from forgetmenot.store import episodes, events, identities, tally
+from forgetmenot.store import episode_mending, episodes, events, identities, tally
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import NewEpisode, Part
 from forgetmenot.store.events import Clear, NewEvent
@@ -74,7 +74,7 @@ async def test_a_clear_dirties_the_episode_once(db: Database, run_id: int) -> No
     await cover(db, 1, 2, 3)
     assert await clear(db, Clear(5, viewer_id="1")) == 2
     assert await clear(db, Clear(6, event_id="a")) == 0
-    assert [one.id for one in await episodes.dirty(db)] == [1]
+    assert [one.id for one in await episode_mending.dirty(db)] == [1]
     assert [line.id for line in await events.of_episode(db, 1)] == ["c"]
 
 

@@ -4,9 +4,10 @@ import pytest
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.store import evidence, identities, notes
+from forgetmenot.store import bot_messages, episodes, evidence, identities, notes
 from forgetmenot.store.database import Database
-from forgetmenot.store.evidence import OwnEpisode, Stance
+from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 
 
@@ -94,7 +95,7 @@ async def test_evidence_is_written_once_and_names_who_said_it(db: Database, alic
     note = await write(db, alice)
     async with db.write() as tx:
         own = OwnEpisode(EpisodeKind.COMMAND, "<@login:alice> said so", 5, (alice,), spoke=alice)
-        episode = await evidence.insert_episode(tx, own, 7)
+        episode = await episodes.insert_own(tx, own, 7)
         for _ in range(2):
             await evidence.add(tx, Stance(note.id, episode, "stated", alice, addressed=True, at=5))
     [word] = await evidence.chain(db, note.id)
@@ -103,7 +104,7 @@ async def test_evidence_is_written_once_and_names_who_said_it(db: Database, alic
     found = await notes.get(db, note.id)
     assert found is not None
     assert found.episode_ids == (episode,)
-    [person] = await evidence.participants(db, episode)
+    [person] = await episodes.participants(db, episode)
     assert (person.lines, person.addressed, person.hidden) == (1, 1, False)
 
 
@@ -140,5 +141,5 @@ async def test_replies_that_used_a_note_are_found(db: Database, alice: str) -> N
             "INSERT INTO bot_messages (at, trigger, mode, text, status, prompt_json) VALUES (3, '', '', '', 'sent', ?)",
             (prompt,),
         )
-    assert [at for _, at in await evidence.replies_with(db, note.id)] == [3]
-    assert await evidence.replies_with(db, 99) == []
+    assert [at for _, at in await bot_messages.with_note(db, note.id)] == [3]
+    assert await bot_messages.with_note(db, 99) == []

@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import erasure
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, channel_state, episodes, forgotten, ledger, notes, rights
+from forgetmenot.store import backup, channel_state, episode_mending, forgotten, ledger, notes, rights
 from forgetmenot.store import erasure as erasure_rows
 from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
 from forgetmenot.store.database import Database, open_database, to_the_end
@@ -70,7 +70,7 @@ class Backups:
         keep = self._settings().privacy.keep_backups
         if self._made_at is not None and await erasure_rows.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
-        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episodes.dirty(self._db):
+        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episode_mending.dirty(self._db):
             return
         now = self._clock.now()
         await make(self._db, at=now, keep=keep)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note
-from forgetmenot.store import evidence, notes, viewers
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database
 
 
@@ -16,7 +16,7 @@ async def export_notes(
     while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
         after = batch[-1].id
         first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
-        told = await evidence.summaries_with_keys(db, first.values())
+        told = await episodes.summaries_with_keys(db, first.values())
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
         for note in batch:

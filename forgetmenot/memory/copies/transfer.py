@@ -25,9 +25,10 @@ from forgetmenot.memory.notes import beliefs
 from forgetmenot.memory.notes.beliefs import Said
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import evidence, identities, notes, viewers
+from forgetmenot.store import episodes, evidence, identities, notes, viewers
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.evidence import OwnEpisode, Stance
+from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
 
@@ -291,8 +292,8 @@ async def _add_viewers(tx: Transaction, batch: list[_Read], state: _Import) -> N
 async def _make_episodes(tx: Transaction, batch: list[_Read], state: _Import) -> list[int]:
     """The evidence episode of each line: one per key, and one for all lines of a batch that bring none."""
     keys = {read.line.episode.key for read in batch if read.line.episode is not None} - state.keys.keys()
-    state.keys.update(await evidence.episodes_by_key(tx, sorted(keys)))
-    next_id = await evidence.highest_episode(tx) + 1
+    state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
+    next_id = await episodes.highest_id(tx) + 1
     new: list[tuple[int, OwnEpisode]] = []
     found: list[int] = []
     for read in batch:
@@ -305,13 +306,13 @@ async def _make_episodes(tx: Transaction, batch: list[_Read], state: _Import) ->
             next_id += 1
         else:
             found.append(state.keys[key])
-    await evidence.insert_episodes(tx, new, state.now)
+    await episodes.insert_imported(tx, new, state.now)
     pairs = [
         (episode, state.viewers[read.viewer])
         for read, episode in zip(batch, found, strict=True)
         if read.viewer is not None
     ]
-    await evidence.add_people(tx, pairs)
+    await episodes.add_people(tx, pairs)
     state.report.episodes += len(new)
     return found
 

@@ -25,7 +25,7 @@ from forgetmenot.memory.silence import Silence
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import briefs, evidence, notes
+from forgetmenot.store import briefs, notes, streams
 from forgetmenot.store.briefs import STREAM, Brief
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, mention
@@ -126,7 +126,7 @@ class Briefs:
     # ── the three sources ───────────────────────────────────────────────────────────────────
 
     async def _sources(self, viewer_id: str, settings: Settings, silence: Silence) -> _Sources:
-        stream = await evidence.open_stream(self._db)
+        stream = await streams.open_id(self._db)
         since = self._clock.now() // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
         told = await briefs.told_of(self._db, viewer_id, since=since, without=() if stream is None else (stream,))
         return _Sources(

@@ -40,7 +40,7 @@ class Recaps:
         """Write the recaps that are due; how many. `ask`: the model may be asked."""
         written = 0
         for stream in await streams.without_recap(self._db):
-            told = await episodes.of_stream(self._db, stream.id)
+            told = await episodes.summaries_of_stream(self._db, stream.id)
             recap = await self._recap(stream, told, ask=ask)
             if recap is None:
                 continue

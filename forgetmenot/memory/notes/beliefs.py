@@ -13,9 +13,9 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, Refused
 from forgetmenot.memory.similarity import Relation, relate
-from forgetmenot.store import evidence, forgotten, notes
+from forgetmenot.store import evidence, forgotten, notes, streams
 from forgetmenot.store.database import Transaction
-from forgetmenot.store.episodes import REDACTED
+from forgetmenot.store.episode_mending import REDACTED
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.forgetting import traces
@@ -143,7 +143,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: Said, now: int) -> int:
-    since = await evidence.stream_start(tx, said.stream_id) if said.stream_id is not None else now - HALF_A_DAY_MS
+    since = await streams.start_of(tx, said.stream_id) if said.stream_id is not None else now - HALF_A_DAY_MS
     if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
         raise Refused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)

@@ -7,9 +7,10 @@ from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, SourceKind
 from forgetmenot.memory.notes import beliefs
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import evidence, forgotten, notes
+from forgetmenot.store import episodes, evidence, forgotten, notes, streams
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.evidence import OwnEpisode, Stance
+from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
 from forgetmenot.text.forgetting import traces
@@ -45,7 +46,7 @@ async def _refuse_forgotten(tx: Transaction, subject_id: str | None, told: str) 
 
 
 async def _write(tx: Transaction, old: Note, told: str, by: str, at: int) -> int:
-    stream = await evidence.open_stream(tx)
+    stream = await streams.open_id(tx)
     about = (old.subject_id,) if old.subject_id is not None else ()
     episode = OwnEpisode(
         kind=EpisodeKind.COMMAND,
@@ -55,7 +56,7 @@ async def _write(tx: Transaction, old: Note, told: str, by: str, at: int) -> int
         stream_id=stream,
         spoke=by,
     )
-    episode_id = await evidence.insert_episode(tx, episode, at)
+    episode_id = await episodes.insert_own(tx, episode, at)
     new = NewNote(
         scope=old.scope,
         subject_id=old.subject_id,

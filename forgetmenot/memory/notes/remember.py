@@ -16,9 +16,9 @@ from forgetmenot.memory.notes.naming import with_mentions
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import evidence, notes
+from forgetmenot.store import episodes, notes, streams
 from forgetmenot.store.database import Database
-from forgetmenot.store.evidence import OwnEpisode
+from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in, mention
@@ -61,11 +61,11 @@ async def remember(
     check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
     told = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
     async with db.write() as tx:
-        stream = await evidence.open_stream(tx)
-        since = await evidence.stream_start(tx, stream) if stream is not None else at - HALF_A_DAY_MS
-        if word.most is not None and await evidence.told_since(tx, by, since) >= word.most:
+        stream = await streams.open_id(tx)
+        since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
+        if word.most is not None and await episodes.told_since(tx, by, since) >= word.most:
             raise Refused("enough_this_stream")
-        episode = await evidence.insert_episode(tx, _told_episode(subject_id, told, by, at, stream), at)
+        episode = await episodes.insert_own(tx, _told_episode(subject_id, told, by, at, stream), at)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope, SourceKind
-from forgetmenot.store import evidence, notes, viewers
+from forgetmenot.store import bot_messages, evidence, notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.evidence import Word
 from forgetmenot.store.notes import Change
@@ -52,7 +52,7 @@ async def explain(db: Database, note_id: int) -> Explanation | None:
         history=await notes.changes(db, note_id),
         replaced=replaced,
         replaced_by=successor,
-        replies=await evidence.replies_with(db, note_id),
+        replies=await bot_messages.with_note(db, note_id),
         streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
         names=await names_for(db, everybody, chain),
     )

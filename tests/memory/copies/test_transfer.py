@@ -13,7 +13,7 @@ from forgetmenot.memory.copies.notes_out import export_notes
 from forgetmenot.memory.copies.transfer import ImportReport, import_notes
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.forgetting import forget_fact
-from forgetmenot.store import evidence, notes, rights, viewers
+from forgetmenot.store import episodes, evidence, notes, rights, viewers
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def test_a_line_becomes_a_permanent_note_with_an_episode(world: "World") -
     assert note.last_confirmed_at == parse_iso("2026-01-02T03:04:05Z")
     [word] = await evidence.chain(world.db, note.id)
     assert word.episode.kind is EpisodeKind.IMPORT
-    assert await evidence.unread(world.db) == []
+    assert await episodes.unread(world.db) == []
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: "World", monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ async def test_lines_with_the_same_key_share_their_episode(world: "World", monke
     assert (again.imported, again.episodes) == (1, 0)
     found = await notes.page(world.db)
     assert len({note.episode_ids for note in found}) == 1
-    episode = await evidence.episode(world.db, found[0].episode_ids[0])
+    episode = await episodes.get(world.db, found[0].episode_ids[0])
     assert episode is not None
     assert set(episode.people) == {"1", "2"}
 

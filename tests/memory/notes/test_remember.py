@@ -9,7 +9,7 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.notes.remember import VIEWERS_WORD, find, remember, retract, undo
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import evidence, notes
+from forgetmenot.store import episodes, evidence, notes
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -23,10 +23,10 @@ async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(wor
     assert (word.speaker_id, word.addressed, word.stance) == ("1", True, "stated")
     assert (word.episode.kind, word.episode.stream_id) == (EpisodeKind.COMMAND, stream)
     assert word.episode.summary == "<@1> asked to remember about <@1>: plays drums with <@2>"
-    episode = await evidence.episode(world.db, word.episode.id)
+    episode = await episodes.get(world.db, word.episode.id)
     assert episode is not None
     assert set(episode.people) == {"1", "2"}
-    assert await evidence.unread(world.db) == []
+    assert await episodes.unread(world.db) == []
 
 
 async def test_told_twice_is_one_note_and_told_otherwise_supersedes(world: "World") -> None:

@@ -1,0 +1,128 @@
+"""Episodes that rest on a cleared line: summarised again or taken away, and with them the notes that rest on it."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.store import streams
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
+
+REDACTED = "redaction"
+"""The cause in a note's history when what it rested on was cleared."""
+# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular.
+_THEIR_WORD = """
+SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
+    OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL))
+"""
+_LOSE_IT = f"""
+DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
+    SELECT e.note_id, e.episode_id, e.stance FROM ({_THEIR_WORD}) e
+    WHERE EXISTS (SELECT 1 FROM note_evidence o
+        WHERE o.note_id = e.note_id AND o.episode_id <> :episode AND o.stance <> 'contradicted'))
+"""  # noqa: S608  # a constant
+_REST_ON_IT = f"""
+SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.stance <> 'contradicted' AND n.status NOT IN ('retracted', 'superseded') AND NOT n.pinned
+"""  # noqa: S608  # a constant
+_REPLACED_BY = """
+SELECT id, status FROM semantic_notes
+WHERE status = 'superseded' AND superseded_by IN (SELECT value FROM json_each(?))
+"""
+
+
+class Dirty(NamedTuple):
+    """An episode that rests on a line which was cleared since."""
+
+    id: int
+    kind: EpisodeKind
+    stream_id: int | None
+    created_at: int
+    started_at: int
+
+
+async def dirty(source: Source) -> list[Dirty]:
+    """Episodes to be summarised again, oldest first."""
+    rows = await source.rows(
+        "SELECT id, kind, stream_id, created_at, started_at FROM episodes WHERE dirty_at IS NOT NULL ORDER BY id"
+    )
+    return [Dirty(row[0], EpisodeKind(row[1]), row[2], row[3], row[4]) for row in rows]
+
+
+async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
+    """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
+
+    False, and nothing written, if another of its lines was cleared meanwhile.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, episode_id, new.seqs):
+            return False
+        await tx.execute(
+            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
+            " model = ?, dirty_at = NULL, extracted_at = NULL WHERE id = ?",
+            (*columns_of(new), episode_id),
+        )
+        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+        await write_people(tx, episode_id, new.people)
+        await _let_notes_go(tx, episode_id, now)
+        await streams.forget_recap(tx, new.stream_id)
+    return True
+
+
+async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
+    rows = await tx.rows("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
+    return {row[0] for row in rows} == set(seqs)
+
+
+async def remove(db: Database, gone: Dirty, now: int) -> bool:
+    """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
+
+    False, and nothing changed, if it still covers something.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, gone.id, ()):
+            return False
+        await _let_notes_go(tx, gone.id, now)
+        await streams.forget_recap(tx, gone.stream_id)
+        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
+        held = await tx.row("SELECT 1 FROM note_evidence WHERE episode_id = ?", (gone.id,))
+        if held:  # a retracted note keeps an episode as evidence: an empty one
+            await _empty(tx, gone.id)
+        else:
+            await tx.execute("DELETE FROM episodes WHERE id = ?", (gone.id,))
+    return True
+
+
+async def _empty(tx: Transaction, episode_id: int) -> None:
+    await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+    await tx.execute(
+        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
+        " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
+        (episode_id,),
+    )
+
+
+async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
+    """Retract the live notes that rest on this episode alone and on the word of somebody whose lines were cleared.
+
+    Other notes of theirs lose it as evidence. What others said stays; so does what a person has pinned. A fact that
+    a retracted note had replaced holds again.
+    """
+    await tx.execute(_LOSE_IT, {"episode": episode_id})
+    gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
+    ids = json.dumps([row["id"] for row in gone])
+    back = await tx.rows(_REPLACED_BY, (ids,))
+    await tx.execute(
+        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))", (ids,)
+    )
+    await tx.many(
+        "UPDATE semantic_notes SET status = 'active', superseded_by = NULL WHERE id = ?", [(row["id"],) for row in back]
+    )
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
+        + [(row["id"], now, row["status"], "active", REDACTED) for row in back],
+    )

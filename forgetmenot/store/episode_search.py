@@ -1,0 +1,59 @@
+"""Episodes by the words of their summaries (FTS5). None with hidden people in it comes back. Reads only."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from forgetmenot.domain.memory import Episode
+from forgetmenot.store.database import Source
+from forgetmenot.store.episodes import episode_of
+
+_NOBODY_HIDDEN = """
+NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
+    WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
+"""
+_BEST = f"""
+SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
+    ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN} ORDER BY f.rank LIMIT :limit
+"""  # noqa: S608  # a constant
+_SHARING = f"""
+WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
+        (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 1000)) LIMIT :rarest),
+    sharing AS MATERIALIZED (SELECT f.rowid AS id, count(*) AS terms FROM rare JOIN episodes_fts f
+        ON episodes_fts MATCH rare.value GROUP BY f.rowid HAVING count(*) >= 2)
+SELECT e.*, NULL AS people FROM sharing s JOIN episodes e ON e.id = s.id
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN}
+ORDER BY s.terms DESC, e.id DESC LIMIT :limit
+"""  # noqa: S608  # a constant
+
+
+async def best(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
+    """The episodes whose summary fits a full-text query best, best first; none with hidden people in it.
+
+    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
+    numbers before anything else of them is read.
+    """
+    rows = await source.rows(_BEST, {"match": match, "without": json.dumps(list(without)), "limit": limit})
+    return [episode_of(row) for row in rows]
+
+
+async def speaking_of(
+    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
+) -> list[Episode]:
+    """Candidates for having `at_least` (two or more) of these words in their summary; most of them first, then newest.
+
+    Whatever has k of n words has two of the rarest n - k + 2: only these are looked up, since a common word stands in
+    thousands of summaries. None with hidden people in it.
+    """
+    values = {
+        "terms": json.dumps([any_of([term]) for term in terms]),
+        "rarest": max(2, len(terms) - at_least + 2),
+        "without": json.dumps(list(without)),
+        "limit": limit,
+    }
+    return [episode_of(row) for row in await source.rows(_SHARING, values)]
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
