@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from forgetmenot.actions.entry import Action, Kind, Parameter
 from forgetmenot.actions.scrub import without_tags
 from forgetmenot.settings.schema import ReplySettings
+from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang
-from forgetmenot.text.outgoing import without_command, without_links, without_phrases
+from forgetmenot.text.outgoing import without_command, without_phrases
 
 _NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE)
 PLAIN = ReplySettings()
@@ -77,5 +78,5 @@ def _fit_text(parameter: Parameter, value: str, reply: ReplySettings | None) -> 
 
 
 def _outgoing(line: str, reply: ReplySettings) -> str:
-    bare = line if reply.allow_links else without_links(line)
+    bare = line if reply.allow_links else without_addresses(line)
     return without_command(without_phrases(bare, reply.blocklist))

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from forgetmenot.settings.schema import Settings
+from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
-from forgetmenot.text.outgoing import without_command, without_links, without_phrases
+from forgetmenot.text.outgoing import without_command, without_phrases
 from forgetmenot.text.words import words
 
 OPENER_WORDS = 2
@@ -150,7 +151,7 @@ def _quotes(text: str, _manner: Manner) -> str:
 
 
 def _links(text: str, manner: Manner) -> str:
-    return text if manner.settings.reply.allow_links else without_links(text)
+    return text if manner.settings.reply.allow_links else without_addresses(text)
 
 
 def _ats(text: str, manner: Manner) -> str:

@@ -12,13 +12,11 @@ from enum import StrEnum
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
 from forgetmenot.text.commands import is_command
 from forgetmenot.text.words import words
 
-_LINK = re.compile(
-    r"(?:https?://|www\.)\S+|(?<![\w-])[\w-]+\.(?:com|net|org|tv|gg|io|me|be|co|de|uk|fr|app|dev)\b\S*", re.IGNORECASE
-)
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
@@ -172,7 +170,7 @@ def _asked(event: ChatEvent, identity: Identity) -> TriggerKind | None:
         return TriggerKind.MENTION
     if event.reply_to is not None and event.reply_to.user_id == identity.user_id != "":
         return TriggerKind.REPLY
-    said = words(_LINK.sub(" ", _AT.sub(" ", event.text)))
+    said = words(without_addresses(_AT.sub(" ", event.text)))
     if any(_holds(said, words(name)) for name in (identity.login, identity.name) if name):
         return TriggerKind.NAME
     if any(_holds(said, words(alias)) for alias in identity.aliases):

@@ -3,7 +3,7 @@
 Promises that nothing stays which has `//` in it, begins with `www.`, is four numbers with dots, or has a dot with two
 or more letters glued to what stands before it ("evil.zip/x", "evil。com"), also in full-width or ornamental letters.
 A forgotten space ("drums.You") becomes a space, a file's name ("Node.js") stays. What is spelt out ("evil dot com",
-"evil. com") is nobody's link and stays. Linear in the length of the text.
+"evil. com") is nobody's link and stays; `has_link` knows it all the same. Linear in the length of the text.
 """
 
 import re
@@ -11,6 +11,9 @@ import unicodedata
 
 _DOT = r"(?:\.|(?<=[A-Za-z0-9])[。｡](?=[A-Za-z]))"
 _ADDRESS = re.compile(rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)")
+_SPELT = re.compile(
+    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b", re.IGNORECASE
+)
 _FORGOTTEN_SPACE = re.compile(r"(?<=[^\W_])\.(?=[A-Z][A-Za-z'’-]*[,;!?…)\"”]*\.?\Z)")
 _FILE_ENDINGS = (
     "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp lua jar"
@@ -31,6 +34,11 @@ def without_addresses(text: str) -> str:
 def has_address(text: str) -> bool:
     """Whether something would be taken out."""
     return _may_hold_one(text) and any(_without(word) is None for word in text.split())
+
+
+def has_link(text: str) -> bool:
+    """Whether a text names an address, also one that is spelt out ("evil dot com")."""
+    return has_address(text) or _SPELT.search(text) is not None
 
 
 def _may_hold_one(text: str) -> bool:

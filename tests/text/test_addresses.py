@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgetmenot.text.addresses import has_address, without_addresses
+from forgetmenot.text.addresses import has_address, has_link, without_addresses
 
 ADDRESSES = """evil.zip/abc evil.cc _https://evil.zip/x 1.2.3.4/x 1.2.3.4 evil。com evil.com:8080 http:/evil.zip t.co
 evil․com evil.ｃom ｗｗｗ.x bob@evil.com 😀evil.com evil_.com (evil.cc) //x evil.js/x evil.com.js xn--e1a.xn--p1ai"""
@@ -28,6 +28,22 @@ def test_an_address_is_taken_out(address: str) -> None:
 def test_a_word_with_a_dot_stays(word: str) -> None:
     assert without_addresses(f"see {word} now") == f"see {word} now"
     assert not has_address(f"see {word} now")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.zip", "see evil.com now", "www.evil", "EVIL.GG/x", "sub.evil.tv/abc?d", "evil dot com",
+        "evil (dot) gg", "hxxps evil",
+    ],
+)  # fmt: skip
+def test_a_link_is_one_however_it_is_spelt(text: str) -> None:
+    assert has_link(text)
+
+
+@pytest.mark.parametrize("text", ["plays drums", "e.g. tea", "3.14", "a dot on the map", "node.js", "dot matrix", ""])
+def test_talk_is_no_link(text: str) -> None:
+    assert not has_link(text)
 
 
 @pytest.mark.parametrize(("text", "parted"), PARTED)

@@ -16,9 +16,9 @@ from msgspec import Meta
 
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.notes.claims import forbidden_claim
+from forgetmenot.text.addresses import has_link
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, ids_in
-from forgetmenot.text.outgoing import has_link
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
