@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
+from forgetmenot.memory.notes.remember import remember, undo
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.voice import check_floor, instructions
@@ -112,6 +113,37 @@ async def test_a_note_of_one_persona_takes_nothing_from_the_others(
     await learn(change(fact="lives in Nassau"))
     live = [(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")]
     assert live == [("lives in Oslo", ""), ("lives in Nassau", "pirate")]
+
+
+async def test_a_persona_s_own_older_note_is_replaced_whatever_is_known_to_all(
+    world: "World", learn: "Callable[..., Awaitable[object]]", change: "Callable[..., dict[str, object]]"
+) -> None:
+    world.settings = speaks("pirate")
+    await learn(change(fact="lives in Tortuga"))
+    world.settings = speaks("")
+    await learn(change(fact="lives in Oslo"))
+    world.settings = speaks("pirate")
+    await learn(change(fact="lives in Nassau"))
+    live = {(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")}
+    assert live == {("lives in Oslo", ""), ("lives in Nassau", "pirate")}
+
+
+async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_each(
+    world: "World", recall: Recall
+) -> None:
+    await write(world, "lives in Tortuga", persona="pirate")
+    await write(world, "owes the cook a pan", persona="cook")
+    world.settings = speaks("pirate")
+    told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
+    assert told.persona == ""
+    for name in ("", "pirate", "parrot"):
+        world.settings = speaks(name)
+        assert await shown(recall) == {"lives in Oslo"}
+    [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
+    assert (old.fact, old.superseded_by) == ("lives in Tortuga", told.id)
+    await undo(world.db, old.id, at=world.clock.now())
+    world.settings = speaks("pirate")
+    assert "lives in Tortuga" in await shown(recall)
 
 
 # ── the gate by topics ──────────────────────────────────────────────────────────────────────

@@ -55,13 +55,21 @@ class Done(NamedTuple):
 
 async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instead_of: int | None = None) -> Done:
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
-    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
+    held = await notes.of_subject(tx, new.subject_id, LIVE)
+    done = await _believe(tx, known_to(new.persona, held), new, said, now, instead_of)
+    if new.source_kind is SourceKind.COMMAND and not new.persona:
+        await _correct_personas(tx, [note for note in held if note.persona], new, said, done.note_id, now)
+    return done
+
+
+async def _believe(
+    tx: Transaction, known: Sequence[Note], new: NewNote, said: Said, now: int, instead_of: int | None
+) -> Done:
     old = None if instead_of is None else _among(known, instead_of)
-    related = await _related(known, new.fact)
-    same = related.get(Relation.DUPLICATE)
-    rival = old or related.get(Relation.CONFLICT)
-    if rival is not None and rival.persona != new.persona:
-        rival = None  # a note of one persona takes nothing from the others
+    same = (await _related(known, new.fact)).get(Relation.DUPLICATE)
+    # a note of one persona takes nothing from the others
+    own = [note for note in known if note.persona == new.persona]
+    rival = old if old in own else (await _related(own, new.fact)).get(Relation.CONFLICT)
     if same is not None:
         return await _take_as_same(tx, same, rival, new, said, now)
     if rival is not None:
@@ -71,6 +79,16 @@ async def believe(tx: Transaction, new: NewNote, said: Said, *, now: int, instea
         return Done(TAKE_BACK, await _say_again(tx, cleared, said, now))
     await _refuse_retracted(tx, new)
     return Done("added", await _write(tx, new, said, cause="said", now=now))
+
+
+async def _correct_personas(
+    tx: Transaction, held: Sequence[Note], new: NewNote, said: Said, told: int, now: int
+) -> None:
+    """What somebody tells the bot holds for every persona: what one of them had otherwise is superseded."""
+    for note in held:
+        if relate(note.fact, new.fact) is Relation.CONFLICT and may_replace(new.source_kind, note):
+            await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=told)
+            await evidence.add(tx, _stance(note.id, said, "contradicted"))
 
 
 def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
