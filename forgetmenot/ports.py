@@ -1,19 +1,17 @@
-"""What the inside asks of the outside. Adapters fill these; app.py chooses which."""
+"""What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, Penalty, RoomModes
-from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 
 __all__ = [
     "BotState",
     "CallMeter",
     "ChatOut",
-    "ChatSource",
     "ChoreState",
     "Clock",
     "Control",
@@ -21,14 +19,6 @@ __all__ = [
     "Moderation",
     "Told",
 ]
-
-
-class ChatSource(Protocol):
-    """Reads a channel. Ends when the source has ended; live sources reconnect by themselves for ever."""
-
-    def events(self) -> AsyncIterator[ChatEvent | Redaction]:
-        """Yield what happens, in the order in which it arrives."""
-        ...
 
 
 class ChatOut(Protocol):

@@ -5,7 +5,7 @@ from pathlib import Path
 from forgetmenot.cli.common import say
 from forgetmenot.llm.build import TERMS
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store.place import warning_about
+from forgetmenot.store.file_safety import warning_about
 
 
 def tell_first(settings: Settings, database: Path) -> None:

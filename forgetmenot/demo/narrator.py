@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from forgetmenot.clock import Clock
 from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
-from forgetmenot.store import news, viewers
+from forgetmenot.store import additions, viewers
 from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.additions import Marks, NoteNews
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
-from forgetmenot.store.news import Marks, NoteNews
 from forgetmenot.text.mentions import ids_in, show
 
 _SENTENCES = {
@@ -46,7 +46,7 @@ class Narrator:
 
     async def begin(self) -> None:
         """Explain how to read it; show only what comes from now on."""
-        self._seen = await news.marks(self._db)
+        self._seen = await additions.marks(self._db)
         self._out("")
         self._out("How to read it:  hh:mm  who: what is said in chat")
         self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
@@ -63,14 +63,14 @@ class Narrator:
 
     async def tell_news(self) -> None:
         """Show what was added since the last time."""
-        before, self._seen = self._seen, await news.marks(self._db)
-        for reply in await news.replies_since(self._db, before.reply):
+        before, self._seen = self._seen, await additions.marks(self._db)
+        for reply in await additions.replies_since(self._db, before.reply):
             self._reply(reply)
-        for action in await news.actions_since(self._db, before.action):
+        for action in await additions.actions_since(self._db, before.action):
             self._action(action)
-        for episode in await news.episodes_since(self._db, before.episode):
+        for episode in await additions.episodes_since(self._db, before.episode):
             await self._episode(episode)
-        for note in await news.notes_since(self._db, before.change):
+        for note in await additions.notes_since(self._db, before.change):
             await self._note(note)
 
     def title(self, text: str) -> None:

@@ -27,9 +27,10 @@ from forgetmenot.errors import InputError
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import channel_state, news, report
+from forgetmenot.store import channel_state, report, streams
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.lock import held
+from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 BOT = "forgetmenot"
@@ -122,7 +123,7 @@ async def bot_on(
             me = await twitch.myself()
             async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
                 watch_channel(bot, twitch)
-                reading = asyncio.create_task(_read(bot, twitch.ears.events()))
+                reading = asyncio.create_task(_read(bot, twitch.ears))
                 try:
                     await sim.joined()
                     around = Surroundings("demo", lambda: twitch.ears.state, lambda: twitch.trouble)
@@ -133,12 +134,10 @@ async def bot_on(
                     await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(bot: Bot, heard: AsyncIterator[object]) -> None:
-    from forgetmenot.twitch.connection import Gap
-
-    async for item in heard:
+async def _read(bot: Bot, ears: IrcConnection) -> None:
+    async for item in ears.events():
         if not isinstance(item, Gap):
-            await bot.hear(item)  # type: ignore[arg-type]
+            await bot.hear(item)
 
 
 def _on(sim: TwitchSim, settings: Settings) -> Settings:
@@ -167,7 +166,7 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
         async with open_database(path) as db:
             started = await channel_state.read(db, STARTED)
             finished = await channel_state.read(db, FINISHED)
-            heard = await news.last_heard(db)
+            heard = await streams.last_heard(db)
         if not started and heard:
             raise InputError(f"{path} holds the memory of a real channel. Name another file for the demo with --db.")
         if started and not finished:

@@ -49,7 +49,6 @@ class ChatEvent:
     reply_to: ReplyTo | None = None
     system_text: str = ""
     emote_only: bool = False
-    first_message: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,12 +257,8 @@ class Recall:
             return []
         return await episode_search.best(self._db, episode_search.any_of(terms), limit=limit, without=without)
 
-    async def past_episode(self, query: Query | str, *, without: Sequence[int] = ()) -> Episode | None:
-        """The older episode that a message is about, if one speaks of enough of it; `without`: those shown anyway."""
-        return next(iter(await self.past_episodes(query, 1, without=without)), None)
-
     async def past_episodes(self, query: Query | str, limit: int, *, without: Sequence[int] = ()) -> list[Episode]:
-        """The older episodes that a message is about, best first."""
+        """The older episodes that speak of enough of a message, best first; `without`: those shown anyway."""
         asked = query_of(query) if isinstance(query, str) else query
         terms = {stem(word): word for word, weight in asked.items() if weight >= 1}
         enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))

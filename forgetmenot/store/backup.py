@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forgetmenot import errors
-from forgetmenot.store import ledger, place
+from forgetmenot.store import file_safety, ledger
 from forgetmenot.store.database import APPLICATION_ID, BUSY_TIMEOUT_S, schema_sql, translating
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.migrations import LATEST
@@ -91,7 +91,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.unlink(missing_ok=True)
-        place.protect(part)
+        file_safety.protect(part)
         counts = _fill(part, source, key)
         _to_disk(part)
         part.replace(target)
@@ -195,7 +195,7 @@ def is_newest(path: Path) -> bool:
 
 def duplicate(path: Path, target: Path) -> None:
     """The file as it is, with what its write-ahead log holds. Raises StoreError."""
-    place.protect(target)
+    file_safety.protect(target)
     with (
         translating(path),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old,

@@ -86,11 +86,6 @@ async def usable(source: Source, viewer_id: str, persona: str = "") -> tuple[str
     return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
 
 
-async def forget_all(tx: Transaction) -> int:
-    """Let every brief go: they are made again."""
-    return await tx.execute("DELETE FROM briefs")
-
-
 async def regulars_around(
     source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int
 ) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 import aiosqlite
 
 from forgetmenot import errors
-from forgetmenot.store import place
+from forgetmenot.store import file_safety
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.lock import cannot_open
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
@@ -256,7 +256,7 @@ class Database(Source):
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
     _make_folder(path)
-    place.protect(path)
+    file_safety.protect(path)
     with translating(path):
         async with contextlib.AsyncExitStack() as stack:
             writer = await stack.enter_async_context(

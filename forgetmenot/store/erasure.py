@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY
 from forgetmenot.store import ledger, rights, tally
-from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.database import Row, Source, Transaction
 from forgetmenot.store.ledger import Entry, Kind
 
-Source = Database | Transaction
 AT_ONCE = 500
 """Rows looked at in one read: replies read in between."""
 BANNED_FOR = 7 * DAY

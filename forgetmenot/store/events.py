@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import EventKind, Line, Role
-from forgetmenot.store.database import Database, Row, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Row, Source, Transaction
 
 
 class NewEvent(NamedTuple):

@@ -4,10 +4,8 @@ Each is short at any size: by an index, or about one viewer at a time, so that n
 """
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.database import Source
 from forgetmenot.store.notes import from_row
-
-Source = Database | Transaction
 
 _NOTE = "SELECT n.*, NULL AS episode_ids FROM semantic_notes n"
 _MORTAL = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"

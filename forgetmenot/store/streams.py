@@ -56,6 +56,11 @@ async def start_of(source: Source, stream_id: int | None) -> int:
     return int(row[0]) if row else 0
 
 
+async def last_heard(source: Source) -> int:
+    """When the last line of any stream was said (ms); 0 in an empty memory."""
+    return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
+
+
 async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
     """The stream before that one (None: the last of all) with its recap."""
     row = await source.row(

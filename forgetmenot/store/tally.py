@@ -7,9 +7,7 @@ events = covered + uncovered + redacted. The counts are written in the transacti
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forgetmenot.store.database import Database, Transaction
-
-Source = Database | Transaction
+from forgetmenot.store.database import Database, Source, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,7 +250,6 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> U
         reply_to=_reply_to(tags),
         system_text=defang(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
-        first_message=tags.get("first-msg") == "1",
     )
 
 

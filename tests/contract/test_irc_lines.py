@@ -45,7 +45,6 @@ def test_a_message_with_everything() -> None:
         at=1_700_000_000_000,
         room_id="7",
         badges=frozenset({"moderator", "bot-badge", "subscriber"}),
-        first_message=True,
         emote_only=True,
     )
 

@@ -19,7 +19,7 @@ from forgetmenot.demo import script
 from forgetmenot.demo.show import bot_on
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import news
+from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
 from tests.dock.conftest import free_port
 
@@ -63,7 +63,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House
     """A bot on a copy of that memory."""
     here = shutil.copytree(memory.parent, folder / "house") / memory.name
     async with open_database(here) as db:
-        last = await news.last_heard(db)
+        last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
     told: list[str] = []
     settings = msgspec.structs.replace(Settings(), dock=DockSettings(port=dock.get("port", free_port())))

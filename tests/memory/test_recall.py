@@ -127,12 +127,11 @@ async def test_people_are_found_among_recent_chatters_and_regulars(world: "World
 async def test_the_episode_that_a_message_is_about(world: "World", recall: Recall) -> None:
     raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
     await world.episode("People talked about dinner.", {"2": (9, 0)})
-    found = await recall.past_episode("remember the raid during that dragon fight?")
-    assert found is not None
-    assert found.id == raid
-    assert await recall.past_episode("remember the raid during that dragon fight?", without=[raid]) is None
-    assert await recall.past_episode("dragon fruit smoothie recipes anyone?") is None
-    assert await recall.past_episode("???") is None
+    found = await recall.past_episodes("remember the raid during that dragon fight?", 1)
+    assert [one.id for one in found] == [raid]
+    assert await recall.past_episodes("remember the raid during that dragon fight?", 1, without=[raid]) == []
+    assert await recall.past_episodes("dragon fruit smoothie recipes anyone?", 1) == []
+    assert await recall.past_episodes("???", 1) == []
 
 
 @pytest.mark.parametrize(

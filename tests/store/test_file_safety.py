@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot import logs
 from forgetmenot.store.database import open_database
-from forgetmenot.store.place import protect, synced_by, warning_about
+from forgetmenot.store.file_safety import protect, synced_by, warning_about
+from forgetmenot.store.lock import held
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps others out by the user's folder")
@@ -23,6 +25,24 @@ async def test_no_file_of_the_memory_can_be_read_by_others(tmp_path: Path) -> No
     finally:
         os.umask(old)
     assert {"memory.sqlite3", "memory.sqlite3-wal", "memory.sqlite3.key"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name == "nt", reason="as above")
+def test_lock_log_and_the_folders_they_make_are_their_owners_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "made" / "data"
+    old = os.umask(0o022)
+    try:
+        logs.set_up(folder=folder / "logs", console=False)
+        logs.log.info("something")
+        with held(folder / "memory.sqlite3", "test"):
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
+    finally:
+        os.umask(old)
+        logs.set_up()
+    assert modes.pop("logs") == 0o700
+    assert {"forgetmenot.log", "memory.sqlite3.lock", "memory.sqlite3.holder"} <= modes.keys()
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 

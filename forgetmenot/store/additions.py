@@ -38,11 +38,6 @@ async def marks(db: Database) -> Marks:
     return Marks(*row) if row else Marks()
 
 
-async def last_heard(db: Database) -> int:
-    """When the last line of any stream was said (ms); 0 in an empty memory."""
-    return int(await db.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
-
-
 async def episodes_since(db: Database, after: int) -> list[Episode]:
     """Episodes with a higher id, oldest first."""
     ids = [row[0] for row in await db.rows("SELECT id FROM episodes WHERE id > ? ORDER BY id", (after,))]
