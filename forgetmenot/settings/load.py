@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.schema import PersonaSettings, Settings
+from forgetmenot.settings.schema import PersonaSettings, PriceSettings, Settings
 
 PERSONAS = "personas"
+NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
+"""Tables of tables with names of their own."""
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
@@ -78,17 +80,22 @@ def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
             raise SettingsError(f"{source}: there is no {kind} `{name}`.{_nearest(name, tables)}")
         if not isinstance(content, dict):
             raise SettingsError(f"{source}: `{name}` must be a table, written as [{name}].")
-        if name == PERSONAS:
-            _refuse_odd_personas(content, source)
+        if name in NAMED:
+            _refuse_odd_named(name, content, source)
         else:
             _refuse_unknown_keys(name, content, tables[name], source)
 
 
-def _refuse_odd_personas(personas: Mapping[str, Any], source: str) -> None:
-    for name, content in personas.items():
+def _refuse_odd_named(table: str, named: Mapping[str, Any], source: str) -> None:
+    one, of = NAMED[table]
+    for name, content in named.items():
         if not isinstance(content, dict):
-            raise SettingsError(f"{source}: a persona is a table, written as [{PERSONAS}.NAME]; `{name}` is none.")
-        _refuse_unknown_keys(f"{PERSONAS}.{name}", content, PersonaSettings, source)
+            raise SettingsError(f"{source}: {one} is a table, written as [{table}.NAME]; `{name}` is none.")
+        if any(isinstance(value, dict) for value in content.values()):
+            raise SettingsError(
+                f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
+            )
+        _refuse_unknown_keys(f"{table}.{name}", content, of, source)
 
 
 def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source: str) -> None:  # noqa: ANN401  # a type

@@ -16,6 +16,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 Seconds = Annotated[float, Meta(ge=0, le=MOST)]
+Price = Annotated[float, Meta(ge=0, le=MOST)]
 
 
 class Mode(StrEnum):
@@ -192,6 +193,15 @@ class ModelSettings(Table, frozen=True, kw_only=True):
     reply_output_tokens: Positive = 400
     memory_output_tokens: Positive = 2000
     thinking: str = ""
+    currency: Annotated[str, Meta(max_length=12)] = ""
+
+
+class PriceSettings(Table, frozen=True, kw_only=True):
+    """What a model costs per million tokens, `[prices."MODEL"]`. Nothing is assumed of a model that is not listed."""
+
+    input: Price = 0
+    cached: Price = 0
+    output: Price = 0
 
 
 class PeopleSettings(Table, frozen=True, kw_only=True):
@@ -243,3 +253,4 @@ class Settings(Table, frozen=True, kw_only=True):
     dock: DockSettings = field(default_factory=DockSettings)
     log: LogSettings = field(default_factory=LogSettings)
     personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
+    prices: Mapping[str, PriceSettings] = field(default_factory=dict)

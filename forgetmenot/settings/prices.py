@@ -1,0 +1,52 @@
+"""What calls cost, by the prices that the streamer's settings name. Pure.
+
+Nothing is assumed: without any price there is no cost, and where only some of the models have one it is told as the
+least that it can be. The offline model costs nothing.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from forgetmenot.settings.schema import PriceSettings, Provider, Settings
+
+MILLION = 1_000_000
+
+
+class Used(NamedTuple):
+    """Tokens of some calls to one model. `input` includes `cached`, `output` includes thoughts."""
+
+    input: int
+    cached: int
+    output: int
+
+
+class Cost(NamedTuple):
+    """In the currency of the settings. `whole`: every model that was used has a price."""
+
+    amount: float
+    whole: bool
+
+
+def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
+    """What calls cost, by model; None where none of these models has a price."""
+    paid = {model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)}
+    known = [_of(settings.prices[model], tokens) for model, tokens in paid.items() if model in settings.prices]
+    if not known and (paid or not settings.prices):
+        return None
+    return Cost(sum(known), len(known) == len(paid))
+
+
+def _of(price: PriceSettings, used: Used) -> float:
+    fresh = max(0, used.input - used.cached)
+    return (fresh * price.input + used.cached * (price.cached or price.input) + used.output * price.output) / MILLION
+
+
+def told(settings: Settings, found: Cost | None) -> str:
+    """A cost in words, as "0.0042 EUR"; empty where there is none."""
+    if found is None:
+        return ""
+    amount = f"{found.amount:.2f}" if found.amount >= 1 or not found.amount else f"{found.amount:.4f}"
+    if found.amount and float(amount) == 0:
+        amount = "under 0.0001"
+    least = "" if found.whole else "at least "
+    return f"{least}{amount} {settings.model.currency}".rstrip()
