@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from forgetmenot.settings.load import load_settings
+from forgetmenot.errors import InputError
+from forgetmenot.settings.load import is_login, load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
 
 
@@ -15,6 +16,8 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
         changed = msgspec.structs.replace(settings.model, provider=Provider(model))
         settings = msgspec.structs.replace(settings, model=changed)
     if channel is not None:
+        if not is_login(channel):
+            raise InputError(no_login(channel))
         changed_twitch = msgspec.structs.replace(settings.twitch, channel=channel.lower().lstrip("#@"))
         settings = msgspec.structs.replace(settings, twitch=changed_twitch)
     return settings

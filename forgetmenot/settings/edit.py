@@ -33,7 +33,7 @@ def changed(text: str, table: str, key: str, value: object, source: str) -> tupl
 def change_file(path: Path, table: str, key: str, value: object) -> Settings:
     """Change the file. Raises SettingsError, and leaves it alone then."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from error
     fresh, settings = changed(text, table, key, value, str(path))

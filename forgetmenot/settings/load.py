@@ -1,6 +1,5 @@
 """Reads a settings file, and says exactly what is wrong with one that cannot be read."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ import msgspec
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.schema import PersonaSettings, PriceSettings, Settings
+from forgetmenot.settings.wording import nearest, wrong_value
 
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
@@ -42,11 +42,13 @@ def explanations() -> dict[tuple[str, str], str]:
 def load_settings(path: Path) -> Settings:
     """Read a TOML file. Raises SettingsError, which names file, table and key."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # Windows' editors put a mark first
     except FileNotFoundError:
         raise SettingsError(f"{path} does not exist. Copy config.example.toml to {path} and fill it in.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} cannot be read: it is not UTF-8 text (byte {error.start}).") from error
     return parse_settings(text, str(path))
 
 
@@ -77,7 +79,7 @@ def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
     for name, content in table.items():
         if name not in tables:
             kind = "table" if isinstance(content, dict) else "key"
-            raise SettingsError(f"{source}: there is no {kind} `{name}`.{_nearest(name, tables)}")
+            raise SettingsError(f"{source}: there is no {kind} `{name}`.{nearest(name, tables)}")
         if not isinstance(content, dict):
             raise SettingsError(f"{source}: `{name}` must be a table, written as [{name}].")
         if name in NAMED:
@@ -102,12 +104,7 @@ def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source
     keys = [f.name for f in msgspec.structs.fields(of)]
     for key in content:
         if key not in keys:
-            raise SettingsError(f"{source}: table [{table}] has no key `{key}`.{_nearest(key, keys)}")
-
-
-def _nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
-    match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" Did you mean `{match[0]}`?" if match else f" Known are: {', '.join(sorted(known))}."
+            raise SettingsError(f"{source}: table [{table}] has no key `{key}`.{nearest(key, keys)}")
 
 
 def _sentence(message: str, source: str) -> str:
@@ -115,7 +112,8 @@ def _sentence(message: str, source: str) -> str:
     if not found:
         return f"{source}: {message}."
     table, _, key = found[1].partition(".")
-    return f"{source}: table [{table}], key `{key}`: {_PATH.sub('', message)}."
+    named = key.partition("[")[0]
+    return f"{source}: table [{table}], key `{named}`{wrong_value(_PATH.sub('', message), table, key)}"
 
 
 def refuse_contradictions(settings: Settings, source: str) -> None:
@@ -131,7 +129,37 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
             f"{source}: table [dock], key `host`: the dock listens on 127.0.0.1 and nowhere else, since it shows chat "
             "and takes orders. Remove the key."
         )
+    _refuse_odd_places(settings, source)
     _refuse_unknown_personas(settings, source)
+
+
+def _refuse_odd_places(settings: Settings, source: str) -> None:
+    """Logins and addresses that nothing can be found under."""
+    twitch = settings.twitch
+    for key, login in (("channel", twitch.channel), ("bot_login", twitch.bot_login)):
+        if not is_login(login):
+            raise SettingsError(f"{source}: table [twitch], key `{key}`: {no_login(login)}")
+    for table, key, address, kinds in (
+        ("twitch", "irc_url", twitch.irc_url, ("wss", "ws")),
+        ("twitch", "helix_url", twitch.helix_url, ("https", "http")),
+        ("twitch", "id_url", twitch.id_url, ("https", "http")),
+        ("model", "base_url", settings.model.base_url, ("http", "https")),
+    ):
+        if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
+            known = " or ".join(f"{kind}://" for kind in kinds)
+            raise SettingsError(
+                f"{source}: table [{table}], key `{key}`: `{address}` is no address. It begins with {known}."
+            )
+
+
+def is_login(text: str) -> bool:
+    """Whether a channel can be called so; nothing is no mistake here, and # and @ are how people write it."""
+    return re.fullmatch(r"(?:[#@]?[A-Za-z0-9_]{1,25})?", text) is not None
+
+
+def no_login(text: str) -> str:
+    """What to say of what is none."""
+    return f"`{text}` is no login. Write it as in twitch.tv/LOGIN: letters, digits and _ only."
 
 
 def _refuse_unknown_personas(settings: Settings, source: str) -> None:

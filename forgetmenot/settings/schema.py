@@ -52,6 +52,15 @@ class Provider(StrEnum):
     OPENAI_COMPATIBLE = "openai_compatible"
 
 
+class Level(StrEnum):
+    """From where on something is worth a line in the log."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of the settings file."""
 
@@ -233,7 +242,7 @@ class DockSettings(Table, frozen=True, kw_only=True):
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
-    level: Annotated[str, Meta(pattern="^(debug|info|warning|error)$")] = "info"
+    level: Level = Level.INFO
 
 
 class Settings(Table, frozen=True, kw_only=True):
