@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from forgetmenot.clock import DAY, ManualClock, iso
-from forgetmenot.memory.copies.transfer import import_notes
+from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import Settings

@@ -62,6 +62,46 @@ def test_every_dependency_has_its_reason_in_the_architecture() -> None:
         assert f"| {name} |" in reasons, f"{name} has no reason in docs/ARCHITECTURE.md"
 
 
+PACKAGE = ROOT / "forgetmenot"
+PLAN = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (`.+?`) \| (.+) \|$", PLAN.split("## Where things are")[1].split("\n## ")[0], re.MULTILINE)
+
+
+def is_there(place: Path) -> bool:
+    return place.exists() or place.with_name(f"{place.name}.py").exists()
+
+
+def test_the_plan_of_the_house_names_every_room_and_no_other() -> None:
+    named = {name.rstrip("/") for rooms, _ in ROWS for name in re.findall(r"`(.+?)`", rooms)}
+    rooms = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {"."}
+    files = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
+    assert named == {room.replace("\\", "/") for room in rooms} | files
+
+
+def test_the_plan_of_the_house_names_files_that_are_there() -> None:
+    for room, inside in ROWS:
+        for name in re.findall(r"`(.+?)`", inside):
+            assert is_there(PACKAGE / room.strip("`") / name), f"{room} has no {name}"
+    for path in re.findall(r"`(\w+(?:/\w+)+(?:\.py)?/?)`", PLAN):
+        assert is_there(PACKAGE / path) or is_there(ROOT / path), f"{path} is not there"
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    for page in (path for path in committed() if path.suffix == ".md"):
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_sql_is_written_in_store_alone() -> None:
+    sql = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE)\s[A-Za-z(*]")
+    for path in PACKAGE.rglob("*.py"):
+        if path.is_relative_to(PACKAGE / "store") or path.is_relative_to(PACKAGE / "sim"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not sql.match(node.value), f"{path.relative_to(ROOT)}:{node.lineno} speaks SQL"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_stands_in_the_readme_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]

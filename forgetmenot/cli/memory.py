@@ -194,7 +194,7 @@ def _chain(told: "Explanation") -> dict[str, object]:
 
 async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.copies.transfer import import_notes
+    from forgetmenot.memory.copies.notes_in import import_notes
     from forgetmenot.store.database import open_database
 
     with text_lines(arguments.file) as lines:

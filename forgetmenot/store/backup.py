@@ -15,7 +15,7 @@ from pathlib import Path
 
 from forgetmenot import errors
 from forgetmenot.store import file_safety, ledger
-from forgetmenot.store.database import APPLICATION_ID, BUSY_TIMEOUT_S, schema_sql, translating
+from forgetmenot.store.database import APPLICATION_ID, BUSY_TIMEOUT_S, Source, schema_sql, translating
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.migrations import LATEST
 
@@ -128,6 +128,12 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM main.sqlite_sequence")
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
+
+
+async def size(source: Source) -> tuple[int, int]:
+    """How many notes and episodes a memory holds."""
+    row = await source.row("SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes)")
+    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -19,7 +19,7 @@ from time import perf_counter
 from forgetmenot.app.interpreter import short_pauses
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.model import Prompt
-from forgetmenot.memory.copies.transfer import import_notes
+from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.streams import StreamBook

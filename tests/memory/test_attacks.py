@@ -12,7 +12,7 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.copies import transfer
+from forgetmenot.memory.copies import notes_in
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.notes import remember
 from forgetmenot.memory.notes.forgetting import forget_fact
@@ -373,7 +373,7 @@ async def test_chat_replaces_neither_what_was_imported_nor_what_was_told_about_t
     world: "World", learn: Learn, change: Change
 ) -> None:
     record = json.dumps({"scope": "channel", "fact": "the giveaway form is in the panels", "confidence": 1.0})
-    await transfer.import_notes(world.db, [record], now=world.clock.now())
+    await notes_in.import_notes(world.db, [record], now=world.clock.now())
     await remember.remember(world.db, None, "stream days are monday and friday", by="9", at=world.clock.now())
     imported, told = await live(world, None)
     report = await learn(

@@ -7,7 +7,7 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
-from forgetmenot.memory.copies.transfer import import_notes
+from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.extraction import Extractor, ExtractReport
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.notes.remember import remember

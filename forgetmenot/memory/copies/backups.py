@@ -133,8 +133,7 @@ async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, i
         async with db.write() as tx:
             await channel_state.clear(tx, ASKED)
         await db.wipe_deleted(thorough=True)
-        counts = [int(await db.value(f"SELECT count(*) FROM {name}")) for name in ("semantic_notes", "episodes")]  # noqa: S608
-        return (counts[0], counts[1], *done)
+        return (*await backup.size(db), *done)
 
 
 async def ask_again(db: Database, wishes: list[Entry], now: int) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Notes out of the memory as JSON lines that memory/copies/transfer takes in again, with no chat in them."""
+"""Notes out of the memory as JSON lines that memory/copies/notes_in takes in again, with no chat in them."""
 
 from collections.abc import AsyncIterator
 

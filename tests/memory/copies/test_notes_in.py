@@ -7,10 +7,10 @@ import pytest
 
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
-from forgetmenot.memory.copies import transfer
+from forgetmenot.memory.copies import import_lines
 from forgetmenot.memory.copies.admission import ERASED, FORGOTTEN, OPTED_OUT
+from forgetmenot.memory.copies.notes_in import ImportReport, import_notes
 from forgetmenot.memory.copies.notes_out import export_notes
-from forgetmenot.memory.copies.transfer import ImportReport, import_notes
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.store import episodes, evidence, notes, rights, viewers
@@ -49,7 +49,7 @@ async def test_a_line_becomes_a_permanent_note_with_an_episode(world: "World") -
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: "World", monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "AT_ONCE", 2)
+    monkeypatch.setattr(import_lines, "AT_ONCE", 2)
     told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
     lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "alice")]
     report = await take_in(world.db, *lines)
@@ -157,8 +157,8 @@ async def test_what_is_exported_can_be_imported_elsewhere(world: "World") -> Non
 async def test_a_large_import_is_read_by_helpers_in_the_same_way(
     world: "World", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "AT_ONCE", 3)
-    monkeypatch.setattr(transfer, "BATCHES_ALONE", 1)
+    monkeypatch.setattr(import_lines, "AT_ONCE", 3)
+    monkeypatch.setattr(import_lines, "BATCHES_ALONE", 1)
     facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
     report = await take_in(world.db, *({"viewer": "alice", "fact": fact} for fact in facts))
     assert report.imported == 15
