@@ -71,7 +71,7 @@ class BotControl:
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """Everything that led to one reply."""
-        return await telling.why(self._bot.db, reply_id)
+        return await telling.why(self._bot.db, reply_id, self._settings())
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """Where one note comes from and where it was used."""

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from forgetmenot.errors import InputError
 from forgetmenot.memory.notes import why as notes_why
 from forgetmenot.reply import trail
+from forgetmenot.settings import prices
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock import memory as dock_memory
@@ -15,8 +17,8 @@ from forgetmenot.text.mentions import defang, mention, show
 _NAMED = re.compile(r"@(\w{2,50})")
 
 
-async def why(db: Database, reply_id: int) -> dict[str, object]:
-    """One reply: who asked, what was said, the prompt's sections with their rows, tokens, decisions."""
+async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, object]:
+    """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
     told = await trail.explain(db, reply_id)
     reply, prompt = told.reply, told.reply.prompt
     return {
@@ -33,6 +35,7 @@ async def why(db: Database, reply_id: int) -> dict[str, object]:
         "model": reply.model,
         "latency_ms": reply.latency_ms,
         "usage": reply.usage,
+        "cost": prices.told(settings, prices.cost(settings, used)) if (used := trail.used(reply)) else "",
         "filters": reply.filters,
         "actions": told.actions,
         "sections": [asdict(section) for section in told.sections],

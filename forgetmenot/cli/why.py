@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import Commands, add_db_option, add_json_option, show_line
+from forgetmenot.cli.common import Commands, add_config_option, add_db_option, add_json_option, show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 LISTED = 20
 KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "twitch_id", "asked",
-"speaker", "model", "latency_ms", "tokens", "filters", "actions", "prompt", "sections": [{"name", "tokens", "dropped",
-"rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and `twitch_id` are what Twitch
-answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and "thoughts", null where the
-provider does not say; `filters` names those that changed the words; `prompt` is what was kept of it, with "shed", the
-steps that the budget needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat),
-replies or actions; `text` is the row as it reads today; `score` is what recall gave a note, else null.
+"speaker", "model", "latency_ms", "tokens", "cost", "filters", "actions", "prompt", "sections": [{"name", "tokens",
+"dropped", "rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and `twitch_id` are what
+Twitch answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and "thoughts", null where
+the provider does not say; `cost` is by the prices in the file that --config names, null where it names none;
+`filters` names those that changed the words; `prompt` is what was kept of it, with "shed", the steps that the budget
+needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat), replies or actions;
+`text` is the row as it reads today; `score` is what recall gave a note, else null.
 Without an id: {"replies": [the first seven keys of each, newest first]}."""
 
 
@@ -36,6 +37,7 @@ def add(subparsers: Commands) -> None:
     parser.add_argument(
         "reply", nargs="?", type=int, metavar="REPLY_ID", help="a reply's id; without it: the last ones"
     )
+    add_config_option(parser)
     add_db_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=_run)
@@ -49,19 +51,24 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
     from forgetmenot.cli.common import emit
-    from forgetmenot.reply.trail import explain, in_words
+    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.reply.trail import explain, in_words, used
+    from forgetmenot.settings import prices
     from forgetmenot.store import bot_messages
     from forgetmenot.store.database import open_database
+
+    settings = chosen_settings(arguments.config)
 
     async with open_database(path) as db:
         if arguments.reply is None:
             _list(await bot_messages.listing(db, LISTED), as_object=arguments.json)
             return 0
         trail = await explain(db, arguments.reply)
+    cost = prices.cost(settings, tokens) if (tokens := used(trail.reply)) else None
     if arguments.json:
-        emit(as_json(trail))
+        emit(as_json(trail, cost.amount if cost is not None else None))
     else:
-        show_line("\n".join(in_words(trail)))
+        show_line("\n".join(in_words(trail, prices.told(settings, cost))))
     return 0
 
 
@@ -95,7 +102,7 @@ def _brief(reply: "BotMessage") -> dict[str, object]:
     }
 
 
-def as_json(trail: "Trail") -> dict[str, object]:
+def as_json(trail: "Trail", cost: float | None) -> dict[str, object]:
     """The documented object."""
     reply = trail.reply
     return _brief(reply) | {
@@ -105,6 +112,7 @@ def as_json(trail: "Trail") -> dict[str, object]:
         "model": reply.model,
         "latency_ms": reply.latency_ms,
         "tokens": reply.usage,
+        "cost": cost,
         "filters": list(reply.filters),
         "actions": list(trail.actions),
         "prompt": reply.prompt,

@@ -4,6 +4,7 @@ from aiohttp import web
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer
+from forgetmenot.settings import prices
 from forgetmenot.store import bot_messages
 from forgetmenot.store.dock import figures as dock_figures
 
@@ -23,13 +24,24 @@ async def _figures(request: web.Request) -> web.Response:
             "chat": await _chat(desk),
             "sections": await dock_figures.tokens_per_section(db, LAST_REPLIES),
             "bills": bills,
-            "streams": await dock_figures.spend_per_stream(db, LAST_STREAMS),
+            "streams": await _streams(desk),
+            "currency": desk.settings().model.currency,
             "notes": await _notes(desk),
             "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
             "rules": await dock_figures.rules(db, 0),
             "recall": sorted(round(ms, 2) for ms in desk.control.state().recall_ms),
         }
     )
+
+
+async def _streams(desk: Desk) -> list[tuple[int, int, int, float | None]]:
+    """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
+    settings, found = desk.settings(), []
+    for began, used in await dock_figures.used_per_stream(desk.db, LAST_STREAMS):
+        cost = prices.cost(settings, used)
+        tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
+        found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
+    return found
 
 
 async def _chat(desk: Desk) -> list[tuple[int, float]]:

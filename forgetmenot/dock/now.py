@@ -7,10 +7,12 @@ from aiohttp import web
 from forgetmenot.actions import switches
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
+from forgetmenot.settings import prices
 from forgetmenot.store import action_logs, channel_state, model_calls
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.dock.feed import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
 
@@ -19,11 +21,12 @@ SHOWN = 150  # items of each kind that a page gets when it opens
 
 
 async def standing(desk: Desk) -> Item:
-    """How things stand. Times in ms; `spent`: tokens of the last 24 hours."""
+    """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named."""
     now, settings, state = desk.clock.now(), desk.settings(), desk.control.state()
     channel = await channel_state.read_all(desk.db)
     switched = switches.of(channel)
     spent = await model_calls.spent(desk.db, since=now - DAY)
+    cost = prices.told(settings, prices.cost(settings, await dock_figures.used_since(desk.db, now - DAY)))
     return {
         "name": settings.bot.name,
         "channel": settings.twitch.channel or channel.get("login", ""),
@@ -48,9 +51,12 @@ async def standing(desk: Desk) -> Item:
         "queued": state.queued,
         "thinking": state.thinking,
         "per_minute": await dock_feed.lines_since(desk.db, now - MINUTE),
-        "spent": {"calls": spent.calls, "input": spent.input, "cached": spent.cached, "output": spent.output},
+        "spent": {
+            "calls": spent.calls, "input": spent.input, "cached": spent.cached,
+            "output": spent.output + spent.thoughts, "cost": cost,
+        },
         "waiting": len(await action_logs.waiting(desk.db, now)),
-    }
+    }  # fmt: skip
 
 
 async def history(desk: Desk, after: dock_feed.Marks, limit: int = SHOWN) -> list[Item]:
@@ -122,12 +128,13 @@ async def episodes(desk: Desk, rows: Sequence[Happened]) -> list[Item]:
 
 async def notes(desk: Desk, rows: Sequence[Learnt]) -> list[Item]:
     """Notes that changed."""
-    known = await names(desk.db, (row.fact for row in rows), (row.subject_id for row in rows))
+    texts = (text for row in rows for text in (row.fact, row.cause))
+    known = await names(desk.db, texts, (row.subject_id for row in rows))
     return [
         {
             "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
             "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
-            "before": row.before, "after": row.after, "cause": row.cause,
+            "before": row.before, "after": row.after, "cause": show(row.cause, known),
         }
         for row in rows
     ]  # fmt: skip

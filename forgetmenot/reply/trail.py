@@ -13,6 +13,7 @@ from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.prompt.material import Prefix, TailMaterial
+from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, episodes, notes, recent_chat, streams, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -218,8 +219,14 @@ _WHY = {
 }
 
 
-def in_words(trail: Trail) -> list[str]:
-    """The whole story, a line each."""
+def used(reply: BotMessage) -> dict[str, Used]:
+    """The tokens of a reply's call, for what it cost; empty where the provider did not say."""
+    billed, cached, out, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
+    return {} if billed is None else {reply.model: Used(billed, cached or 0, (out or 0) + (thoughts or 0))}
+
+
+def in_words(trail: Trail, cost: str = "") -> list[str]:
+    """The whole story, a line each. `cost`: of the call, in words."""
     reply = trail.reply
     return [
         f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
@@ -229,7 +236,7 @@ def in_words(trail: Trail) -> list[str]:
         f"{_ending(reply)}{_taken(reply)}",
         *([f"Changed on the way by: {', '.join(reply.filters)}."] if reply.filters else []),
         *(f"Action: {action}." for action in trail.actions),
-        *_model(reply),
+        *_model(reply, cost),
         *_prompt(reply),
         *(line for section in trail.sections for line in _rows(section)),
     ]
@@ -244,13 +251,13 @@ def _taken(reply: BotMessage) -> str:
     return f" Twitch took it as message {reply.twitch_id}." if reply.twitch_id else ""
 
 
-def _model(reply: BotMessage) -> list[str]:
+def _model(reply: BotMessage, cost: str) -> list[str]:
     if not reply.model:
         return ["No model answered."]
     bill = reply.usage
     billed, cached, out = (_or_unknown(bill.get(name)) for name in ("billed", "cached", "output"))
     tokens = f"{bill.get('estimated')} estimated, {billed} billed, {cached} of them cached; out: {out}"
-    return [f"Model {reply.model}, {reply.latency_ms} ms; tokens in: {tokens}."]
+    return [f"Model {reply.model}, {reply.latency_ms} ms; tokens in: {tokens}{f'; cost: {cost}' if cost else ''}."]
 
 
 def _or_unknown(count: int | None) -> str:

@@ -92,6 +92,23 @@ def test_why_tells_the_story(memory: str, capsys: pytest.CaptureFixture[str]) ->
     assert any(row["text"] == "plays drums with Bob" for section in told["sections"] for row in section["rows"])
 
 
+def test_why_tells_the_cost_where_the_settings_name_a_price(
+    memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
+    assert run(why, "why", "1", "--db", memory, "--json") == 0
+    told = msgspec.json.decode(capsys.readouterr().out)
+    assert told["cost"] is None
+    bill = told["tokens"]
+    cost = (bill["billed"] - 600) * 0.001 + 600 * 0.0005 + (bill["output"] + (bill["thoughts"] or 0)) * 0.002
+    words = ("why", "1", "--db", memory, "--config", str(config))
+    assert run(why, *words, "--json") == 0
+    assert msgspec.json.decode(capsys.readouterr().out)["cost"] == pytest.approx(cost)
+    assert run(why, *words) == 0
+    assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR." in capsys.readouterr().out
+
+
 def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(why, "why", "--db", memory) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]

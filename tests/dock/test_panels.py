@@ -10,6 +10,7 @@ from forgetmenot.dock import assets
 from forgetmenot.dock.deeds import DEEDS
 from forgetmenot.dock.health import parts, promises
 from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
@@ -71,6 +72,28 @@ async def test_every_panel_answers(dock: Served) -> None:
     await dock.enter()
     for path in ("now", "approvals", "figures", "health", "settings", "streams", "stream/1", "left_alone", "person/1"):
         await rows(dock, f"/api/{path}")
+
+
+async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database, clock: ManualClock) -> None:
+    now = clock.now()
+    async with db.write() as tx:
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at, title) VALUES (1, ?, ?, '')", (now, now))
+        for model, tokens in (("small", 1_000_000), ("large", 2_000_000)):
+            await tx.execute(
+                "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms)"
+                " VALUES (?, 'reply', ?, ?, 500000, 0, 100000, 1)",
+                (now, model, tokens),
+            )
+    await dock.enter()
+    spent = (await rows(dock, "/api/now"))["now"]["spent"]
+    assert (spent["output"], spent["cost"]) == (200_000, "")
+    assert (await rows(dock, "/api/figures"))["streams"] == [[now, 3_000_000, 200_000, None]]
+    dock.settings._now = parse_settings(
+        '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10', "test"
+    )
+    assert (await rows(dock, "/api/now"))["now"]["spent"]["cost"] == "at least 1.75 EUR"
+    told = await rows(dock, "/api/figures")
+    assert (told["streams"], told["currency"]) == ([[now, 3_000_000, 200_000, 1.75]], "EUR")
 
 
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 chain/x chain/9 why/7
