@@ -63,7 +63,7 @@ def _words_of(names: frozenset[str]) -> re.Pattern[str]:
 
 _I = r"\b(?:i|we)(?:'ve|'m)?(?:\s+(?:have|am|just|already|now|also|even|quickly|gladly))*\s+"
 _BARE = (
-    r"^\W*(?:(?:done|ok|okay|sure|there|now|just|already|alright|all|also|then|successfully|consider it)\b\W*)*"
+    r"^\W*+(?:(?:done|ok|okay|sure|there|now|just|already|alright|all|also|then|successfully|consider it)\b\W*+)*"
     r"(?=\S*(?:ed|one|ten)\b)"  # a participle: "clips are fun" is no deed
 )
 _IS = r"(?:\s+(?:is|are|was|were|has|have|gets?|got|been)|'s|'re|'ve)(?:\s+(?:been|now|just|already))*\s+"

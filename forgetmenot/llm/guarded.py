@@ -1,7 +1,7 @@
 """Any model, made safe to call: a deadline, bounded retries, a circuit breaker, a place in the queue, a meter.
 
 Promises: `generate` ends within its purpose's deadline and raises ModelError and nothing else (a cancellation passes
-through). It does not judge what the model wrote.
+through); an answer far beyond what was asked for is cut. It does not judge what the model wrote.
 """
 
 import asyncio
@@ -18,6 +18,8 @@ from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 
 FIRST_WAIT_S = 0.5
+CHARACTERS_A_TOKEN = 20
+"""No model writes more than so many at a time: what is longer than its tokens allow does not keep to them."""
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
@@ -133,7 +135,7 @@ class Guarded:
         self._breaker.succeeded()
         self._is_back()
         await self._note(request.purpose, answer.usage, started, None)
-        return replace(answer, latency_ms=self._ms_since(started))
+        return replace(_within(answer, request), latency_ms=self._ms_since(started))
 
     async def _note_failure(self, request: ModelRequest, started: float, error: ModelError) -> None:
         if isinstance(error, ModelBlocked):  # the server is well; it is this prompt that gets no answer
@@ -163,3 +165,8 @@ class Guarded:
 
     def _ms_since(self, started: float) -> int:
         return round((self._pace.monotonic() - started) * 1_000)
+
+
+def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
+    most = CHARACTERS_A_TOKEN * request.max_output_tokens
+    return answer if len(answer.text) <= most else replace(answer, text=answer.text[:most], finish="length")

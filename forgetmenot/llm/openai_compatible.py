@@ -31,6 +31,7 @@ REASONS = {
     "billing_not_active": "the account's billing is not active",
 }
 """The reasons that servers name in `error.code` or `error.type`, and what we say of each."""
+LARGEST_ANSWER = 2 * 1024 * 1024
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 
 
@@ -85,7 +86,7 @@ class OpenAICompatible:
                 self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S))
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             async with self._session.post(self._url, json=self._body(request, form), headers=headers) as response:
-                raw = await response.read()
+                raw = await _body_of(response)
                 if response.status != 200:
                     self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
                 body = json.loads(raw)
@@ -200,6 +201,16 @@ def _count(table: object, *path: str) -> int | None:
     for name in path:
         table = table.get(name) if isinstance(table, dict) else None
     return table if isinstance(table, int) else None
+
+
+async def _body_of(response: aiohttp.ClientResponse) -> bytes:
+    """The body. Raises ValueError for one that is larger than any answer: it is not taken into memory."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > LARGEST_ANSWER:
+            raise ValueError("larger than any answer")
+    return bytes(body)
 
 
 def _reason(raw: bytes) -> str:

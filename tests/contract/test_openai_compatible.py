@@ -9,7 +9,7 @@ import pytest
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_model
-from forgetmenot.llm.openai_compatible import OpenAICompatible
+from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.sim.openai import SimOpenAI, answer, raw
 
@@ -72,6 +72,14 @@ async def test_a_server_without_schemas_is_asked_more_simply_and_that_is_remembe
         await model.generate(STRUCTURED)
         assert len(sim.seen) == len(tried) + 1
         await model.aclose()
+
+
+async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, model: OpenAICompatible) -> None:
+    sim.fail(raw("x" * (LARGEST_ANSWER + 1)))
+    sim.fail(raw("x" * (LARGEST_ANSWER + 1), 500))
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match="unreadable"):
+            await model.generate(PLAIN)
 
 
 async def test_a_server_that_never_writes_json_is_told_of(sim: SimOpenAI, model: OpenAICompatible) -> None:

@@ -106,6 +106,14 @@ async def test_an_answer_passes_through_with_its_latency(
     assert model.closed
 
 
+async def test_an_answer_without_end_is_cut(model: ScriptedModel, meter: ListMeter, time: HandTime) -> None:
+    model.script += ["word " * 2_000_000, "w" * 20 * 50]
+    guarded = _guard(model, meter, time)
+    long, fitting = await guarded.generate(REPLY), await guarded.generate(REPLY)
+    assert (len(long.text), long.finish) == (20 * REPLY.max_output_tokens, "length")
+    assert (len(fitting.text), fitting.finish) == (1_000, "stop")
+
+
 async def test_a_passing_failure_is_tried_again_with_growing_waits(
     model: ScriptedModel, meter: ListMeter, time: HandTime
 ) -> None:

@@ -254,6 +254,13 @@ async def test_a_flood_of_proposals_is_capped_per_episode_and_per_stream(
     assert prompt.estimated_tokens <= world.settings.prompt.budget_tokens
 
 
+@pytest.mark.timeout(5)
+async def test_a_proposal_with_words_without_end_is_read_in_time(world: "World", learn: Learn, change: Change) -> None:
+    words = [f"{number:x}…" for number in range(50_000)]
+    await learn(change(topics=words, asked_with=words))
+    assert [len(note.topics) for note in await live(world)] == [6]
+
+
 async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
     world: "World", learn: Learn, change: Change
 ) -> None:

@@ -8,7 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
+from forgetmenot.actions.claims import claims_own
+from forgetmenot.actions.grammar import parse
 from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.memory.episodes.summaries import kept
+from forgetmenot.memory.handles import Handles
 from forgetmenot.reply.postprocess import Manner, polish, whole_sentences
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
@@ -40,14 +44,23 @@ UNITS = [
     "//",
     "please, ",
     "\n",
+    "\\",
+    "=",
+    "a ",
+    "[ACTION:a ",
 ]
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
+HANDLES = Handles.of(["1", "2"])
 MANNER = Manner(Settings(), ("fmn",), ("Well, hello there.",), ("bob",))
 
 
 def _trigger(text: str) -> object:
     event = ChatEvent("e", EventKind.MESSAGE, "5", "bob", "Bob", text, 1_000)
     return trigger_of(event, BOT, Conversations({}), Settings(), 1_000)
+
+
+def _forbidden(text: str) -> bool:
+    return sensitive_category(text) is not None
 
 
 READERS: list[Callable[[str], object]] = [
@@ -58,7 +71,10 @@ READERS: list[Callable[[str], object]] = [
     whole_sentences,
     without_addresses,
     lambda text: without_phrase(text, "badword"),
-    lambda text: sensitive_category(text[:1_000]),  # facts and summaries: never longer
+    lambda text: sensitive_category(text[:4_000]),  # facts and summaries: never longer
+    lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
+    claims_own,
+    lambda text: parse(text, "a"),
 ]
 
 

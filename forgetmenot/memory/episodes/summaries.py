@@ -10,10 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from forgetmenot.memory.handles import Handles
 from forgetmenot.text.clean import clean
+from forgetmenot.text.cut import cut
 from forgetmenot.text.mentions import defang
 
 QUOTE = 8
 """So many words of one message in a row are a quotation."""
+MOST_READ = 4_000
+"""Characters of a model's summary that are looked at: more than it may have words for."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
@@ -25,7 +28,7 @@ def kept(summary: str, messages: Iterable[str], handles: Handles, *, most_words:
 
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
-    bare = unquoted(defang(clean(summary)), messages)
+    bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
     sentences = [handles.ids(sentence) for sentence in _SENTENCE.split(bare) if sentence.strip(" …")]
     allowed = [sentence for sentence in sentences if sentence is not None and not forbidden(sentence)]
     return within(allowed, most_words)

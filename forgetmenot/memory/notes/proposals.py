@@ -25,6 +25,7 @@ from forgetmenot.text.words import stems
 SHORTEST, LONGEST = 5, 200
 REPORTED_AT_MOST = 0.5
 WORDS_KEPT = 6
+WORDS_READ = 24
 LONGEST_WORD = 32
 DAY_MS = 86_400_000
 
@@ -268,7 +269,7 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
     """The words a note is found with: few and short, so that no note can be stuffed with them, and nobody's handle."""
     if not isinstance(value, list):
         return ()
-    found = (clean(word) for word in value if isinstance(word, str))
+    found = (clean(word) for word in value[:WORDS_READ] if isinstance(word, str))
     fit = dict.fromkeys(
         word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
