@@ -14,9 +14,10 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 
 from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.memory.concordance import Concordance
 from forgetmenot.memory.term_table import TermTable
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
 
@@ -25,6 +26,7 @@ ALL_WHEN_AT_MOST = 10
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
 K1 = 2.0  # how slowly a repeated word stops counting
+BYTES_PER_TEXT = 160
 B = 0.3  # how much a long text counts less; facts are all about as short
 STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
 TRIGRAM_FIELDS = (1.0, 0.6, 0.15, 0.2)
@@ -34,7 +36,6 @@ _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah y
     know remember tell think talk anything something everything thing stuff chat bot guys dude bro man"""
 FILLER = frozenset(_FILLER.split())
 
-Bag = Mapping[str, int]
 Query = Mapping[str, float]  # word → weight
 
 
@@ -55,18 +56,27 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
 
 
 class Postings:
-    """A subject's notes, ready to be asked. Built once per subject and revision (tens of ms), asked in under one.
+    """A subject's notes, ready to be asked: built once per subject and revision, asked in a millisecond.
 
-    `size` is roughly how many bytes it holds: its weight in a cache.
+    What a word weighs is worked out when it is first asked for, and kept.
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
-        texts = _Texts(candidates)
-        self._vocabulary = _Vocabulary(texts.words())
-        self._stems = _Index(texts, _stem_bag, STEM_FIELDS)
-        self._trigrams = _Index(texts, _trigram_bag, TRIGRAM_FIELDS)
-        self.size = self._stems.size + self._trigrams.size + self._vocabulary.size  # once: it reads all of them
+        facts = [_told(candidate.note.fact) for candidate in candidates]
+        asked = [_told(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
+        episodes = {key: _told(text) for key, text in {e for candidate in candidates for e in candidate.episodes}}
+        texts = [*facts, *asked, *episodes.values()]
+        self._words = Concordance(texts)
+        layout = _Layout([tuple(key for key, _ in candidate.episodes) for candidate in candidates], list(episodes))
+        letters = [sum(map(len, told)) for told in texts]  # a word has as many trigrams as letters
+        self._stems = _Index(layout, self._words, self._words.with_stem, [len(told) for told in texts], STEM_FIELDS)
+        self._trigrams = _Index(layout, self._words, self._words.with_trigram, letters, TRIGRAM_FIELDS)
+
+    @property
+    def size(self) -> int:
+        """Roughly how many bytes it holds by now."""
+        return self._words.size + self._stems.size + self._trigrams.size
 
     def ranked(self, query: Query, *, now: int, limit: int) -> list[Recalled]:
         """The best notes in order, at most `limit`; expired ones left out."""
@@ -81,17 +91,30 @@ class Postings:
         """The query with each word that was never seen replaced by the nearest one that was."""
         known: dict[str, float] = {}
         for word, weight in query.items():
-            found = word if self._stems.has(stem(word)) else self._vocabulary.nearest(word)
+            found = word if self._words.with_stem(stem(word)) else self._nearest(word)
             known[found or word] = max(weight, known.get(found or word, 0.0))
         return known
 
+    def _nearest(self, word: str) -> str | None:
+        """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
+        grams = trigrams(word)
+        shared = Counter(chain.from_iterable(map(self._words.with_trigram, grams)))
+        least = NEAR_ENOUGH * len(grams)
+        best, most = None, 0.0
+        for number in sorted(number for number, common in shared.items() if common >= least):
+            known = self._words.words[number]
+            near = shared[number] / len(grams | trigrams(known))
+            if near > most:
+                best, most = known, near
+        return best if most >= NEAR_ENOUGH else None
+
     def _fused(self, query: Query) -> dict[int, float]:
         by_stem: dict[str, float] = {}
-        by_trigram: dict[str, float] = defaultdict(float)
+        by_trigram: dict[str, float] = {}
         for word, weight in query.items():
             by_stem[stem(word)] = max(weight, by_stem.get(stem(word), 0.0))
             for gram in trigrams(word):
-                by_trigram[gram] = max(by_trigram[gram], weight)
+                by_trigram[gram] = max(weight, by_trigram.get(gram, 0.0))
         return fuse(self._stems.scores(by_stem), self._trigrams.scores(by_trigram))
 
 
@@ -121,163 +144,114 @@ def _told(text: str) -> list[str]:
     return [word for word in words(text) if word not in STOPWORDS]
 
 
-def _stem_bag(told: Iterable[str]) -> Bag:
-    return Counter(stem(word) for word in told)
+class _Layout:
+    """Which text is where: the facts of all notes, what each is asked with, the summaries of their episodes.
 
+    Notes of the same episodes are a group: they share what surrounds them.
+    """
 
-def _trigram_bag(told: Iterable[str]) -> Bag:
-    return Counter(gram for word in told for gram in trigrams(word))
-
-
-class _Texts:
-    """The words of each note and of what surrounds it; every text is read once."""
-
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self.facts = [_told(candidate.note.fact) for candidate in candidates]
-        self.asked = [_told(" ".join((*candidate.note.topics, *candidate.note.asked_with))) for candidate in candidates]
-        self.groups = [tuple(key for key, _ in candidate.episodes) for candidate in candidates]
-        summaries = {key: text for candidate in candidates for key, text in candidate.episodes}
-        self.episodes = {key: _told(text) for key, text in summaries.items()}
-
-    def words(self) -> set[str]:
-        """Every word that occurs."""
-        return {word for told in (*self.facts, *self.asked, *self.episodes.values()) for word in told}
-
-
-class _Surroundings:
-    """What the notes of the same episodes share: what they say together, and the summaries."""
-
-    def __init__(self, texts: _Texts, facts: Sequence[Bag], bag_of: Callable[[Iterable[str]], Bag]) -> None:
-        self._groups = texts.groups
-        self._episodes = {key: bag_of(told) for key, told in texts.episodes.items()}
-        self._together: dict[int, Counter[str]] = defaultdict(Counter)
-        for group, fact in zip(texts.groups, facts, strict=True):
+    def __init__(self, groups: Sequence[tuple[int, ...]], episodes: Sequence[int]) -> None:
+        self.notes = len(groups)
+        number = {group: index for index, group in enumerate(dict.fromkeys(groups))}
+        self.group_of = array("I", [number[group] for group in groups])
+        self.groups = len(number)
+        around: dict[int, list[int]] = defaultdict(list)
+        for group, index in number.items():
             for key in group:
-                self._together[key].update(fact)
-
-    def weighted(self, field_weights: Sequence[float]) -> dict[tuple[int, ...], dict[str, float]]:
-        """For each set of episodes that a note rests on, the weight of each term around it."""
-        fields = {
-            group: (_sum(self._together[key] for key in group), _sum(self._episodes[key] for key in group))
-            for group in set(self._groups)
-        }
-        averages = [_average(fields[group][field] for group in self._groups) for field in range(2)]
-        weighted: dict[tuple[int, ...], dict[str, float]] = {}
-        for group, bags in fields.items():
-            weighted[group] = {}
-            for bag, weight, average in zip(bags, field_weights, averages, strict=True):
-                _add(weighted[group], bag, weight, average)
-        return weighted
+                around[key].append(index)
+        facts = (tuple(index for key in group for index in around[key]) for group in groups)
+        self.surrounds = (*facts, *repeat((), self.notes), *(tuple(around[key]) for key in episodes))
+        """For each text the groups that it surrounds, twice where it does so by two episodes."""
 
 
 class _Index:
-    """The weight that each term gives each note, worked out beforehand.
+    """What each term weighs in each note: worked out when it is first asked for, and kept.
 
-    Notes of the same episodes share what surrounds them: it stands once for their group, and for each note what its
-    own words add to that.
+    What stands around notes counts once for their group, whose row comes after those of the notes; for each note what
+    its own words add to that. `having` tells which words have a term.
     """
 
-    def __init__(self, texts: _Texts, bag_of: Callable[[Iterable[str]], Bag], field_weights: Sequence[float]) -> None:
-        facts = [bag_of(told) for told in texts.facts]
-        asked = [bag_of(told) for told in texts.asked]
-        around = _Surroundings(texts, facts, bag_of).weighted(field_weights[2:])
-        rarity = _Rarity([{*fact, *asked_with} for fact, asked_with in zip(facts, asked, strict=True)])
-        number = {group: index for index, group in enumerate(around)}
-        self._group_of = array("I", [number[group] for group in texts.groups])
-        self._around, self._own = TermTable(), TermTable()
-        for group, weighted in around.items():
-            self._around.add(number[group], {term: rarity[term] * w / (K1 + w) for term, w in weighted.items()})
-        averages = _average(facts), _average(asked)
-        for index, group in enumerate(texts.groups):
-            own: dict[str, float] = {}
-            _add(own, facts[index], field_weights[0], averages[0])
-            _add(own, asked[index], field_weights[1], averages[1])
-            self._own.add(index, rarity.added(own, around[group]))
-        self.size = self._around.size + self._own.size
-
-    def has(self, term: str) -> bool:
-        return term in self._own or term in self._around
+    def __init__(
+        self,
+        layout: _Layout,
+        words_: Concordance,
+        having: Callable[[str], Sequence[int]],
+        lengths: Sequence[int],
+        fields: Sequence[float],
+    ) -> None:
+        self._layout, self._words, self._having = layout, words_, having
+        count = layout.notes
+        together, summaries = [0] * layout.groups, [0] * layout.groups
+        for place, (length, groups) in enumerate(zip(lengths, layout.surrounds, strict=True)):
+            for group in groups:
+                (together if place < count else summaries)[group] += length
+        self._own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
+        self._together = _shares(together, fields[2], layout.group_of)
+        self._summary = _shares(summaries, fields[3], layout.group_of)
+        self._table = TermTable()
 
     def scores(self, query: Query) -> dict[int, float]:
         """Each note that a term touches, with its score."""
-        shared = _scores(self._around, query)
-        scores = _scores(self._own, query)
-        for index, group in enumerate(self._group_of) if shared else ():
-            if group in shared:
-                scores[index] = scores.get(index, 0.0) + shared[group]
-        return scores
+        count = self._layout.notes
+        scores: dict[int, float] = defaultdict(float)
+        for term, asked in query.items():
+            for row, weight in self._weights(term):
+                scores[row] += asked * weight
+        if not scores or max(scores) < count:
+            return scores
+        for index, group in enumerate(self._layout.group_of):
+            if count + group in scores:
+                scores[index] += scores[count + group]
+        return {row: score for row, score in scores.items() if row < count}
+
+    def _weights(self, term: str) -> Iterable[tuple[int, float]]:
+        if term not in self._table:
+            found = self._weigh(term)
+            if not found:
+                return ()
+            self._table.add(term, found, found.values())
+        return self._table.weights(term)
+
+    def _weigh(self, term: str) -> dict[int, float]:
+        """What a term weighs in each note and group. How rare it is counts over what the notes say themselves."""
+        own, around = self._occurrences(term)
+        count = self._layout.notes
+        rarity = math.log(1 + (count - len(own) + 0.5) / (len(own) + 0.5))
+        weights: dict[int, float] = {}
+        for note, said in own.items():
+            near = around.get(self._layout.group_of[note], 0.0)
+            weights[note] = rarity * ((near + said) / (K1 + near + said) - near / (K1 + near))
+        for group, near in around.items():
+            weights[count + group] = rarity * near / (K1 + near)
+        return weights
+
+    def _occurrences(self, term: str) -> tuple[dict[int, float], dict[int, float]]:
+        """How much of a term is in each note's own words, and around each group."""
+        own: dict[int, float] = defaultdict(float)
+        around: dict[int, float] = defaultdict(float)
+        count, surrounds = self._layout.notes, self._layout.surrounds
+        shares, together, summary = self._own, self._together, self._summary
+        for number in self._having(term):
+            for place in self._words.places(number):
+                if place < count:
+                    own[place] += shares[place]
+                    for group in surrounds[place]:
+                        around[group] += together[group]
+                elif place < 2 * count:
+                    own[place - count] += shares[place]
+                else:
+                    for group in surrounds[place]:
+                        around[group] += summary[group]
+        return own, around
+
+    @property
+    def size(self) -> int:
+        """Roughly how many bytes it holds."""
+        return self._table.size + BYTES_PER_TEXT * len(self._layout.surrounds)
 
 
-class _Rarity(dict[str, float]):
-    """How much a term counts for being rare over what the notes say themselves; worked out when it is asked for."""
-
-    def __init__(self, said: Sequence[set[str]]) -> None:
-        super().__init__()
-        self._notes = len(said)
-        self._with = Counter(term for terms in said for term in terms)
-
-    def __missing__(self, term: str) -> float:
-        having = self._with[term]
-        rarity = self[term] = math.log(1 + (self._notes - having + 0.5) / (having + 0.5))
-        return rarity
-
-    def added(self, own: Mapping[str, float], around: Mapping[str, float]) -> dict[str, float]:
-        """What a note's own terms add to what stands around it."""
-        added: dict[str, float] = {}
-        for term, weight in own.items():
-            shared = around.get(term, 0.0)
-            added[term] = self[term] * ((shared + weight) / (K1 + shared + weight) - shared / (K1 + shared))
-        return added
-
-
-def _scores(table: TermTable, query: Query) -> dict[int, float]:
-    scores: dict[int, float] = defaultdict(float)
-    for term, asked in query.items():
-        for row, weight in table.of(term):
-            scores[row] += asked * weight
-    return scores
-
-
-def _sum(bags: Iterable[Bag]) -> Bag:
-    total: Counter[str] = Counter()
-    for bag in bags:
-        total.update(bag)
-    return total
-
-
-def _average(bags: Iterable[Bag]) -> float:
-    lengths = [sum(bag.values()) for bag in bags]
-    return sum(lengths) / len(lengths) if any(lengths) else 1.0
-
-
-def _add(weighted: dict[str, float], bag: Bag, weight: float, average: float) -> None:
-    """Add one field's terms, a long text's less."""
-    if bag:
-        share = weight / (1 - B + B * sum(bag.values()) / average)
-        for term, count in bag.items():
-            weighted[term] = weighted.get(term, 0.0) + share * count
-
-
-class _Vocabulary:
-    """Finds the known word that a misspelt one is nearest to."""
-
-    def __init__(self, known: Iterable[str]) -> None:
-        self._words = sorted(known)
-        self._sizes = array("I")
-        self._with = TermTable()
-        for index, word in enumerate(self._words):
-            grams = trigrams(word)
-            self._sizes.append(len(grams))
-            self._with.add(index, dict.fromkeys(grams, 1.0))
-        self.size = self._with.size
-
-    def nearest(self, word: str) -> str | None:
-        """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
-        grams = trigrams(word)
-        shared = Counter(chain.from_iterable(map(self._with.rows, grams)))
-        best, most = -1, 0.0
-        for index, common in shared.items():
-            near = common / (len(grams) + self._sizes[index] - common)
-            if near > most or (near == most and index < best):
-                best, most = index, near
-        return self._words[best] if most >= NEAR_ENOUGH else None
+def _shares(lengths: Sequence[int], weight: float, standing_for: Sequence[int] | None = None) -> "array[float]":
+    """How much a word counts in texts of these lengths: in a long one less. `standing_for`: whose lengths are usual."""
+    usual = lengths if standing_for is None else [lengths[index] for index in standing_for]
+    average = sum(usual) / len(usual) if any(usual) else 1.0
+    return array("d", [weight / (1 - B + B * length / average) for length in lengths])
