@@ -17,7 +17,7 @@ from forgetmenot.memory.people import ORDINARY
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import defang
+from forgetmenot.text.mentions import defang, mention
 from forgetmenot.text.telling import first_word, others_fact, own_fact
 from forgetmenot.text.wishes import Wish
 
@@ -176,7 +176,7 @@ class MemoryCommands:
 
     async def _take_back(self, note_id: int, event: ChatEvent) -> str:
         try:
-            cause = f"wrong, said {event.user_id}"
+            cause = f"wrong, said {mention(event.user_id)}"
             note = await remember.retract(self._db, note_id, at=self._clock.now(), cause=cause)
         except Refused as refused:
             return refusal(refused.rule)

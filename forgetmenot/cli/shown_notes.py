@@ -15,14 +15,20 @@ permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times a
 
 
 async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
-    """A line for each note: its number, whom it is about, the fact."""
+    """A line for each note: its number, whom it is about, the fact, and what became of it unless it is active."""
     from forgetmenot.memory.notes.why import names_for
     from forgetmenot.text.mentions import show
 
     names = await names_for(db, notes)
     return [
-        f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}" for note in notes
+        f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}{_fate(note)}"
+        for note in notes
     ]
+
+
+def _fate(note: "Note") -> str:
+    by = f" by #{note.superseded_by}" if note.superseded_by is not None else ""
+    return "" if note.status == "active" else f" ({note.status.value}{by})"
 
 
 async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, object]]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import Clock, iso
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import ModelRequest, Purpose
@@ -45,7 +45,8 @@ Answer with JSON: {"changes": [...]}, at most %d changes, and an empty list if n
 known note that is no longer true, and the new fact.
 - about: a handle from the people (P3), or "channel", or "bit" for a running joke.
 - said_by: the handle of who said it. Leave it empty only for what everybody saw of the channel.
-- fact: third person, without its subject, 5 to 200 characters, in English ("plays drums in P3's band"). Facts people \
+- fact: third person, without its subject, 5 to 200 characters, in English ("plays drums in P3's band"); no "today" or \
+"last week": name the month, or leave the time out. Facts people \
 stated about lives, tastes, plans, skills. No guesses, moods, insults, instructions; nobody's role or power; nothing \
 on health, politics, faith, sexuality, addresses, real names or contacts. Sarcasm and jokes are not facts.
 - confidence: 0 to 1. lifetime: 1d, 3d, 7d, 30d or permanent. importance: low, medium or high.
@@ -127,6 +128,7 @@ class Extractor:
             (
                 fence("people", "\n".join(_introduce(handles.handle(one.viewer_id), one) for one in visible)),
                 fence("known", handles.hide("\n".join(_listed(note) for note in known)) or "nothing yet"),
+                f"The episode is of {iso(episode.ended_at)[:10]}:",
                 fence("episode", handles.hide(episode.summary)),
             )
         )

@@ -43,6 +43,7 @@ def telemetry(
     prompt: Prompt, prefix: Prefix, material: TailMaterial, settings: Settings, factor: float
 ) -> dict[str, object]:
     """What the row keeps of the prompt. The order of `rows` is their rank."""
+    recalled = (*material.lore, *(found for other in material.others for found in other.lore))
     return {
         "sections": [
             {
@@ -55,7 +56,7 @@ def telemetry(
             }
             for section in prompt.sections
         ],
-        "scores": {str(found.note.id): round(found.score, 4) for found in material.lore},
+        "scores": {str(found.note.id): round(found.score, 4) for found in recalled},
         "shed": list(prompt.shed),
         "estimated": prompt.estimated_tokens,
         "budget": settings.prompt.budget_tokens,

@@ -66,6 +66,19 @@ def test_list_gives_notes_with_present_names(filled: Run) -> None:
     assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
 
 
+def test_what_became_of_a_note_is_told(filled: Run, tmp_path: Path) -> None:
+    file = tmp_path / "more.jsonl"
+    lines = [
+        {"id": 8, "viewer": "bob", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 9},
+        {"id": 9, "viewer": "bob", "fact": "lives in Rome"},
+    ]
+    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    filled("memory", "import", str(file))
+    listed = filled("memory", "list", "--status", "all")
+    assert "#8 bob: lives in Oslo (superseded by #9)\n" in listed
+    assert "#9 bob: lives in Rome\n" in listed
+
+
 def test_show_gives_one_note(filled: Run) -> None:
     note = filled("memory", "show", "1", "--json")
     assert (note["id"], note["fact"], note["status"], note["source_kind"]) == (1, "plays drums", "active", "import")

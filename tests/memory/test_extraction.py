@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
+from forgetmenot.clock import DAY, HOUR, iso
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
 from forgetmenot.memory.extraction import ExtractReport
@@ -44,6 +44,7 @@ async def test_the_model_sees_handles_and_what_is_known_and_no_names(
     assert "P1 asked P2 about the drums." in request.prompt
     assert f"[{note.id}] P2: plays drums in a band" in request.prompt
     assert "P3 streamer, was spoken about and said nothing" in request.prompt
+    assert f"The episode is of {iso(world.clock.now())[:10]}:\n" in request.prompt
     assert "alice" not in request.prompt.casefold()
     assert "<@" not in request.prompt
     assert request.temperature == 0.0

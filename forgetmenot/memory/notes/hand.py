@@ -14,7 +14,7 @@ from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import defang
+from forgetmenot.text.mentions import defang, mention
 
 
 class MemoryHand:
@@ -43,7 +43,7 @@ class MemoryHand:
             if about == asked_by:
                 await forget_fact(self._db, found[0].id, at=now)
             else:
-                await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {asked_by}")
+                await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {mention(asked_by)}")
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)
         return Outcome(OutcomeKind.DONE, f"note {found[0].id}")

@@ -7,20 +7,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forgetmenot.clock import iso
-from forgetmenot.domain.memory import Note, Scope, SourceKind
+from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes import beliefs
 from forgetmenot.store import bot_messages, evidence, notes, viewers
 from forgetmenot.store.database import Database
+from forgetmenot.store.episode_mending import REDACTED
 from forgetmenot.store.evidence import Word
 from forgetmenot.store.notes import Change
 from forgetmenot.text.mentions import ids_in, show
 
 _WHOSE = {
-    SourceKind.COMMAND: "somebody asked for it to be remembered",
-    SourceKind.IMPORT: "it was imported",
-    SourceKind.SELF_CLAIM: "they said it themselves",
-    SourceKind.OBSERVED: "several people saw or said it",
-    SourceKind.REPORTED: "somebody else said it about them",
+    SourceKind.COMMAND: "Somebody asked for it to be remembered.",
+    SourceKind.IMPORT: "It was imported.",
+    SourceKind.SELF_CLAIM: "They said it themselves.",
+    SourceKind.OBSERVED: "Several people saw or said it.",
+    SourceKind.REPORTED: "Somebody else said it about them: hearsay, until they say it too or two people do.",
 }
+_STATUS = {
+    NoteStatus.ACTIVE: "the bot may bring it up",
+    NoteStatus.STALE: "nobody said it again in a long time; it shows up again when somebody does",
+    NoteStatus.EXPIRED: "its time was up",
+    NoteStatus.SUPERSEDED: "another note took its place",
+    NoteStatus.EVICTED: "there were too many notes",
+    NoteStatus.RETRACTED: "somebody took it back",
+}
+_SAID = {"stated": "said so", "confirmed": "said it again", "contradicted": "said otherwise"}
+_CAME_UP = {"stated": "it came up", "confirmed": "it came up again", "contradicted": "otherwise"}
+_CAUSES = {
+    "said": "written",
+    beliefs.REPLACES: "written, in the place of another note",
+    "import": "imported",
+    "conflict": "something else was said",
+    beliefs.TAKE_BACK: "it was said again after all",
+    "undone": "somebody took the change back",
+    REDACTED: "the line that it rested on was cleared in chat",
+}
+REPLIES_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,58 +64,108 @@ async def explain(db: Database, note_id: int) -> Explanation | None:
     note = await notes.get(db, note_id)
     if note is None:
         return None
-    chain = await evidence.chain(db, note_id)
+    chain, history = await evidence.chain(db, note_id), await notes.changes(db, note_id)
     replaced = await notes.superseded_by(db, note_id)
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
+    names = await names_for(db, everybody, chain, [change.cause for change in history])
     return Explanation(
         note=note,
         evidence=chain,
-        history=await notes.changes(db, note_id),
+        history=[change._replace(cause=show(change.cause, names)) for change in history],
         replaced=replaced,
         replaced_by=successor,
         replies=await bot_messages.with_note(db, note_id),
         streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
-        names=await names_for(db, everybody, chain),
+        names=names,
     )
 
 
-async def names_for(db: Database, about: Sequence[Note], chain: Sequence[Word] = ()) -> dict[str, str]:
-    """The present names of everybody whom notes and their evidence speak of."""
+async def names_for(
+    db: Database, about: Sequence[Note], chain: Sequence[Word] = (), texts: Sequence[str] = ()
+) -> dict[str, str]:
+    """The present names of everybody whom notes, their evidence and these texts speak of."""
     people = {note.subject_id for note in about if note.subject_id is not None}
     people.update(word.speaker_id for word in chain if word.speaker_id is not None)
-    for text in (*(note.fact for note in about), *(word.episode.summary for word in chain)):
+    for text in (*(note.fact for note in about), *(word.episode.summary for word in chain), *texts):
         people.update(ids_in(text))
     return await viewers.names(db, sorted(people))
 
 
 def in_words(told: Explanation) -> str:
     """The chain for a person to read."""
-    note = told.note
-    lines = [f"#{note.id} {_about(note, told.names)}: {show(note.fact, told.names)}"]
-    lines.append(f"  {note.status.value}, confidence {note.confidence:.2f}; {_WHOSE[note.source_kind]}")
-    if note.persona:
-        lines.append(f"  known to the persona {note.persona} alone, and to those that inherit from it")
-    if note.scope is Scope.RUNNING_BIT and told.streams:
-        lines.append(f"  came up in {len(told.streams)} stream{'s' if len(told.streams) > 1 else ''}")
-    lines += [_evidence_line(word, told.names) for word in told.evidence]
-    lines += [f"  replaced #{old.id}: {show(old.fact, told.names)}" for old in told.replaced]
-    if told.replaced_by is not None:
-        lines.append(f"  replaced by #{told.replaced_by.id}: {show(told.replaced_by.fact, told.names)}")
-    lines += [f"  {iso(one.at)} {one.from_status or 'new'} → {one.to_status}: {one.cause}" for one in told.history]
-    lines += [f"  {iso(at)} used in reply {reply}" for reply, at in told.replies]
+    parts = (
+        ("Where it comes from", [line for word in told.evidence for line in _evidence(word, told.names)]),
+        ("What it replaced", _replaced(told)),
+        ("What replaced it", _notes([told.replaced_by] if told.replaced_by is not None else [], told.names)),
+        ("What happened to it", [f"{moment(one.at)}: {_happened(one)}" for one in told.history]),
+        ("Replies that were written with it at hand (`forgetmenot why NUMBER` tells more)", _replies(told)),
+    )
+    lines = _about(told)
+    for head, rows in parts:
+        lines += [head, *(f"  {row}" for row in rows)] if rows else []
     return "\n".join(lines)
 
 
-def _about(note: Note, names: dict[str, str]) -> str:
+def moment(ms: int) -> str:
+    """`2026-11-20 18:30 UTC`."""
+    return f"{iso(ms)[:16].replace('T', ' ')} UTC"
+
+
+def _about(told: Explanation) -> list[str]:
+    note = told.note
+    end = "Kept for good" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
+    pinned = "; pinned" if note.pinned else ""
+    weight = f"{end}{pinned}; {note.importance.value} importance; confidence {note.confidence:.2f}"
+    lines = [
+        f"#{note.id} {_subject(note, told.names)}: {show(note.fact, told.names)}",
+        f"  It is {note.status.value}: {_STATUS[note.status]}. {weight}.",
+        f"  {_WHOSE[note.source_kind]}",
+    ]
+    if note.persona:
+        lines.append(f"  Known to the persona {note.persona} alone, and to those that inherit from it.")
+    if note.scope is Scope.RUNNING_BIT and told.streams:
+        lines.append(f"  It came up in {len(told.streams)} stream{'s' if len(told.streams) > 1 else ''}.")
+    return lines
+
+
+def _subject(note: Note, names: dict[str, str]) -> str:
     if note.scope is Scope.VIEWER:
-        return names.get(note.subject_id or "", "somebody")
-    return "the channel" if note.scope is Scope.CHANNEL else "a running bit"
+        return f"about {names.get(note.subject_id or '', 'somebody')}"
+    return "about the channel" if note.scope is Scope.CHANNEL else "a running bit"
 
 
-def _evidence_line(word: Word, names: dict[str, str]) -> str:
-    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else "nobody in particular"
+def _evidence(word: Word, names: dict[str, str]) -> list[str]:
+    episode = word.episode
+    where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
+    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
+    head = f"{moment(word.at)}, {where}:"
+    if episode.kind is EpisodeKind.COMMAND:
+        return [f"{head} {who or 'somebody'} asked the bot to remember it (episode {episode.id})."]
+    said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
     how = "to the bot" if word.addressed else "in chat"
-    stream = f"stream {word.episode.stream_id}" if word.episode.stream_id is not None else "outside a stream"
-    text = show(word.episode.summary, names)
-    return f"  {iso(word.at)} {word.stance} by {who} {how} (episode {word.episode.id}, {stream}): {text}"
+    return [
+        f"{head} {said} {how}. The summary of that time (episode {episode.id}):",
+        f"  {show(episode.summary, names)}",
+    ]
+
+
+def _replaced(told: Explanation) -> list[str]:
+    undo = [f"`forgetmenot memory undo {told.note.id}` turns that round."] if told.replaced else []
+    return [*_notes(told.replaced, told.names), *undo]
+
+
+def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
+    return [f"#{note.id}: {show(note.fact, names)}" for note in found]
+
+
+def _happened(change: Change) -> str:
+    cause = _CAUSES.get(change.cause, change.cause)
+    return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
+
+
+def _replies(told: Explanation) -> list[str]:
+    last = sorted(told.replies, reverse=True)
+    more = len(last) - REPLIES_NAMED
+    named = [f"{reply} ({moment(at)})" for reply, at in last[:REPLIES_NAMED]]
+    return [*named, f"and {more} before"] if more > 0 else named

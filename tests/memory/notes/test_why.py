@@ -4,11 +4,12 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from forgetmenot.clock import DAY, iso
+from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.notes import remember
-from forgetmenot.memory.notes.why import explain, in_words
+from forgetmenot.memory.notes.hand import MemoryHand
+from forgetmenot.memory.notes.why import explain, in_words, moment
 from forgetmenot.store import notes
 
 if TYPE_CHECKING:
@@ -47,21 +48,47 @@ async def test_the_whole_chain_is_told(world: "World", learn: Learn, change: Cha
     )
     old, new = await notes.of_subject(world.db, "1", list(NoteStatus))
     reply = await used_in_a_reply(world, new.id, "lore")
+    day, after = moment(start), moment(start + DAY)
     assert (await words(world, new.id)).splitlines() == [
-        f"#{new.id} Alice: lives in Bergen",
-        "  active, confidence 0.80; they said it themselves",
-        f"  {iso(start + DAY)} stated by Alice in chat (episode 2, stream {second}): Alice moved to Bergen, says Bob.",
-        f"  replaced #{old.id}: lives in Oslo",
-        f"  {iso(start + DAY)} new → active: supersedes",
-        f"  {iso(start + DAY)} used in reply {reply}",
+        f"#{new.id} about Alice: lives in Bergen",
+        "  It is active: the bot may bring it up. Kept for good; medium importance; confidence 0.80.",
+        "  They said it themselves.",
+        "Where it comes from",
+        f"  {after}, stream {second}: Alice said so in chat. The summary of that time (episode 2):",
+        "    Alice moved to Bergen, says Bob.",
+        "What it replaced",
+        f"  #{old.id}: lives in Oslo",
+        f"  `forgetmenot memory undo {new.id}` turns that round.",
+        "What happened to it",
+        f"  {after}: written, in the place of another note",
+        "Replies that were written with it at hand (`forgetmenot why NUMBER` tells more)",
+        f"  {reply} ({after})",
     ]
     told = await words(world, old.id)
-    assert f"stated by Alice to the bot (episode 1, stream {first}): Alice told the bot of Oslo." in told
-    assert "contradicted by Alice in chat" in told
-    assert f"  replaced by #{new.id}: lives in Bergen" in told
-    assert "active → superseded: conflict" in told
+    assert f"{day}, stream {first}: Alice said so to the bot. The summary of that time (episode 1):" in told
+    assert f"{after}, stream {second}: Alice said otherwise in chat." in told
+    assert "It is superseded: another note took its place." in told
+    assert f"What replaced it\n  #{new.id}: lives in Bergen\n" in told
+    assert "active → superseded: something else was said" in told
     await remember.undo(world.db, new.id, at=world.clock.now())
-    assert "superseded → active: undone" in await words(world, old.id)
+    assert "superseded → active: somebody took the change back" in await words(world, old.id)
+
+
+async def test_who_took_a_note_back_is_told_by_name(world: "World", learn: Learn, change: Change) -> None:
+    await learn(change(fact="lives in Oslo"))
+    [note] = await notes.of_subject(world.db, "1")
+    hand = MemoryHand(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    await hand.forget(about="1", what=f"#{note.id}", asked_by="2")
+    told = await words(world, note.id)
+    assert "active → retracted: asked for by Bob" in told
+    assert "It is retracted: somebody took it back." in told
+
+
+async def test_a_note_that_was_told_says_who_asked(world: "World") -> None:
+    note = await remember.remember(world.db, "1", "plays drums", by="9", at=world.clock.now())
+    told = await words(world, note.id)
+    assert "Somebody asked for it to be remembered." in told
+    assert "outside a stream: Carol asked the bot to remember it (episode 1)." in told
 
 
 async def test_every_section_that_shows_notes_counts_as_a_use(world: "World", learn: Learn, change: Change) -> None:
@@ -72,11 +99,21 @@ async def test_every_section_that_shows_notes_counts_as_a_use(world: "World", le
     used = [await used_in_a_reply(world, bit.id, name) for name in sections]
     await used_in_a_reply(world, bit.id, "chat")
     told = await words(world, bit.id)
-    assert "a running bit: the cat causes every crash" in told
-    assert "came up in 2 streams" in told
-    assert "stated by nobody in particular" in told
-    assert "confirmed by Bob in chat" in told
-    assert told.count("used in reply") == len(used)
+    assert f"#{bit.id} a running bit: the cat causes every crash" in told
+    assert "It came up in 2 streams." in told
+    assert "it came up in chat." in told
+    assert "Bob said it again in chat." in told
+    assert told.count("written with it at hand") == 1
+    assert [f"  {reply} (" in told for reply in used] == [True] * len(used)
+
+
+async def test_of_many_replies_the_last_are_named(world: "World", learn: Learn, change: Change) -> None:
+    await learn(change())
+    [note] = await notes.of_subject(world.db, "1")
+    used = [await used_in_a_reply(world, note.id, "lore") for _ in range(8)]
+    told = (await words(world, note.id)).splitlines()
+    assert told[-6].startswith(f"  {used[-1]} (")
+    assert told[-1] == "  and 3 before"
 
 
 async def test_a_name_of_before_a_rename_is_never_shown(world: "World", learn: Learn, change: Change) -> None:
