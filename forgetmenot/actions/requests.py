@@ -12,7 +12,7 @@ from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.actions.facts import Person
 from forgetmenot.actions.targets import SELF_WORDS
 from forgetmenot.text.clean import clean
-from forgetmenot.text.telling import first_word, others_fact, own_fact
+from forgetmenot.text.told_facts import first_word, others_fact, own_fact
 from forgetmenot.text.wishes import Kind, Wish, wish_of
 from forgetmenot.text.words import words
 

@@ -18,7 +18,7 @@ from forgetmenot.actions.approvals import Approvals
 from forgetmenot.actions.entry import Hands
 from forgetmenot.actions.executor import Executor
 from forgetmenot.app.chores import Chore, Chores, keep_going
-from forgetmenot.app.mute import Mute
+from forgetmenot.app.no_account import NoAccount
 from forgetmenot.app.own_lines import Overheard
 from forgetmenot.chat import fun_commands, never_commands, notice
 from forgetmenot.chat.moderator_commands import ModeratorCommands
@@ -37,7 +37,7 @@ from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.lifecycle import sweep_notes
-from forgetmenot.memory.notes.hand import MemoryHand
+from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.streams import Live, StreamBook
 from forgetmenot.ports import ChatOut, Moderation
@@ -58,7 +58,7 @@ FLAGS = {True: "1", False: "0"}
 
 
 class Account(ChatOut, Moderation, Protocol):
-    """What speaks and acts for the bot: twitch/helix.Helix, or nothing at all (Mute)."""
+    """What speaks and acts for the bot: twitch/helix.Helix, or nothing at all (NoAccount)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Bot:
         """What it says and does goes through one queue and one executor."""
         db, settings, clock = self.db, self.settings, self.clock
         self.outbox = Outbox(db=db, out=Overheard(account, self.ingest, clock), clock=clock, settings=settings)
-        hand = MemoryHand(db=db, settings=settings, clock=clock)
+        hand = NotesForActions(db=db, settings=settings, clock=clock)
         hands = Hands(moderation=account, chat=self.outbox, memory=hand)
         self.executor = Executor(
             db=db,
@@ -281,7 +281,7 @@ async def open_bot(
         async with open_database(path) as db:
             run_id = await tally.begin_run(db, command, clock.now())
             bot = Bot(
-                db=db, run_id=run_id, settings=settings, clock=clock, account=account or Mute(), me=me or Myself()
+                db=db, run_id=run_id, settings=settings, clock=clock, account=account or NoAccount(), me=me or Myself()
             )
             await _start(bot)
             tasks = [

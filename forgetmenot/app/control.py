@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from forgetmenot.actions import switches
 from forgetmenot.actions.catalogue import find
-from forgetmenot.app import telling, trying
+from forgetmenot.app import explanations, trying
 from forgetmenot.app.bot import Bot
 from forgetmenot.chat.memory_commands import refusal
 from forgetmenot.clock import iso
@@ -71,11 +71,11 @@ class BotControl:
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """Everything that led to one reply."""
-        return await telling.why(self._bot.db, reply_id, self._settings())
+        return await explanations.why(self._bot.db, reply_id, self._settings())
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """Where one note comes from and where it was used."""
-        return await telling.chain(self._bot.db, note_id)
+        return await explanations.chain(self._bot.db, note_id)
 
     async def try_out(self, login: str, text: str) -> Mapping[str, object]:
         """What it would say to that, without saying or doing anything."""
@@ -273,7 +273,7 @@ class BotControl:
 
     async def _with_ids(self, text: str) -> str:
         """`@name` of somebody who is known becomes their id."""
-        return await telling.with_ids(self._bot.db, text)
+        return await explanations.with_ids(self._bot.db, text)
 
 
 def _check(settings: Settings) -> None:

@@ -18,7 +18,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, mention
-from forgetmenot.text.telling import first_word, others_fact, own_fact
+from forgetmenot.text.told_facts import first_word, others_fact, own_fact
 from forgetmenot.text.wishes import Wish
 
 JUST_BEFORE = 10 * MINUTE

@@ -18,7 +18,7 @@ from forgetmenot.store import never as rows
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang
-from forgetmenot.text.telling import first_word
+from forgetmenot.text.told_facts import first_word
 
 _COMMAND = re.compile(r"[!！](nevermention|maymention)\b\s*(.*)", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(\d{1,9})\Z")

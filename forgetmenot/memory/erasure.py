@@ -19,7 +19,7 @@ from forgetmenot.memory.people import ORDINARY
 from forgetmenot.store import backup, channel_state, erasure, forgotten, notes
 from forgetmenot.store.database import Database, Row, Transaction
 from forgetmenot.store.erasure import PLACES, Place
-from forgetmenot.text.forgetting import Names, traces, without_person
+from forgetmenot.text.removal import Names, traces, without_person
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""

@@ -6,7 +6,7 @@ overwritten in place.
 
 from pathlib import Path
 
-from forgetmenot.text.forgetting import Names
+from forgetmenot.text.removal import Names
 
 PATTERN = "forgetmenot.log*"
 

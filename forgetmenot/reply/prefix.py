@@ -19,8 +19,8 @@ from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.store import calibration, channel_state, evidence, never, viewers
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.forgetting import without_person
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.removal import without_person
 
 
 class PrefixKeeper:

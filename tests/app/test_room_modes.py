@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, Myself, open_bot
-from forgetmenot.app.mute import Mute
+from forgetmenot.app.no_account import NoAccount
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -29,7 +29,7 @@ SETTINGS = Settings(
 
 
 @dataclass
-class Account(Mute):
+class Account(NoAccount):
     """An account that may talk and slow the chat down."""
 
     slowed: list[int | None] = field(default_factory=list)

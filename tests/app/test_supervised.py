@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, Myself, open_bot
-from forgetmenot.app.mute import Mute
+from forgetmenot.app.no_account import NoAccount
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -15,7 +15,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS, name="keeper"))
 
 
-class Clumsy(Mute):
+class Clumsy(NoAccount):
     """An account that stumbles over its first messages."""
 
     def __init__(self, stumbles: int) -> None:

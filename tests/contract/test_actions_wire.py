@@ -13,7 +13,7 @@ from forgetmenot.actions.lines import NEUTRAL, UNSURE
 from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.notes.hand import MemoryHand
+from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,
@@ -95,7 +95,9 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path, scopes: tuple[s
             for account in (Account.BOT, Account.BROADCASTER)
         ]
         helix = Helix(settings=lambda: settings, bot=logins[0], broadcaster=logins[1])
-        hands = Hands(moderation=helix, chat=helix, memory=MemoryHand(db=db, settings=lambda: settings, clock=clock))
+        hands = Hands(
+            moderation=helix, chat=helix, memory=NotesForActions(db=db, settings=lambda: settings, clock=clock)
+        )
         executor = Executor(db=db, hands=hands, settings=lambda: settings, clock=clock)
         approvals = Approvals(executor, db=db, settings=lambda: settings, clock=clock)
         await _fill(db, sim, clock.now())

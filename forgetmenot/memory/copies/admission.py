@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from forgetmenot.store import forgotten, ledger, rights
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.text.forgetting import traces, without_person
 from forgetmenot.text.mentions import SOMEBODY, ids_in, mention
+from forgetmenot.text.removal import traces, without_person
 
 OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"

@@ -24,7 +24,7 @@ from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
 from forgetmenot.store.database import Database, open_database, to_the_end
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.ledger import Entry, Kind
-from forgetmenot.text.forgetting import traces
+from forgetmenot.text.removal import traces
 
 
 def name_of(database: Path, at: int) -> str:

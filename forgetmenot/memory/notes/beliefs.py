@@ -18,7 +18,7 @@ from forgetmenot.store.database import Transaction
 from forgetmenot.store.episode_mending import REDACTED
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.forgetting import traces
+from forgetmenot.text.removal import traces
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
 COMPARED_ON_THE_LOOP = 30

@@ -13,8 +13,8 @@ from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
-from forgetmenot.text.forgetting import traces
 from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.removal import traces
 
 
 async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings) -> Note:

@@ -10,7 +10,7 @@ from forgetmenot.memory.erasure import WIPE_DUE
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.store import channel_state, fact_traces, forgotten, notes
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.text.forgetting import says, traces, without_fact
+from forgetmenot.text.removal import says, traces, without_fact
 
 
 async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:

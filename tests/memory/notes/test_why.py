@@ -8,7 +8,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.notes import remember
-from forgetmenot.memory.notes.hand import MemoryHand
+from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.memory.notes.why import explain, in_words, moment
 from forgetmenot.store import notes
 
@@ -77,7 +77,7 @@ async def test_the_whole_chain_is_told(world: "World", learn: Learn, change: Cha
 async def test_who_took_a_note_back_is_told_by_name(world: "World", learn: Learn, change: Change) -> None:
     await learn(change(fact="lives in Oslo"))
     [note] = await notes.of_subject(world.db, "1")
-    hand = MemoryHand(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    hand = NotesForActions(db=world.db, settings=lambda: world.settings, clock=world.clock)
     await hand.forget(about="1", what=f"#{note.id}", asked_by="2")
     told = await words(world, note.id)
     assert "active → retracted: asked for by Bob" in told

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgetmenot.text.telling import others_fact, own_fact
+from forgetmenot.text.told_facts import others_fact, own_fact
 
 
 @pytest.mark.parametrize(

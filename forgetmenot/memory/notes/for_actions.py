@@ -17,7 +17,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, mention
 
 
-class MemoryHand:
+class NotesForActions:
     """Acts on one memory."""
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.hand import MemoryHand
+from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.memory.notes.remember import remember
 from forgetmenot.store import notes
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def hand(world: "World") -> MemoryHand:
-    return MemoryHand(db=world.db, settings=lambda: world.settings, clock=world.clock)
+def hand(world: "World") -> NotesForActions:
+    return NotesForActions(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
 async def kept(world: "World", viewer_id: str | None = "1") -> list[Note]:
     return await notes.of_subject(world.db, viewer_id, tuple(NoteStatus))
 
 
-async def test_people_named_in_a_fact_are_stored_by_id(world: "World", hand: MemoryHand) -> None:
+async def test_people_named_in_a_fact_are_stored_by_id(world: "World", hand: NotesForActions) -> None:
     await hand.remember(about="1", fact="plays in bob's band with @bob and <@9>", asked_by="1")
     [note] = await kept(world)
     assert note.fact == "plays in <@2>'s band with <@2> and (someone>"
 
 
-async def test_naming_hides_no_address_from_the_filter(world: "World", hand: MemoryHand) -> None:
+async def test_naming_hides_no_address_from_the_filter(world: "World", hand: NotesForActions) -> None:
     outcome = await hand.remember(about="1", fact="can be reached at bob@example.org", asked_by="1")
     assert (outcome.kind, outcome.detail) == (OutcomeKind.REFUSED, "sensitive:contact")
 
 
 async def test_what_its_subject_forgets_is_gone_and_what_a_moderator_forgets_can_come_back(
-    world: "World", hand: MemoryHand
+    world: "World", hand: NotesForActions
 ) -> None:
     await hand.remember(about="1", fact="plays drums in a band", asked_by="1")
     await hand.remember(about="1", fact="has two cats called Salt", asked_by="1")
@@ -48,7 +48,9 @@ async def test_what_its_subject_forgets_is_gone_and_what_a_moderator_forgets_can
     assert [note.fact for note in await kept(world)] == ["has two cats called Salt"]
 
 
-async def test_a_bit_is_something_heard_and_replaces_nothing_that_was_told(world: "World", hand: MemoryHand) -> None:
+async def test_a_bit_is_something_heard_and_replaces_nothing_that_was_told(
+    world: "World", hand: NotesForActions
+) -> None:
     assert (await hand.flag_bit(bit="the lamp fell over again", asked_by="9")).kind is OutcomeKind.DONE
     [bit] = await kept(world, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)

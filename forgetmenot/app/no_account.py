@@ -6,7 +6,7 @@ from forgetmenot.errors import TwitchLoginNeeded
 NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot login")
 
 
-class Mute:
+class NoAccount:
     """A ports.ChatOut and ports.Moderation that does nothing, honestly."""
 
     async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgetmenot.text.forgetting import Names, traces, without_fact, without_person
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.removal import Names, traces, without_fact, without_person
 
 
 @pytest.mark.parametrize(
