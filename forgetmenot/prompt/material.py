@@ -115,6 +115,11 @@ class TailMaterial:
     left_alone: tuple[str, ...] = ()
     depth: Depth = NORMAL
 
+    @property
+    def said(self) -> tuple[Line, ...]:
+        """Every line of chat in it."""
+        return (*self.chat, *self.own_lines, *self.before, self.message)
+
 
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:
     """Somebody of whom nothing is stored, as a speaker."""

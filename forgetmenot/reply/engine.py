@@ -4,9 +4,10 @@
 
 Promises: at most one reply in the making per viewer, the newest line wins; the action is decided and carried out
 before the words go out, and only if there is still time and room for them; no model is asked for what could not be
-said in time, with what waits and what is in the making counted; in shadow mode nothing is sent; every
-trigger that was taken up leaves one row that tells what became of it and why. Without a model it goes quiet, or
-answers a direct question from what it remembers.
+said in time, with what waits and what is in the making counted; a line that was cleared meanwhile is not answered,
+and no words are made of lines that were; in shadow mode nothing is sent; every trigger that was taken up leaves one
+row that tells what became of it and why. Without a model it goes quiet, or answers a direct question from what it
+remembers.
 """
 
 import asyncio
@@ -43,7 +44,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.wording import Wording, manner_of
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, calibration, viewers
+from forgetmenot.store import bot_messages, calibration, events, viewers
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import show
@@ -51,6 +52,7 @@ from forgetmenot.text.mentions import show
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
 APOLOGY_EVERY = 10 * MINUTE
+THOUGHTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class ReplyEngine:
     async def consider(self, event: ChatEvent) -> Reply | None:
         """Answer one line if it asks for it; None if it does not. Takes as long as the reply does."""
         settings, now, identity = self._settings(), self._clock.now(), self._identity()
-        if is_ignored(event, identity):
+        if is_ignored(event, identity, settings):
             return None
         returning = self._is_first_line(event) and await self._returns(event, settings)
         talks = self.follow_ups.conversations()
@@ -254,17 +256,25 @@ class ReplyEngine:
         return await (self._end(job, Status.SILENT, reason) if reason else self._speak(job, text))
 
     async def _think(self, job: Job) -> tuple[str, str]:
-        """The words, or a reason for none."""
+        """The words, or a reason for none. What was thought over lines that are cleared meanwhile is thought anew."""
+        for _ in range(THOUGHTS):
+            if await self._any_cleared([job.event.id]):
+                return "", "its line was cleared"
+            prompt, material = await self._prompt(job)
+            try:
+                answer = await self._ask(prompt, job.settings)
+            except ModelError as error:
+                log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
+                return self._without_model(job, material, error)
+            if not await self._any_cleared([line.event_id for line in material.said]):
+                polished = await self._wording.find(job, prompt, material, answer)
+                await self._record(job, prompt, answer, polished)
+                return polished.text, ""
+        return "", "lines of its prompt were cleared"
+
+    async def _any_cleared(self, event_ids: list[str]) -> bool:
         await self._flush()
-        prompt, material = await self._prompt(job)
-        try:
-            answer = await self._ask(prompt, job.settings)
-        except ModelError as error:
-            log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-            return self._without_model(job, material, error)
-        polished = await self._wording.find(job, prompt, material, answer)
-        await self._record(job, prompt, answer, polished)
-        return polished.text, ""
+        return await events.any_cleared(self._db, event_ids)
 
     async def _prompt(self, job: Job) -> tuple[Prompt, TailMaterial]:
         prefix = await self._keeper.current()

@@ -234,8 +234,7 @@ class Gatherer:
 
 def _talk(material: TailMaterial) -> frozenset[str]:
     """What the conversation in the prompt is about, for the topic gate."""
-    lines = (*material.chat, *material.own_lines, *material.before, material.message)
-    return conversation(*(line.text for line in lines))
+    return conversation(*(line.text for line in material.said))
 
 
 def _before(trigger: Trigger, earlier: list[Line]) -> tuple[Line, ...]:
@@ -253,5 +252,5 @@ def _people_of(material: TailMaterial) -> set[str]:
     texts += [past.text for past in material.past_episodes]
     texts.append(material.brief)
     texts += [done.text for done in material.actions_done]
-    ids = {line.viewer_id for line in (*material.chat, *material.own_lines, material.message) if line.viewer_id}
+    ids = {line.viewer_id for line in material.said if line.viewer_id}
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}

@@ -140,6 +140,15 @@ async def by_id(source: Source, event_id: str) -> Line | None:
     return _line(row) if row else None
 
 
+async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
+    """Whether Twitch took the text of any of these lines away. A line that was never stored counts for nothing."""
+    row = await source.row(
+        "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1",
+        (json.dumps(list(event_ids)),),
+    )
+    return row is not None
+
+
 async def are_unread(source: Source, seqs: Sequence[int]) -> bool:
     """Whether all of these events are still there, uncovered and not cleared."""
     row = await source.row(

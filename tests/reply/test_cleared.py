@@ -1,0 +1,90 @@
+"""A moderator's hand is quicker than a model: what is cleared meanwhile is neither answered nor told."""
+
+import asyncio
+from typing import Literal
+
+import pytest
+
+from forgetmenot.clock import SECOND
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.reply.engine import Reply
+from forgetmenot.store import events
+from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.events import Clear
+from tests.stage import Stage
+
+SECRET = "the code of the safe is marmot"
+
+
+async def thinking(stage: Stage, event: ChatEvent) -> "asyncio.Task[Reply | None]":
+    """The bot thinks about a line until the model is let go."""
+    stage.model.held = asyncio.Event()
+    task = asyncio.create_task(stage.engine.consider(event))
+    while not stage.model.asked:  # noqa: ASYNC110  # a fake tells nobody
+        await asyncio.sleep(0)
+    return task
+
+
+async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
+    assert stage.model.held is not None
+    stage.model.held.set()
+    reply = await task
+    assert reply is not None
+    return reply
+
+
+async def clear(stage: Stage, **what: str) -> None:
+    async with stage.db.write() as tx:
+        await events.clear(tx, Clear(stage.clock.now(), **what), stage.clock.now())
+
+
+@pytest.mark.parametrize("what", [{"event_id": "e1"}, {"viewer_id": "1"}, {}], ids=["line", "viewer", "whole chat"])
+async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
+    stage: Stage, what: dict[str, str]
+) -> None:
+    stage.model.answers = [f"You said: {SECRET} [ACTION:{{nonce}} timeout target=me seconds=30]"]
+    task = await thinking(stage, await stage.hear(f"@forgetmenot_bot time me out, {SECRET}"))
+    await clear(stage, **what)
+    reply = await let_go(stage, task)
+    assert (reply.status, reply.text, reply.detail) == (Status.SILENT, "", "its line was cleared")
+    assert stage.said == stage.moderation.done == []
+    assert (await stage.row(reply.id)).text == ""
+
+
+async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(stage: Stage) -> None:
+    await stage.ask("@forgetmenot_bot hello")
+    event = await stage.hear(f"@forgetmenot_bot {SECRET}")
+    task = asyncio.create_task(stage.engine.consider(event))
+    await stage.clock.advance(SECOND)
+    await clear(stage, event_id=event.id)
+    await stage.clock.advance(20 * SECOND)
+    reply = await task
+    assert reply is not None
+    assert (reply.status, reply.detail) == (Status.SILENT, "its line was cleared")
+    assert len(stage.model.asked) == 1
+
+
+async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:
+    await stage.hear(SECRET, "2")
+    stage.model.answers = [f"Bob said that {SECRET}.", "Nobody said a word."]
+    task = await thinking(stage, await stage.hear("@forgetmenot_bot what did bob say?"))
+    assert SECRET in stage.model.asked[0].prompt
+    await clear(stage, viewer_id="2")
+    reply = await let_go(stage, task)
+    assert (reply.status, stage.said) == (Status.SENT, ["Nobody said a word."])
+    assert SECRET not in stage.model.asked[1].prompt
+
+
+async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage) -> None:
+    lines = [(await stage.hear(f"{SECRET} {number}", "2")).id for number in range(3)]
+
+    class Purge(asyncio.Event):
+        async def wait(self) -> Literal[True]:
+            await clear(stage, event_id=lines.pop())
+            return True
+
+    stage.model.held = Purge()
+    reply = await stage.ask("@forgetmenot_bot what did bob say?")
+    assert reply is not None
+    assert (reply.status, reply.detail) == (Status.SILENT, "lines of its prompt were cleared")
+    assert len(stage.model.asked) == 2
