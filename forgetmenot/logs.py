@@ -6,15 +6,19 @@ hold chat are dropped, and whatever is shaped like a token is masked.
 
 import logging
 import logging.handlers
+import os
 import re
 import sys
 import traceback
 from collections.abc import Mapping, MutableMapping
 from enum import Enum
+from io import TextIOWrapper
 from pathlib import Path, PurePath
 from typing import Any
 
 import structlog
+
+from forgetmenot.folders import make_own
 
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
 OF_STRUCTLOG = frozenset({"exc_info", "stack_info", "positional_args"})
@@ -116,14 +120,20 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
         _add_file(root, folder, shared)
 
 
+class _OwnFile(logging.handlers.RotatingFileHandler):
+    """A log that only its owner can read."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return TextIOWrapper(os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True)
+
+
 def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.Processor]) -> None:
     """A log that cannot be written is said once and ends nothing."""
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = logging.handlers.RotatingFileHandler(
-            folder / "forgetmenot.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
-        )
+        make_own(folder)
+        file = _OwnFile(folder / "forgetmenot.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8")
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return

@@ -23,6 +23,7 @@ from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, par
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
+csv.field_size_limit(2**31 - 1)  # a line of any length is a line
 _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
@@ -30,7 +31,7 @@ _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 def read_recording(path: Path, kind: str) -> Iterator[Heard]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
+        with path.open(encoding="utf-8-sig", newline="") as lines:  # Windows' editors put a mark first
             yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](lines)
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from error

@@ -73,6 +73,8 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     from forgetmenot.errors import InputError
 
     path = database_path(arguments)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Name a file in it with --db, for example {path / DATABASE}.")
     if not path.is_file():
         raise InputError(f"There is no memory at {path} yet. Start the bot once, or name a file with --db.")
     return path
@@ -98,7 +100,7 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
         yield iter(sys.stdin)
         return
     try:
-        with Path(name).open(encoding="utf-8") as file:
+        with Path(name).open(encoding="utf-8-sig") as file:  # Windows' editors put a mark first
             yield iter(file)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error

@@ -194,6 +194,7 @@ def _chain(told: "Explanation") -> dict[str, object]:
 
 async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
+    from forgetmenot.errors import InputError
     from forgetmenot.memory.copies.notes_in import import_notes
     from forgetmenot.store.database import open_database
 
@@ -216,6 +217,8 @@ async def _import(arguments: argparse.Namespace) -> int:
         )
     else:
         say(f"{report.imported} notes imported, {report.merged} merged, {len(report.refused)} lines refused.")
+    if report.refused and not report.imported + report.merged:
+        raise InputError(f"None of the {len(report.refused)} lines of {arguments.file} could be used. Nothing changed.")
     return 0
 
 

@@ -55,6 +55,9 @@ async def _replay(arguments: argparse.Namespace) -> None:
     items = read_recording(arguments.file, arguments.format)
     with _memory(arguments.db) as path:
         summary = await replay(items, path, how)
+    if summary.account.unparsed and summary.account.unparsed == summary.account.lines:
+        lines = summary.account.lines
+        say(f"Not one of its {lines} lines is a line of {arguments.format}. Is --format right?")
     if arguments.json:
         emit(summary.as_json())
     else:

@@ -17,6 +17,7 @@ from pathlib import Path
 from aiohttp import web
 
 from forgetmenot.errors import SettingsError, StoreError
+from forgetmenot.folders import make_own
 
 HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
@@ -54,7 +55,7 @@ def token_in(folder: Path, *, fresh: bool = False) -> str:
                 return token
     token = secrets.token_urlsafe(32)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own(folder)
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(token)

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable
-from enum import EnumMeta
+from enum import StrEnum
 from typing import Any, get_type_hints
 
 from forgetmenot.settings.schema import Settings
@@ -49,4 +49,4 @@ def _known(table: str, key: str) -> list[str]:
     """The words that a setting may be, if they are few."""
     of: Any = get_type_hints(Settings).get(table)
     kind = get_type_hints(of).get(key) if isinstance(of, type) else None
-    return [str(one.value) for one in kind] if isinstance(kind, EnumMeta) else []
+    return [one.value for one in kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []

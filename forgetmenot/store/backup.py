@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forgetmenot import errors
+from forgetmenot.folders import make_own
 from forgetmenot.store import file_safety, ledger
-from forgetmenot.store.database import APPLICATION_ID, BUSY_TIMEOUT_S, Source, schema_sql, translating
+from forgetmenot.store.database import BUSY_TIMEOUT_S, Source, schema_sql, translating
+from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.migrations import LATEST
 
@@ -89,7 +91,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
     """
     part = target.with_name(target.name + ".part")
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own(target.parent)
         part.unlink(missing_ok=True)
         file_safety.protect(part)
         counts = _fill(part, source, key)

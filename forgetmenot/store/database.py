@@ -23,11 +23,11 @@ import aiosqlite
 
 from forgetmenot import errors
 from forgetmenot.store import file_safety
+from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.lock import cannot_open
+from forgetmenot.store.lock import cannot_open, make_room
 from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
-APPLICATION_ID = 0x464D4E31  # "FMN1"
 BUSY_TIMEOUT_S = 5.0
 
 Params = Sequence[Any] | Mapping[str, Any]
@@ -56,7 +56,8 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
     words = str(error)
     if "not a database" in words or "malformed" in words:
         return errors.StoreForeign(
-            f"{path} is not a readable SQLite database ({words}). Choose another file with --db."
+            f"{path} is not a readable SQLite database ({words}). Choose another file with --db, or bring back a copy: "
+            "`forgetmenot memory restore BACKUP`."
         )
     if "locked" in words or "busy" in words:
         return errors.StoreLocked(
@@ -280,7 +281,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 def _make_folder(path: Path) -> None:
     """The data folder is its owner's alone; one that exists already is left as it is."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_room(path)
     except OSError as error:
         raise cannot_open(path, error) from error
 

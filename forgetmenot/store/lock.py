@@ -13,19 +13,21 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from forgetmenot.errors import StoreError, StoreFull, StoreLocked
+from forgetmenot.folders import make_own
 
 
 @contextlib.contextmanager
 def held(database: Path, command: str) -> Iterator[None]:
     """Hold the database for this process. Raises StoreLocked, which names the other one, or StoreError."""
     holder = database.with_name(database.name + ".holder")
-    lock = FileLock(database.with_name(database.name + ".lock"))
+    lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)
     with contextlib.ExitStack() as stack:
         try:
-            database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_room(database)
             lock.acquire(timeout=0)
             stack.callback(lock.release)
             stack.callback(holder.unlink, missing_ok=True)
+            holder.touch(mode=0o600)
             holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")
         except Timeout:
             raise StoreLocked(_sentence(database, holder)) from None
@@ -46,6 +48,14 @@ def is_held(database: Path) -> bool:
         return True
     lock.release()
     return False
+
+
+def make_room(database: Path) -> None:
+    """Make the folder for a memory, its owner's alone. Raises StoreError if the memory cannot be a file; OSError."""
+    make_own(database.parent)
+    if database.is_dir():
+        example = database / "memory.sqlite3"
+        raise StoreError(f"{database} is a folder. Name a file in it with --db, for example {example}.")
 
 
 def cannot_open(path: Path, error: OSError) -> StoreError:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from forgetmenot.folders import make_own
 from forgetmenot.late_imports import load
 from forgetmenot.logs import log
 
@@ -110,7 +111,7 @@ class TokenStore:
             return False
 
     def _into_file(self, account: Account, text: str) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_own(self._folder)
         handle, name = tempfile.mkstemp(dir=self._folder, prefix=".twitch-", suffix=".new")  # made with mode 0600
         fresh = Path(name)
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -121,6 +122,37 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     assert fingerprint(path) == before
 
 
+@pytest.mark.skipif(os.name == "nt", reason="permissions are not for Windows")
+def test_what_is_not_ours_keeps_its_rights_and_gets_no_neighbours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither somebody's folder nor another program's database is closed to whoever used it."""
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    (folder := tmp_path / "documents").mkdir(mode=0o755)
+    foreign(other := tmp_path / "other.sqlite3")
+    garbage(letter := tmp_path / "letter.txt")
+    for path in (other, letter):
+        path.chmod(0o644)
+    before = {path.name: path.stat().st_mode for path in tmp_path.iterdir()}
+    for path in (folder, other, letter):
+        for words in (("memory", "list"), ("replay", tmp_path / "chat.csv", "--format", "csv"), ("demo", "--fast")):
+            code, sentence = told(capsys, *words, "--db", path)
+            assert code in {2, 3}
+            assert "--db" in sentence
+            assert path is not folder or "is a folder" in sentence
+    assert {path.name: path.stat().st_mode for path in tmp_path.iterdir() if path.suffix != ".lock"} == before
+
+
+def test_a_damaged_memory_names_the_way_back(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    damaged = bytearray(memory.read_bytes())
+    for place in range(3 * 4096, len(damaged), 2 * 4096):
+        damaged[place : place + 600] = b"\xff" * 600
+    memory.write_bytes(damaged)
+    code, sentence = told(capsys, "memory", "list", "--db", memory)
+    assert code == 3
+    assert "forgetmenot memory restore" in sentence
+
+
 def test_a_locked_database_is_said(
     memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +211,58 @@ def test_a_recording_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureF
     assert code == 2
     assert str(tmp_path / name) in sentence
     assert not (tmp_path / "m.sqlite3").exists()
+
+
+def test_a_line_of_any_length_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(f"alice,1700000000000,{'x' * 200_000}\nbob,1700000001000,hello\n", encoding="utf-8")
+    assert cli.main(["replay", str(path), "--format", "csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lines"] == 2
+
+
+@pytest.mark.parametrize(("kind", "first"), [("csv", "sender,date,message"), ("jsonl", ""), ("irc", "")])
+def test_a_mark_that_windows_editors_put_first_belongs_to_no_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, first: str
+) -> None:
+    lines = {
+        "csv": "alice,1700000000000,hello",
+        "jsonl": '{"login":"alice","at":1700000000000,"text":"hello"}',
+        "irc": "@id=1;user-id=2;tmi-sent-ts=1700000000000 :alice!alice@alice.tmi.twitch.tv PRIVMSG #demo :hello",
+    }
+    path = tmp_path / "chat"
+    path.write_text((first + "\n" if first else "") + lines[kind] + "\n", encoding="utf-8-sig")
+    assert cli.main(["replay", str(path), "--format", kind, "--json"]) == 0
+    told_ = json.loads(capsys.readouterr().out)
+    assert (told_["lines"], told_["events"], told_["unparsed"]) == (1, 1, 0)
+
+
+def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All lines are accounted for, and the person who typed the wrong word learns it."""
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "jsonl", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["unparsed"] == 120
+    assert "Not one of its 120 lines is a line of jsonl. Is --format right?" in shown.err
+
+
+def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (bad := memory.with_name("notes.jsonl")).write_text('{"fact":\n{"fact": 3}\n', encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 2
+    shown = capsys.readouterr()
+    assert [one["line"] for one in json.loads(shown.out)["refused"]] == [1, 2]
+    assert "forgetmenot: None of the 2 lines" in shown.err
+    bad.write_text('{"fact":\n{"scope":"channel","fact":"the mascot is a heron"}\n', encoding="utf-8")
+    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
+    bad.write_text("", encoding="utf-8")
+    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
+
+
+def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, sentence = told(capsys, "listen", "not a login", "--db", tmp_path / "memory.sqlite3")
+    assert code == 2
+    assert "`not a login` is no login" in sentence
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,8 +19,8 @@ def test_every_setting_stands_in_the_example() -> None:
     for table in msgspec.structs.fields(Settings):
         if table.name in {"personas", "prices"}:
             continue
-        assert f"[{table.name}]" in example
-        block = example.split(f"[{table.name}]")[1].split("\n[")[0]
+        assert f"\n[{table.name}]" in example
+        block = example.split(f"\n[{table.name}]")[1].split("\n[")[0]
         for key in msgspec.structs.fields(table.type):
             assert f"\n{key.name} =" in block, f"[{table.name}] {key.name} is not in config.example.toml"
 

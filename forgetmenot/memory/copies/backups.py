@@ -14,6 +14,7 @@ from pathlib import Path
 
 from forgetmenot.clock import Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.folders import make_own
 from forgetmenot.logs import log
 from forgetmenot.memory import erasure
 from forgetmenot.memory.notes.forgetting import forget_fact
@@ -109,7 +110,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
 
 async def _prepare(source: Path, fresh: Path) -> None:
     """Bring it to the newest schema, and leave out what no copy may hold, should it be a plain copy of the file."""
-    fresh.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_own(fresh.parent)
     if await asyncio.to_thread(backup.is_newest, source):
         await asyncio.to_thread(backup.copy, source, fresh, None)
         return
