@@ -221,7 +221,7 @@ class Stage:
         return [text for _, text, _ in self.chat.said]
 
 
-BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", (), frozenset({"nightbot"}))
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
 ACTIVE = Settings(
     bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False)
 )

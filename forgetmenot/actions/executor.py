@@ -41,7 +41,7 @@ class Carried:
 
 
 class Executor:
-    """Decides and acts. `is_bot` tells known bots by login; `room_modes`, what is on when a person approves."""
+    """Decides and acts. `room_modes`: what is on when a person approves."""
 
     def __init__(
         self,
@@ -50,11 +50,10 @@ class Executor:
         hands: Hands,
         settings: Callable[[], Settings],
         clock: Clock,
-        is_bot: Callable[[str], bool] = lambda _login: False,
         room_modes: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self.performer = Performer(db=db, hands=hands, settings=settings, clock=clock)
-        self.gatherer = FactGatherer(db, is_bot, room_modes)
+        self.gatherer = FactGatherer(db, room_modes)
         self._db = db
         self._settings = settings
         self._clock = clock

@@ -15,7 +15,7 @@ from forgetmenot.actions.facts import Facts, Found, Person, Recent
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
-from forgetmenot.memory.exclusion import KNOWN_BOTS
+from forgetmenot.memory.exclusion import is_bot
 from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state, chatters, cooldowns, viewers
@@ -51,17 +51,15 @@ class ActionContext:
 
 
 class FactGatherer:
-    """Reads the facts. `is_bot` tells known bots by their login; `room_modes`, which of the room's modes are on now."""
+    """Reads the facts. `room_modes`: which of the room's modes are on now."""
 
     def __init__(
         self,
         db: Database,
-        is_bot: Callable[[str], bool],
         room_modes: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self._db = db
         self._room_modes = room_modes
-        self._is_bot = is_bot
 
     async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> Facts:
         """The moment of a fresh proposal."""
@@ -125,7 +123,7 @@ class FactGatherer:
             login=event.login,
             display_name=event.display_name,
             role=role_of(event.badges),
-            is_bot=known.is_bot or "bot-badge" in event.badges or self._bot(event.login, settings),
+            is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
         )
 
     async def _target(
@@ -173,15 +171,11 @@ class FactGatherer:
             display_name=chatter.display_name,
             role=Role.BROADCASTER if chatter.id == state.get("id") else chatter.role,
             standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
-            is_bot=self._bot(chatter.login, settings),
+            is_bot=is_bot(settings.memory, chatter.login, chatter.id),
             is_self=chatter.id == state.get("bot_id") or _same(chatter.login, state.get("bot_login", "")),
             opted_in=chatter.opted_in,
             message_id=chatter.message_id,
         )
-
-    def _bot(self, login: str, settings: Settings) -> bool:
-        known = {bot.casefold() for bot in settings.memory.known_bots}
-        return self._is_bot(login) or login.casefold() in KNOWN_BOTS | known
 
 
 _TIMEOUTS = tuple(

@@ -33,7 +33,6 @@ from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.episodes.briefs import Briefs
 from forgetmenot.memory.episodes.digest import Digests
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.lifecycle import sweep_notes
@@ -129,7 +128,6 @@ class Bot:
             hands=hands,
             settings=settings,
             clock=clock,
-            is_bot=self._is_bot,
             room_modes=lambda: self.room.modes,
         )
         self.approvals = Approvals(
@@ -180,7 +178,7 @@ class Bot:
 
     def identity(self) -> Identity:
         """Who the bot is, by the settings of the moment."""
-        return identity_of(self.settings(), self.me.user_id, self.me.login, KNOWN_BOTS)
+        return identity_of(self.settings(), self.me.user_id, self.me.login)
 
     # ── waiting and ending ──────────────────────────────────────────────────────────────────
 
@@ -245,9 +243,7 @@ class Bot:
     # ── commands ────────────────────────────────────────────────────────────────────────────
 
     def _commands(self) -> list[Command]:
-        moderators = ModeratorCommands(
-            db=self.db, approvals=self.approvals, settings=self.settings, clock=self.clock, is_bot=self._is_bot
-        )
+        moderators = ModeratorCommands(db=self.db, approvals=self.approvals, settings=self.settings, clock=self.clock)
 
         async def fun(event: ChatEvent) -> str | None:
             return await fun_commands.handle(event, self.db, self.clock)
@@ -259,9 +255,6 @@ class Bot:
             return line
 
         return [moderators.handle, self.viewers.handle, never, fun]
-
-    def _is_bot(self, login: str) -> bool:
-        return login.casefold() in self.identity().bots
 
 
 @contextlib.asynccontextmanager

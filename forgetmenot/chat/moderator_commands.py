@@ -14,7 +14,7 @@ from forgetmenot.actions.approvals import Answer, Approvals
 from forgetmenot.actions.lines import described
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
-from forgetmenot.memory.exclusion import KNOWN_BOTS
+from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.memory.roles import role_of
 from forgetmenot.reply.trail import explain, one_line
 from forgetmenot.settings.schema import Settings
@@ -61,13 +61,11 @@ class ModeratorCommands:
         approvals: Approvals,
         settings: Callable[[], Settings],
         clock: Clock,
-        is_bot: Callable[[str], bool] = lambda _login: False,
     ) -> None:
         self._db = db
         self._approvals = approvals
         self._settings = settings
         self._clock = clock
-        self._is_bot = is_bot
         self._read_back: set[int] = set()
 
     async def handle(self, event: ChatEvent) -> str | None:
@@ -81,10 +79,8 @@ class ModeratorCommands:
     async def _may(self, event: ChatEvent) -> bool:
         if role_of(event.badges) not in {Role.BROADCASTER, Role.MODERATOR}:
             return False
-        known = KNOWN_BOTS | {bot.casefold() for bot in self._settings().memory.known_bots}
-        if "bot-badge" in event.badges or event.login.casefold() in known or self._is_bot(event.login):
-            return False
-        return event.user_id != await channel_state.read(self._db, "bot_id")
+        own_id = await channel_state.read(self._db, "bot_id")
+        return Exclusion(self._settings().memory, own_id=own_id).why(event) is None
 
     async def _approve(self, command: Command, by: str) -> str:
         """Yes; without a number only to the one thing that waits, if it was shown what it is."""

@@ -14,7 +14,7 @@ from forgetmenot.chat.whom import moderates
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.exclusion import is_bot
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import Outbox
@@ -84,7 +84,7 @@ class Router:
         asks = self._engine.is_asked(event)
         is_new = not (asks or is_command(event.text)) or await self._is_new(event.id)
         self._ingest.take(event, addressed=asks)
-        if not is_new or self._is_bot(event):
+        if not is_new or is_bot(self._settings().memory, event.login, event.user_id, event.badges):
             return
         if asks or is_command(event.text):
             self._start(self._command_or_reply(event))
@@ -98,10 +98,6 @@ class Router:
             return await events.by_id(self._db, event_id) is None
         except StoreError:  # told by whoever writes; without a disk nothing is said
             return False
-
-    def _is_bot(self, event: ChatEvent) -> bool:
-        why = Exclusion.of(self._settings().memory, (), self._ingest.own_id).why(event)
-        return why == "known_bot"
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         """Do it beside the reading: a moderator's yes may take seconds, chat does not wait for it."""

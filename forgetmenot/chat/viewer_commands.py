@@ -46,10 +46,10 @@ class ViewerCommands:
 
     async def handle(self, event: ChatEvent) -> str | None:
         """The line to say, or None: no such wish. Raises StoreError."""
-        identity = self._identity()
-        trigger = trigger_of(event, identity, Conversations({}), self._settings(), event.at)
+        identity, settings = self._identity(), self._settings()
+        trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
         wish = wish_of(event.text, trigger.question if trigger is not None and trigger.direct else None)
-        if wish is None or is_ignored(event, identity):
+        if wish is None or is_ignored(event, identity, settings):
             return None
         await self._flush()
         try:

@@ -111,7 +111,7 @@ async def _facts(
         facts = Facts(nobody, found=Found.UNKNOWN, asked_for=asked_for(arguments.message), live=live)
         return facts, Recent()
     async with open_database(existing_database(arguments)) as db:
-        gatherer = FactGatherer(db, lambda _login: False)
+        gatherer = FactGatherer(db)
         facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
         facts = dataclasses.replace(facts, live=live)
         return facts, await gatherer.recent(find(proposal.name), facts, now)

@@ -1,11 +1,13 @@
 """Who is not remembered, and under which rule. Pure.
 
 Known bots (a list of those met in most channels, the settings, Twitch's own badge), viewers whom the streamer ignores,
-viewers who opted out, and the bot itself. Their lines never enter tier 1.
+viewers who opted out, and the bot itself. Their lines never enter tier 1; bots and the ignored get no answer.
 """
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.settings.schema import MemorySettings
@@ -23,15 +25,9 @@ BOT_BADGES = frozenset({"bot-badge", "bot"})
 class Exclusion:
     """The rules of one moment. `opted_out` are ids; `own_id` is the bot's, empty where nobody is signed in."""
 
-    known_bots: frozenset[str] = KNOWN_BOTS
-    ignored: frozenset[str] = frozenset()
+    memory: MemorySettings = field(default_factory=MemorySettings)
     opted_out: Collection[str] = field(default_factory=frozenset)
     own_id: str = ""
-
-    @classmethod
-    def of(cls, memory: MemorySettings, opted_out: Collection[str], own_id: str) -> "Exclusion":
-        """The rules as the settings have them."""
-        return cls(KNOWN_BOTS | _logins(memory.known_bots), _logins(memory.ignored_viewers), opted_out, own_id)
 
     def why(self, event: ChatEvent) -> str | None:
         """The name of the rule that keeps a line out, or None."""
@@ -39,16 +35,18 @@ class Exclusion:
             return "own"
         if event.user_id in self.opted_out or f"login:{event.login}" in self.opted_out:
             return "opted_out"
-        if event.login in self.ignored or event.user_id in self.ignored:
+        if not _names(self.memory.ignored_viewers).isdisjoint((event.login.casefold(), event.user_id)):
             return "ignored"
-        if (
-            event.login in self.known_bots
-            or event.user_id in self.known_bots
-            or (event.badges and not BOT_BADGES.isdisjoint(event.badges))
-        ):
-            return "known_bot"
-        return None
+        return "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
 
 
-def _logins(names: Collection[str]) -> frozenset[str]:
-    return frozenset(name.strip().removeprefix("@").casefold() for name in names)
+def is_bot(memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()) -> bool:
+    """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
+    known = login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges)
+    return known or not _names(memory.known_bots).isdisjoint((login.casefold(), user_id))
+
+
+@lru_cache(maxsize=8)
+def _names(typed: tuple[str, ...]) -> frozenset[str]:
+    """Logins and ids as the settings have them."""
+    return frozenset(name.strip().removeprefix("@").casefold() for name in typed)

@@ -218,7 +218,7 @@ class Ingest:
 
     async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str]) -> list[Taken]:
         """Those that nothing keeps out."""
-        rules = Exclusion.of(self._settings().memory, await rights.opted_out(tx), self.own_id)
+        rules = Exclusion(self._settings().memory, await rights.opted_out(tx), self.own_id)
         welcome: list[Taken] = []
         for one in taken:
             why = None if one.from_bot else rules.why(one.event)

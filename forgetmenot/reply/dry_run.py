@@ -10,7 +10,6 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import Prompt
 from forgetmenot.llm.build import reply_name
-from forgetmenot.memory.exclusion import KNOWN_BOTS
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import TailMaterial
@@ -93,4 +92,4 @@ def asked(event: ChatEvent, identity: Identity, settings: Settings) -> Trigger:
 async def stored_identity(db: Database, settings: Settings) -> Identity:
     """The bot as it was last signed in."""
     state = await channel_state.read_all(db)
-    return identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""), KNOWN_BOTS)
+    return identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))

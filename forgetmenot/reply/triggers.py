@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.memory.exclusion import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
@@ -31,7 +32,6 @@ _TO_EVERYBODY = re.compile(
     rf"^\W*{_EVERYBODY}\s*[,:!]|,\s*{_EVERYBODY}\W*$|\b{_GREETED}(?: to| so much)?,?\s+{_EVERYBODY}", re.IGNORECASE
 )
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
-BOT_BADGES = frozenset({"bot-badge", "bot"})
 
 
 class TriggerKind(StrEnum):
@@ -52,22 +52,17 @@ DIRECT = frozenset({TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, Tr
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot is. `bots`: ids and logins, in lower case, of accounts that are bots or are to be ignored."""
+    """Who the bot is."""
 
     user_id: str
     login: str
     name: str = ""
     aliases: tuple[str, ...] = ()
-    bots: frozenset[str] = frozenset()
 
 
-def identity_of(settings: Settings, user_id: str, login: str, known_bots: Collection[str] = ()) -> Identity:
+def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
     """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
-    memory = settings.memory
-    bots = {name.casefold() for name in (*known_bots, *memory.known_bots, *memory.ignored_viewers)}
-    return Identity(
-        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases, frozenset(bots)
-    )
+    return Identity(user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ def trigger_of(
     returning: bool = False,
 ) -> Trigger | None:
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
-    if is_ignored(event, identity) or is_command(event.text):
+    if is_ignored(event, identity, settings) or is_command(event.text):
         return None
     kind = _asked(event, identity)
     question = without_name(event.text, identity)
@@ -119,11 +114,11 @@ def trigger_of(
     return None
 
 
-def is_ignored(event: ChatEvent, identity: Identity) -> bool:
-    """Whether nothing that this account says is ever answered: the bot itself, other bots."""
+def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool:
+    """Whether nothing that this account says is ever answered: the bot itself, other bots, whom the settings ignore."""
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
         return True  # an identity without an account matches nobody: ids and logins are never empty
-    return bool({event.user_id, event.login.casefold()} & identity.bots) or not BOT_BADGES.isdisjoint(event.badges)
+    return Exclusion(settings.memory).why(event) is not None
 
 
 def is_stale(event: ChatEvent, settings: Settings, now: int) -> bool:

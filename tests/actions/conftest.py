@@ -14,7 +14,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, Proposal, RoomModes
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import TwitchUnavailable
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 
@@ -173,6 +173,7 @@ async def room(db: Database, clock: ManualClock) -> Room:
         Settings(
             bot=BotSettings(mode=Mode.MENTIONS),
             actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, execute_timeout_s=0.05),
+            memory=MemorySettings(known_bots=("othersbot",)),
         )
     ]
     executor = Executor(
@@ -180,7 +181,6 @@ async def room(db: Database, clock: ManualClock) -> Room:
         hands=Hands(moderation=hands, chat=hands, memory=hands),
         settings=lambda: current[0],
         clock=clock,
-        is_bot=lambda login: login == "othersbot",
     )
     approvals = Approvals(executor, db=db, settings=lambda: current[0], clock=clock)
     room = Room(db, clock, hands, executor, approvals, current)

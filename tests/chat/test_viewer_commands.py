@@ -18,7 +18,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 
 IDS = {"alice": "1001", "bob": "1002", "carol": "1003"}
-BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", (), frozenset({"nightbot"}))
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
 SETTINGS = Settings(privacy=PrivacySettings(privacy_url="https://example.org/privacy"))
 
 

@@ -13,6 +13,7 @@ from forgetmenot.reply.triggers import (
     Trigger,
     TriggerKind,
     identity_of,
+    is_ignored,
     is_stale,
     trigger_of,
     wait_ms,
@@ -21,7 +22,7 @@ from forgetmenot.reply.triggers import (
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
-BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"), frozenset({"nightbot", "55"}))
+BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"))
 NOBODY = Conversations({})
 TALKING = Conversations({"1": NOW - 60_000}, {"bob", "carol"})
 MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
@@ -74,18 +75,19 @@ def test_it_never_answers_itself_or_another_bot() -> None:
     assert kind_of(line, user_id="99") is None
     assert kind_of(line, login="ForgetMeNot_Bot") is None
     assert kind_of(line, login="Nightbot") is None
-    assert kind_of(line, user_id="55") is None
     assert kind_of(line, badges=frozenset({"bot-badge"})) is None
 
 
 def test_the_settings_name_more_bots_and_people_to_ignore() -> None:
     settings = Settings(
         twitch=TwitchSettings(bot_login="fmn_bot"),
-        memory=MemorySettings(known_bots=("MyBot",), ignored_viewers=("Carol",)),
+        memory=MemorySettings(known_bots=("MyBot", "55"), ignored_viewers=("Carol",)),
     )
-    bot = identity_of(settings, "7", "", ("nightbot",))
+    bot = identity_of(settings, "7", "")
     assert (bot.user_id, bot.login, bot.name) == ("7", "fmn_bot", "ForgetMeNot")
-    assert bot.bots == {"mybot", "carol", "nightbot"}
+    for who in ({"login": "mybot"}, {"user_id": "55"}, {"login": "carol"}, {"login": "Nightbot"}):
+        assert is_ignored(said("@fmn_bot hi", **who), bot, settings)
+    assert not is_ignored(said("@fmn_bot hi"), bot, settings)
 
 
 def test_without_an_account_no_reply_is_to_it() -> None:
