@@ -1,62 +1,45 @@
 """Takes out of a text everything that smells of an action tag, whatever its shape, and leaves ordinary words.
 
 Promises: the result holds nothing that `smells` would find; "urban memes", "[clip]", "action!" and the like stay;
-time grows with the text's length. Pure. What is removed is not read: a proposal is the grammar's business.
+time grows with the text's length. Pure. What is removed is not read: a proposal is the grammar's business. Text is
+looked at as the eye sees it: look-alike letters and brackets folded, `&#91;` and `%5B` read. The shapes: shapes.py.
 """
 
+import html
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from forgetmenot.actions.catalogue import NAMES
+from forgetmenot.actions.shapes import REACH, SHAPES, Ends
 from forgetmenot.text.lookalikes import skeleton
 
-_OPEN_SQUARE, _CLOSE_SQUARE = "［【〔〖〘〚「『⟦❲⁅", "］】〕〗〙〛」』⟧❳⁆"
-_OPEN_ANGLE, _CLOSE_ANGLE = "＜《〈⟨‹«", "＞》〉⟩›»"
-_BRACKETS = str.maketrans(
-    _OPEN_SQUARE + _CLOSE_SQUARE + _OPEN_ANGLE + _CLOSE_ANGLE + "｛｝（）：＝＂“”„‟",
-    "[" * 11 + "]" * 11 + "<" * 6 + ">" * 6 + "{}():=" + '"' * 5,
+_LOOKS = (
+    ("[", "［【〔〖〘〚「『⟦❲⁅﹝⦋⎡⎣"), ("]", "］】〕〗〙〛」』⟧❳⁆﹞⦌⎤⎦"),
+    ("<", "＜《〈⟨‹«⟪❬❮❰﹤≪"), (">", "＞》〉⟩›»⟫❭❯❱﹥≫"),
+    ("{", "｛❴﹛⦃"), ("}", "｝❵﹜⦄"), ("(", "（⸨﴾❨❪⦅﹙"), (")", "）⸩﴿❩❫⦆﹚"),
+    (":", "：﹕꞉∶"), ("=", "＝﹦"), ('"', "＂“”„‟"), ("|", "｜￨"),
+)  # fmt: skip
+_SIGNS = str.maketrans({look: sign for sign, looks in _LOOKS for look in looks})
+# A sign as a page, an address or a program writes it: `&#91;`, `%5B`, `\u005b`.
+_WRITTEN = re.compile(
+    r"&(?:#[0-9]{1,6}|#x[0-9a-f]{1,5}|[a-z]{2,8});|%(?:5b|5d|7b|7d|3c|3e|3a|3d|28|29|22)|\\(?:u00|x)[2-7][0-9a-f]",
+    re.IGNORECASE,
 )
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]{1,16}[A-Za-z]|\x1b\[[mKJH]|\x1b")  # what colours a terminal
 _OPENING = {"]": "[", "}": "{"}
 _PASSES = 4
-_REACH = 600
+_BEFORE, _BEHIND = re.compile(r"[\[<{\\*_`~|#%@$]*\Z"), re.compile(r"[\]>}\\*_`~|#%@$]*")
+_LONGEST_EDGE = 8
 
-# Words that other frameworks use for the same things, besides our own names.
-_VERBS = "|".join(sorted(NAMES | {"mute", "kick", "purge", "timeout_user", "ban_user", "unban_user", "delete_message"}))
-_CALL = "tool|tool_calls?|function|function_calls?|tool_code|tool_use|invoke"
-_GAP = r"[\s._*~`'\"/\\-]{0,3}"
-_ACTION = _GAP.join(("[a4@]", "[ck]", "t", "[i1!|l]", "[o0]", "n")) + "s?" + _GAP
-
-_BRACKETED = re.compile(
-    rf"[\[{{(<][\s\[{{(<*_~`'\"/\\.!#:-]{{0,12}}(?:(?:{_ACTION}|{_CALL})[:=]"
-    rf"|(?<![(\s]){_ACTION}(?:[|\]}}/>]|\s?[\w\"'@#]))"
-)
-_NAMED = re.compile(
-    rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:{_CALL}|{_VERBS})[\s*_~`'\"]{{0,4}}"
-    r"(?:[:=(]|(?<=\s)(?:@|[0-9]|[a-z_]{1,32}\s?[=:]\s?\S)|(?<=\s)\S{1,40}\s{1,3}[0-9])"
-)
-_ELEMENT = re.compile(rf"<\s?/?\s?(?:{_ACTION}|{_CALL})[\s>/=_]")
-_JSON = re.compile(
-    rf"[\[{{][^\[\]{{}}]{{0,200}}?(?<!\w)(?:(?:action|{_CALL})[\"']?\s?[:=]\s?[\"'{{\[]"
-    rf"|[a-z_]{{1,16}}[\"']?\s?:\s?[\"'](?:{_VERBS})[\"'])"
-)
-_FUNCTION = re.compile(
-    rf"(?<![\w-])(?:[a-z_]{{1,20}}\.){{0,3}}(?:{_VERBS}|action|perform_action|execute_action)"
-    r"\((?!(?:s|es|ed|ing|ned|ning|ting|er|able)\))"
-)
-_LABELLED = re.compile(rf"(?<![\w-])action\s?[:=]\s{{0,3}}(?:\S{{1,40}}\s{{1,3}})?(?:{_VERBS})(?!\w)")
-_NAKED = re.compile(rf"(?<![\w-])(?:{_VERBS})(?=\s{{1,3}}[a-z_]{{1,32}}=\S)")
-_PAIR = re.compile(r"""\s{0,3}[a-z_]{1,32}=(?:"[^"\n]{0,500}"?|'[^'\n]{0,500}'?|\S{1,200})""")
-_CLOSING_ELEMENT = re.compile(rf"<\s?/\s?(?:{_ACTION}|{_CALL})s?[^<>]{{0,40}}>")
-
-_EMPTY_FENCE = re.compile(r"`{3,}[a-z]{0,12}\s{0,8}`{3,}|(?<!`)``(?!`)")
-_LEFTOVERS = re.compile(r"\(\s{0,8}\)|\[\s{0,8}\]|\{\s{0,8}\}|<\s{0,8}>")
+_EMPTY_FENCE = re.compile(r"`{3,}[a-z]{0,12}\s{0,8}`{3,}|~{3,}[a-z]{0,12}\s{0,8}~{3,}|(?<!`)``(?!`)")
+_LEFTOVERS = re.compile(r"\(\s{0,8}\)|\[\s{0,8}\]|\{\s{0,8}\}|<\s{0,8}>|<([a-z]{1,12})>\s{0,8}</\1>")
 _SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"(?<=\S) ([.,!?;:])(?=\s|$)")
 
 
 def without_tags(text: str, nonce: str = "") -> str:
     """The text that may be shown: without tags, and without the nonce wherever it stands."""
+    text = _TERMINAL.sub("", text)
     if nonce:
         text = text.replace(nonce, " ")
     for _ in range(_PASSES):
@@ -73,11 +56,13 @@ def smells(text: str) -> bool:
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text without the spans; a space stands in for each, so that no halves join."""
+    """The text without the spans and the marks glued to them; a space stands in for each, so that no halves join."""
     parts, at = [], 0
     for start, end in spans:
-        parts.append(text[at:start])
-        at = end
+        edge = _BEFORE.search(text, max(at, start - _LONGEST_EDGE), start)
+        parts.append(text[at : max(at, edge.start() if edge is not None else start)])
+        behind = _BEHIND.match(text, end, end + _LONGEST_EDGE)
+        at = behind.end() if behind is not None else end
     parts.append(text[at:])
     return " ".join(parts)
 
@@ -90,16 +75,36 @@ def tidy(text: str) -> str:
 
 def _fold(text: str) -> tuple[str, list[int]]:
     """What the text looks like in plain small letters, and for each of its characters the place it came from."""
-    if text.isascii():
+    written = {found.start(): found for found in _WRITTEN.finditer(text)} if _may_be_written(text) else {}
+    if text.isascii() and not written:
         return text.lower(), list(range(len(text) + 1))
     letters: list[str] = []
     places: list[int] = []
-    for place, char in enumerate(text.translate(_BRACKETS)):
-        seen = char.lower() if char.isascii() or char.isspace() else skeleton(char)
+    place = 0
+    while place < len(text):
+        found = written.get(place)
+        seen = _seen(text[place] if found is None else _meant(found[0]))
         letters.append(seen)
         places.extend([place] * len(seen))
+        place = place + 1 if found is None else found.end()
     places.append(len(text))
     return "".join(letters), places
+
+
+def _may_be_written(text: str) -> bool:
+    return "&" in text or "%" in text or "\\" in text
+
+
+def _meant(written: str) -> str:
+    """The sign that was written out; itself, where it is none."""
+    if written[0] == "&":
+        return html.unescape(written)
+    return chr(int(written[-2:], 16))
+
+
+def _seen(sign: str) -> str:
+    plain = sign.translate(_SIGNS)
+    return plain.lower() if plain.isascii() or plain.isspace() else skeleton(plain)
 
 
 def _tag_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -120,9 +125,9 @@ def _tag_spans(text: str) -> Iterator[tuple[int, int]]:
         yield places[begin], places[min(at, len(folded))]
 
 
-def _starts(folded: str) -> list[tuple[int, int, "EndOf"]]:
+def _starts(folded: str) -> list[tuple[int, int, Ends]]:
     """Where something that smells of a tag begins, to where it matched, and how to find its end."""
-    found = [(match.start(), match.end(), end_of) for pattern, end_of in _SHAPES for match in pattern.finditer(folded)]
+    found = [(match.start(), match.end(), end_of) for pattern, end_of in SHAPES for match in pattern.finditer(folded)]
     return sorted(found, key=lambda one: one[:2])
 
 
@@ -144,62 +149,17 @@ def _groups(folded: str) -> list[tuple[int, int]]:
 def _beyond_quotes(folded: str, group: tuple[int, int]) -> int:
     """The group's end, or a later one where its last bracket stood inside quotes."""
     start, end = group
-    if folded.count('"', start, min(end, start + _REACH)) % 2 == 0:
-        return end
-    quote = folded.find('"', end, end + _REACH)
+    mark = _open_quote(folded[start : min(end, start + REACH)])
+    quote = folded.find(mark, end, end + REACH) if mark else -1
     if quote < 0:
         return end
-    bracket = folded.find("]", quote, quote + _REACH)
+    bracket = folded.find("]", quote, quote + REACH)
     return end if bracket < 0 else bracket + 1
 
 
-def _line_end(folded: str, start: int, _matched: int) -> int:
-    end = folded.find("\n", start)
-    return len(folded) if end < 0 else end
-
-
-def _round_end(folded: str, start: int, matched: int) -> int:
-    """Where the bracket closes that is the first in what matched."""
-    depth = 0
-    for place in range(start, min(len(folded), start + _REACH)):
-        depth += (folded[place] in "([{") - (folded[place] in ")]}")
-        if depth == 0 and place >= matched - 1:
-            return place + 1
-    return _line_end(folded, start, matched)
-
-
-def _call_end(folded: str, _start: int, matched: int) -> int:
-    return _round_end(folded, matched - 1, matched)
-
-
-def _element_end(folded: str, start: int, matched: int) -> int:
-    """Behind the closing element, else behind the `>`, else the end of the line."""
-    closing = _CLOSING_ELEMENT.search(folded, matched, matched + _REACH)
-    if closing is not None:
-        return closing.end()
-    end = folded.find(">", matched - 1, matched + _REACH)
-    return _line_end(folded, start, matched) if end < 0 else end + 1
-
-
-def _bracket_end(folded: str, start: int, matched: int) -> int:
-    """The end of an unmatched bracket of any shape."""
-    ends = {"<": _element_end, "(": _round_end}
-    return ends.get(folded[start], _line_end)(folded, start, matched)
-
-
-def _pairs_end(folded: str, _start: int, matched: int) -> int:
-    while pair := _PAIR.match(folded, matched):
-        matched = pair.end()
-    return matched
-
-
-EndOf = Callable[[str, int, int], int]
-_SHAPES: tuple[tuple[re.Pattern[str], EndOf], ...] = (
-    (_BRACKETED, _bracket_end),
-    (_NAMED, _bracket_end),
-    (_ELEMENT, _element_end),
-    (_JSON, _line_end),
-    (_FUNCTION, _call_end),
-    (_LABELLED, _line_end),
-    (_NAKED, _pairs_end),
-)
+def _open_quote(inside: str) -> str:
+    """The quotation mark that is still open at the end; a single one counts only as a value's ("it's")."""
+    if inside.count('"') % 2:
+        return '"'
+    _, opening, value = inside.rpartition("='")
+    return "'" if opening and "'" not in value else ""

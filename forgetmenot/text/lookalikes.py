@@ -12,8 +12,8 @@ _CYRILLIC = dict(zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "ab
 _GREEK = dict(zip("αβγδεζηικμνορστυχωϳ", "abydeznikuvopotuxwj", strict=True))
 _GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))  # their small letters look like other ones
 _ARMENIAN = dict(zip("աոսցօհնքյզղ", "wnugohuqjqn", strict=True))
-_CHEROKEE = dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞ", "drtiajewmhogzscpkdvwbrl", strict=True))
-_LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚ", "ioaestmdrbc", strict=True))
+_CHEROKEE = dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True))
+_LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ", "ioaestmdrbcnywvxzfgjklhup", strict=True))
 _LATIN = dict(
     zip(
         "ıłøđħŧɑɡɩɪʏʀɴʟʙᴀᴄᴅᴇɢʜᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢǀƒɛɔɐǝɹɯʌʎþðœæ|",

@@ -1,13 +1,22 @@
 """The grammar: one shape is a proposal, everything that smells of one is hidden, ordinary words stay."""
 
+import json
+from pathlib import Path
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from forgetmenot.actions.grammar import parse
 from forgetmenot.actions.scrub import smells, without_tags
+from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.settings.schema import Settings
 
 NONCE = "k3x9"
+HERE = Path(__file__).parent
+HOSTILE = [json.loads(line) for line in (HERE / "hostile.txt").read_text(encoding="utf-8").splitlines()]
+HARMLESS = (HERE / "harmless.txt").read_text(encoding="utf-8").splitlines()
 
 TAGS = [
     "[ACTION:wrong timeout target=bob]",
@@ -89,7 +98,20 @@ def test_whatever_smells_of_a_tag_leaves_the_visible_text(tag: str) -> None:
     assert parsed.proposal is None
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+def test_there_are_enough_of_both() -> None:
+    assert len(HOSTILE) >= 200
+    assert len(HARMLESS) >= 100
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_of_a_hostile_answer_is_said(text: str) -> None:
+    """Brackets of all kinds, hidden and borrowed letters, written-out signs, other frameworks' calls, cut-off tags."""
+    parsed = parse(f"hello there {text}", NONCE)
+    assert polish(parsed.visible, Manner(Settings())).text in {"hello there", "hello there."}
+    assert parsed.proposal is None
+
+
+@pytest.mark.parametrize("text", [*ORDINARY, *HARMLESS])
 def test_ordinary_words_stay(text: str) -> None:
     assert parse(text, NONCE).visible == text
 
@@ -146,7 +168,7 @@ PIECES = st.sampled_from(
 SOUP = st.lists(PIECES | st.text(max_size=4), max_size=60).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@effort(max_examples=200, deadline=None)
 @given(SOUP)
 def test_no_text_raises_and_nothing_that_smells_is_left(text: str) -> None:
     visible = parse(text, NONCE).visible
@@ -155,13 +177,15 @@ def test_no_text_raises_and_nothing_that_smells_is_left(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["[", "[ACTION:x ", '[ACTION:x "]', "ban(", "action:", "{a:", "<action ", "[[", '"', "timeout a=b "]
-)
+    "unit",
+    ["[", "[ACTION:x ", '[ACTION:x "]', "ban(", "action:", "{a:", "<action ", "[[", '"', "timeout a=b ", "&#91;", "<|",
+     "call ", "name: ban ", "ban target=", "action: ban\ntarget: x\n", "ban --a b ", "a_a_a_", "%5b[ACTION:x ]****"],
+)  # fmt: skip
 def test_the_work_grows_with_the_length_and_not_faster(unit: str) -> None:
     parse(unit * 4_000, NONCE)
 
 
-@settings(max_examples=100, deadline=None)
+@effort(max_examples=100, deadline=None)
 @given(st.text(max_size=100), st.text(alphabet="abcdef0123456789", min_size=4, max_size=8))
 def test_what_is_written_without_the_nonce_is_no_proposal(text: str, nonce: str) -> None:
     if nonce not in text:
