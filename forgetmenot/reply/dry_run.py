@@ -11,8 +11,8 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import Prompt
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
-from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import TailMaterial
+from forgetmenot.reply.compose import compose
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import (
@@ -63,15 +63,11 @@ class Rehearsal:
 
     async def of(self, viewer: str, message: str, nonce: str) -> DryRun:
         """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
-        settings, keeper = self._settings(), self._keeper
+        settings = self._settings()
         identity = self._identity() if self._identity else await stored_identity(self._db, settings)
-        prefix = await keeper.current()
-        shown = [row for section in prefix.sections if section.name == "episodes" for row in section.rows]
         trigger = asked(await self._event(viewer, message), identity, settings)
-        material = await self._gatherer.tail(
-            trigger, settings, nonce=nonce, bot_id=identity.user_id, shown_episodes=shown
-        )
-        return DryRun(trigger, material, assemble(prefix, material, settings, keeper.factor))
+        made = await compose(self._keeper, self._gatherer, trigger, settings, nonce=nonce, bot_id=identity.user_id)
+        return DryRun(trigger, made.material, made.prompt)
 
     async def _event(self, viewer: str, message: str) -> ChatEvent:
         name = viewer.strip().removeprefix("@")

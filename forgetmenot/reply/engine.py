@@ -24,9 +24,10 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.errors import ForgetMeNotError, ModelError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.ports import LanguageModel
-from forgetmenot.prompt.assemble import assemble, split
+from forgetmenot.prompt.assemble import split
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import trail
+from forgetmenot.reply.compose import compose
 from forgetmenot.reply.follow_ups import FollowUps
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.job import Job
@@ -277,20 +278,11 @@ class ReplyEngine:
         return await events.any_cleared(self._db, event_ids)
 
     async def _prompt(self, job: Job) -> tuple[Prompt, TailMaterial]:
-        prefix = await self._keeper.current()
-        shown = [row for section in prefix.sections if section.name == "episodes" for row in section.rows]
-        material = await self._gatherer.tail(
-            job.trigger,
-            job.settings,
-            nonce=secrets.token_hex(3),
-            bot_id=self._identity().user_id,
-            shown_episodes=shown,
-        )
-        prompt = assemble(prefix, material, job.settings, self._keeper.factor)
-        told = trail.telemetry(prompt, prefix, material, job.settings, self._keeper.factor)
+        nonce, bot_id = secrets.token_hex(3), self._identity().user_id
+        made = await compose(self._keeper, self._gatherer, job.trigger, job.settings, nonce=nonce, bot_id=bot_id)
         async with self._db.write() as tx:
-            await bot_messages.record_prompt(tx, job.reply_id, told)
-        return prompt, material
+            await bot_messages.record_prompt(tx, job.reply_id, trail.telemetry(made, job.settings))
+        return made.prompt, made.material
 
     async def _ask(self, prompt: Prompt, settings: Settings) -> ModelAnswer:
         system, data = split(prompt)

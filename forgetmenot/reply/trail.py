@@ -12,7 +12,7 @@ from forgetmenot.clock import iso
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
-from forgetmenot.prompt.material import Prefix, TailMaterial
+from forgetmenot.reply.compose import Composed
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, episodes, notes, recent_chat, streams, viewers
@@ -39,10 +39,9 @@ GONE = "(no longer kept)"
 _OTHER = {"replies": "reply ", "streams": "stream "}
 
 
-def telemetry(
-    prompt: Prompt, prefix: Prefix, material: TailMaterial, settings: Settings, factor: float
-) -> dict[str, object]:
-    """What the row keeps of the prompt. The order of `rows` is their rank."""
+def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
+    """What the row keeps of a prompt. The order of `rows` is their rank."""
+    prompt, material = made.prompt, made.material
     recalled = (*material.lore, *(found for other in material.others for found in other.lore))
     return {
         "sections": [
@@ -60,11 +59,11 @@ def telemetry(
         "shed": list(prompt.shed),
         "estimated": prompt.estimated_tokens,
         "budget": settings.prompt.budget_tokens,
-        "prefix_sha256": prefix.sha256,
-        "prefix_whole": prompt.prefix == prefix.text,
-        "prefix_tokens": estimate(prompt.prefix, factor),
+        "prefix_sha256": made.prefix.sha256,
+        "prefix_whole": prompt.prefix == made.prefix.text,
+        "prefix_tokens": estimate(prompt.prefix, made.factor),
         "depth": material.depth.band,
-        "factor": round(factor, 4),
+        "factor": round(made.factor, 4),
     }
 
 
