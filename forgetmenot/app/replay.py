@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.heard_before import heard_before, mark
 from forgetmenot.app.report import Summary, summarise
-from forgetmenot.chat.router import Heard
+from forgetmenot.chat.router import Heard, outcome_of
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelUnavailable
@@ -39,8 +40,11 @@ async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
     await clock.move_to(first)
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
         before = await report.totals(bot.db)
-        await _play(bot, clock, rest, how)
+        known = await heard_before(bot.db, rest)
+        await _pass_over(bot, rest[:known])
+        await _play(bot, clock, rest[known:], how)
         await bot.settle()
+        await mark(bot.db, rest, clock.now())
         if how.until_compacted:
             await _compact(bot)
         return await summarise(bot.db, bot.run_id, before)
@@ -54,6 +58,17 @@ def _peek(items: Iterable[Heard]) -> tuple[int, list[Heard]]:
 
 def _time(item: Heard) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
+
+
+async def _pass_over(bot: Bot, items: list[Heard]) -> None:
+    """Account for what an earlier replay has heard."""
+    for number, item in enumerate(items, 1):
+        if number % TELL_EVERY == 0:
+            await bot.ingest.flush()
+        if isinstance(item, ChatEvent):
+            bot.ingest.take_again(item)
+        else:
+            bot.ingest.note(outcome_of(item))
 
 
 async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> None:

@@ -58,14 +58,10 @@ class Router:
             await self._line(item)
         elif isinstance(item, Redaction):
             self._ingest.take(item)
-        elif isinstance(item, OtherRoom):
-            self._ingest.note("other_room")
-        elif isinstance(item, Unparsed):
-            self._ingest.note("unparsed")
         else:
             if isinstance(item, RoomState):
                 self._room.heard(item)
-            self._ingest.note("other")
+            self._ingest.note(outcome_of(item))
 
     def say(self, line: str) -> None:
         """Say something of nobody's asking, beside everything else."""
@@ -126,6 +122,13 @@ class Router:
             line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may
         )
         log.info("command answered", outcome=outcome.kind)
+
+
+def outcome_of(item: Heard) -> str:
+    """How a line is counted that holds nothing to store."""
+    if isinstance(item, OtherRoom):
+        return "other_room"
+    return "unparsed" if isinstance(item, Unparsed) else "other"
 
 
 async def _told(work: Coroutine[None, None, None]) -> None:

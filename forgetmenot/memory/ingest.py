@@ -44,6 +44,7 @@ class Taken:
     event: ChatEvent
     addressed: bool = False
     from_bot: bool = False
+    again: bool = False  # stored by an earlier replay
 
 
 @dataclass(slots=True)
@@ -111,6 +112,11 @@ class Ingest:
         else:
             self._counts["lines"] += 1
             self._push(Taken(storable(what, self._clock.now()), addressed))
+
+    def take_again(self, event: ChatEvent) -> None:
+        """Count a line that is known to have been stored before, although its id may be gone: a recording's."""
+        self._counts["lines"] += 1
+        self._push(Taken(storable(event, self._clock.now()), again=True))
 
     def note(self, outcome: str, lines: int = 1) -> None:
         """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
@@ -222,10 +228,12 @@ class Ingest:
         welcome: list[Taken] = []
         for one in taken:
             why = None if one.from_bot else rules.why(one.event)
-            if why is None:
-                welcome.append(one)
-            else:
+            if why is not None:
                 counts.update(("excluded", f"excluded_{why}"))
+            elif one.again:
+                counts["duplicates"] += 1
+            else:
+                welcome.append(one)
         return welcome
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:

@@ -9,7 +9,7 @@ from forgetmenot.app.replay import Replay, replay
 from forgetmenot.app.report import Summary
 from forgetmenot.chat.router import Heard
 from forgetmenot.cli.replay import speed_of
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
@@ -64,6 +64,25 @@ async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
     again = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     assert balanced(again)
     assert (again.account.events, again.account.duplicates, again.added.episodes) == (0, 300, 0)
+
+
+async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> None:
+    """Its first lines are gone after a day, and with them their ids; what was heard of it since is new."""
+    path = tmp_path / "m.sqlite3"
+    weeks: list[Heard] = [line(number, at=START + number * 4 * HOUR) for number in range(80)]
+    weeks += [Unparsed(), Redaction(START + 320 * HOUR, event_id="m1")]
+    first = await replay(weeks, path, Replay(Settings(), until_compacted=True))
+    again = await replay(weeks, path, Replay(Settings(), until_compacted=True))
+    assert balanced(again)
+    assert (first.account.events, again.account.events, again.account.duplicates) == (80, 0, 80)
+    assert (again.added.episodes, again.added.notes, again.added.replies) == (0, 0, 0)
+    assert (again.account.unparsed, again.account.other) == (1, 1)
+    longer = [*weeks, line(99, at=START + 330 * HOUR)]
+    third = await replay(longer, path, Replay(Settings(), until_compacted=True))
+    assert (third.account.events, third.account.duplicates) == (1, 80)
+    other = [line(number, at=START + number * 4 * HOUR) for number in range(200, 210)]
+    fourth = await replay(other, path, Replay(Settings(), until_compacted=True))
+    assert fourth.account.events == 10
 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
