@@ -69,11 +69,18 @@ _BARE = (
 _IS = r"(?:\s+(?:is|are|was|were|has|have|gets?|got|been)|'s|'re|'ve)(?:\s+(?:been|now|just|already))*\s+"
 _MADE = (
     r"(?:made|created|set|put|started|enabled|activated|turned|switched|posted|placed|dropped|added|gave|given|sent"
-    r"|issued|saved|captured|grabbed|handed)"
+    r"|issued|saved|captured|grabbed|handed|executed|performed|applied|enforced)"
 )
 _THERE = (
-    r"(?:(?:active|enabled|activated|turned\s+on|created|made|placed|posted|ready|saved|sent)\b"
+    r"(?:(?:active|enabled|activated|turned\s+on|created|made|placed|posted|ready|saved|sent|executed|issued|applied"
+    r"|enforced|in\s+(?:effect|place|force))\b"
     r"|(?:on|up|live|set|done)(?:\s+(?:now|for)\b|$))"
+)
+_TICK = "[✅✔☑🔨]"
+_STAGED = (
+    r"\*\s?(?:\w+\s+){0,2}?(?:bans|unbans|mutes|kicks|silences|timeouts|times(?:\s+\w+)?\s+out)\b"  # "*bans bob*"
+    r"|^\W*(?:(?:okay|ok|sure|alright|now)\b\W*)?(?:banning|unbanning|muting|kicking|silencing|timing(?:\s+\w+)?\s+out)"
+    r"\s+@?\w+(?:\s+(?:now|for\s+.*))?$"
 )
 _FEW = r"(?:\s+\S+){0,3}?\s+"
 _THAT = "that|this|it|everything|them|those"
@@ -84,6 +91,7 @@ def _forms(action: Action) -> Iterator[str]:
     deed = rf"(?:{action.tells})\b"
     yield rf"{_I}{_MADE}{_FEW}{deed}"
     yield rf"\b{deed}(?:\s+\S+)?{_IS}{_THERE}"
+    yield rf"{_TICK}\W*(?:\w+\W+){{0,2}}?{deed}|\b{deed}\W*(?:\w+\W+){{0,2}}?{_TICK}"
     if action.of:
         yield rf"(?:{_I}|{_BARE}){deed}{_FEW}(?:{_THAT}|{action.of})\b"
         yield rf"\b(?:{action.of})(?:\s+\S+){{0,2}}?{_IS}{deed}"
@@ -94,4 +102,6 @@ def _forms(action: Action) -> Iterator[str]:
         yield rf"{_IS}{deed}"
 
 
-_OWN = re.compile("|".join(f"(?:{form})" for action in ACTIONS if action.tells for form in _forms(action)))
+_OWN = re.compile(
+    "|".join(f"(?:{form})" for action in ACTIONS if action.tells for form in _forms(action)) + f"|{_STAGED}"
+)

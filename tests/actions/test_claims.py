@@ -34,6 +34,16 @@ BOASTS = [
     "Forgotten.",
     "I have forgotten everything about you.",
     "I lifted your timeout",
+    "I have executed the ban on bob",
+    "The ban has been executed",
+    "The timeout is in effect.",
+    "✅ bob banned",
+    "bob: banned ✅",
+    "🔨 ban → bob (60s)",
+    "*bans bob*",
+    "*quickly times bob out*",
+    "Timing out bob now",
+    "Okay, banning bob for 60 seconds",
 ]
 ORDINARY = [
     "I can't ban anybody.",
@@ -54,6 +64,13 @@ ORDINARY = [
     "I nearly forgot to ask how it went.",
     "You asked for slow mode twice last week.",
     "Timeouts are for moderators.",
+    "Banning people is no fun.",
+    "Banning bob would be unfair.",
+    "*waves at bob* and good night",
+    "✅ tea, ✅ biscuits",
+    "Kicking a ball is harder than it looks",
+    "*hides from the banned books list*",
+    "The effect of a timeout is overrated",
 ]
 
 
