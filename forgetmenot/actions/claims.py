@@ -77,6 +77,7 @@ _THERE = (
     r"|(?:on|up|live|set|done)(?:\s+(?:now|for)\b|$))"
 )
 _TICK = "[✅✔☑🔨]"
+_NEAR = r"\W{0,4}(?:\w{1,32}\W{1,4}){0,2}?"  # bounded: time grows with the length only
 _STAGED = (
     r"\*\s?(?:\w+\s+){0,2}?(?:bans|unbans|mutes|kicks|silences|timeouts|times(?:\s+\w+)?\s+out)\b"  # "*bans bob*"
     r"|^\W*(?:(?:okay|ok|sure|alright|now)\b\W*)?(?:banning|unbanning|muting|kicking|silencing|timing(?:\s+\w+)?\s+out)"
@@ -91,7 +92,8 @@ def _forms(action: Action) -> Iterator[str]:
     deed = rf"(?:{action.tells})\b"
     yield rf"{_I}{_MADE}{_FEW}{deed}"
     yield rf"\b{deed}(?:\s+\S+)?{_IS}{_THERE}"
-    yield rf"{_TICK}\W*(?:\w+\W+){{0,2}}?{deed}|\b{deed}\W*(?:\w+\W+){{0,2}}?{_TICK}"
+    yield rf"{_TICK}{_NEAR}{deed}"
+    yield rf"\b{deed}{_NEAR}{_TICK}"
     if action.of:
         yield rf"(?:{_I}|{_BARE}){deed}{_FEW}(?:{_THAT}|{action.of})\b"
         yield rf"\b(?:{action.of})(?:\s+\S+){{0,2}}?{_IS}{deed}"

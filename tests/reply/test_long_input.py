@@ -48,6 +48,12 @@ UNITS = [
     "=",
     "a ",
     "[ACTION:a ",
+    "✅",
+    "✅ a ",
+    "ban - ",
+    "&#91;",
+    "<|",
+    "ban target=",
 ]
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
