@@ -7,7 +7,7 @@ import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Source
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 """What a command adds itself to."""
 DATABASE = "memory.sqlite3"
+LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
 The JSON object's keys, counted over the whole run, also of what has been pruned since:
@@ -97,15 +98,27 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
     from forgetmenot.errors import InputError
 
     if name == "-":
-        yield iter(sys.stdin)
+        yield _lines(sys.stdin, "Standard input")
         return
     try:
         with Path(name).open(encoding="utf-8-sig") as file:  # Windows' editors put a mark first
-            yield iter(file)
+            yield _lines(file, name)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
+
+
+def _lines(file: TextIO, name: str) -> Iterator[str]:
+    """Its lines, as long as each fits into memory. Raises InputError."""
+    from forgetmenot.errors import InputError
+
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise InputError(f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or drop it.")
+        yield line
 
 
 def printable(text: str) -> str:

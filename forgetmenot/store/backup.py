@@ -19,7 +19,7 @@ from forgetmenot.store import file_safety, ledger
 from forgetmenot.store.database import BUSY_TIMEOUT_S, Source, schema_sql, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.migrations import LATEST
+from forgetmenot.store.migrations import LATEST, MIGRATIONS
 
 KEPT = (
     "viewers",
@@ -50,8 +50,9 @@ LEFT_OUT = {
     "model_calls": "kept for some days only",
 }
 FOLDER = "backups"
+HIGHEST = 2**62
 ASKED = "backup_asked"
-"""The name in channel_state of how many lines the ledger had when a copy was made."""
+"""The name in channel_state of where the ledger ended when a copy was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
         with _one_moment(db, source, key) as asked:
             _take_over(db)
             if asked is not None:
-                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (ASKED, str(asked)))
+                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (ASKED, asked))
         notes, episodes = (_number(db, f"SELECT count(*) FROM {name}") for name in ("semantic_notes", "episodes"))  # noqa: S608
         db.execute("DETACH source")
     return notes, episodes
@@ -145,15 +146,15 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[int | None]:
-    """A transaction that sees the source as it was when the ledger had so many lines."""
+def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[str | None]:
+    """A transaction that sees the source as it was when the ledger ended there."""
     asked = None
     if key is None:
         _begin(db)
     else:
         with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
             writer.execute("BEGIN IMMEDIATE")
-            asked = len(ledger.read(ledger.path_of(key)))
+            asked = ledger.mark(ledger.path_of(key))
             _begin(db)
             writer.rollback()
     yield asked
@@ -191,8 +192,29 @@ def check(path: Path) -> None:
             raise errors.StoreForeign(
                 f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update this one."
             )
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        if version < 1 or _has_strange_parts(db):
+            raise errors.StoreForeign(f"{path} was not made by ForgetMeNot alone. Nothing was changed.")
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or _are_numbers_used_up(db):
             raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
+
+
+def _has_strange_parts(db: sqlite3.Connection) -> bool:
+    """Whether it holds what is run when it is read or brought to a newer schema, and is not ours word for word."""
+    ours = "\n".join([schema_sql(), *(sql for _, sql in MIGRATIONS)])
+    for kind, name, sql in db.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master"):
+        if kind == "view" or (kind == "trigger" and sql not in ours):
+            return True
+        if kind == "table" and sql.upper().startswith("CREATE VIRTUAL") and sql not in ours:
+            return True
+        if kind == "table" and db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", (name,)).fetchone():
+            return True
+    return False
+
+
+def _are_numbers_used_up(db: sqlite3.Connection) -> bool:
+    """Whether no more rows could be added: SQLite gives no number twice."""
+    found = db.execute("SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > ?", (HIGHEST,))
+    return found.fetchone() is not None
 
 
 def is_newest(path: Path) -> bool:

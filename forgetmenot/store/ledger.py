@@ -1,11 +1,12 @@
 """What people asked for, in a file beside the database, so that going back to an older copy does not undo it.
 
 Promises that only keyed hashes stand here (store/keyed), one JSON object per line, and that lines are only ever added:
-a backup notes how many there were, and what follows is applied to it again when it is restored. A line is written
+a backup notes which there were, and what follows is applied to it again when it is restored. A line is written
 before its transaction commits; a wish that was then cut off is carried out at the next start anyway.
 """
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Sequence
 from enum import StrEnum
@@ -62,13 +63,35 @@ def _append(path: Path, entries: Sequence[Entry]) -> None:
 
 def read(path: Path) -> list[Entry]:
     """All lines, oldest first; one that was cut off by a crash counts for nothing. Raises StoreError."""
+    return [_decoded(line) for line in _lines(path)]
+
+
+def mark(path: Path) -> str:
+    """Where the list ends now, for `after`. Raises StoreError."""
+    lines = _lines(path)
+    return f"{len(lines)}:{_digest(lines)}"
+
+
+def after(path: Path, place: str) -> list[Entry]:
+    """What was asked for after a mark was taken; everything, if it was not taken of this list. Raises StoreError."""
+    lines = _lines(path)
+    count, _, digest = place.partition(":")
+    known = int(count) if count.isdecimal() and len(count) < 12 else 0
+    since = known if digest == _digest(lines[:known]) else 0
+    return [_decoded(line) for line in lines[since:]]
+
+
+def _lines(path: Path) -> list[bytes]:
     try:
-        lines = path.read_bytes().splitlines()
+        return path.read_bytes().splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
-    return [_decoded(line) for line in lines]
+
+
+def _digest(lines: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"\n".join(lines)).hexdigest()[:32]
 
 
 def _decoded(line: bytes) -> Entry:

@@ -245,6 +245,17 @@ def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pyte
     assert "Not one of its 120 lines is a line of jsonl. Is --format right?" in shown.err
 
 
+def test_a_line_without_end_is_not_taken_into_memory(
+    memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "endless.jsonl"
+    with bad.open("wb") as file:
+        file.write(b'{"viewer": "alice", "fact": "likes jazz"}\n')
+        file.truncate(1 << 32)  # four gigabytes of nothing, which take no place on the disk
+    assert cli.main(["memory", "import", str(bad), "--db", str(memory)]) == 2
+    assert "line 2: too long" in capsys.readouterr().err
+
+
 def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (bad := memory.with_name("notes.jsonl")).write_text('{"fact":\n{"fact": 3}\n', encoding="utf-8")
     capsys.readouterr()

@@ -128,9 +128,8 @@ async def _prepare(source: Path, fresh: Path) -> None:
 async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, int, int, int]:
     async with open_database(fresh) as db:
         db.key = HashKey(database.with_name(database.name + ".key"))
-        asked = await asyncio.to_thread(ledger.read, ledger.path_of(db.key))
-        since = int(await channel_state.read(db, ASKED) or 0)
-        done = await ask_again(db, asked[since:], now)
+        made_at = await channel_state.read(db, ASKED)
+        done = await ask_again(db, await asyncio.to_thread(ledger.after, ledger.path_of(db.key), made_at), now)
         async with db.write() as tx:
             await channel_state.clear(tx, ASKED)
         await db.wipe_deleted(thorough=True)

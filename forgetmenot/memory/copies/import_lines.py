@@ -24,13 +24,14 @@ AT_ONCE = 4_000
 BATCHES_ALONE = 3  # before helpers are worth their start
 BATCHES_AHEAD = 6
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
 
 
 class EpisodeLine(msgspec.Struct, frozen=True):
     """The evidence that a line brings along."""
 
     key: Text
-    summary: str = ""
+    summary: Annotated[str, Meta(max_length=20_000)] = ""
 
 
 class NoteLine(msgspec.Struct, frozen=True):
@@ -41,14 +42,14 @@ class NoteLine(msgspec.Struct, frozen=True):
     viewer: str | None = None
     confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
     observed_at: str | None = None
-    topics: tuple[str, ...] = ()
+    topics: Words = ()
     persona: Annotated[str, Meta(max_length=60)] = ""
     id: Annotated[int, Meta(ge=1, le=2**62)] | None = None
     episode: EpisodeLine | None = None
     status: NoteStatus = NoteStatus.ACTIVE
     source_kind: SourceKind = SourceKind.IMPORT
     importance: Importance = Importance.MEDIUM
-    asked_with: tuple[str, ...] = ()
+    asked_with: Words = ()
     expires_at: str | None = None
     superseded_by: int | None = None
     pinned: bool = False
@@ -115,6 +116,8 @@ def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
             found.append(_read(number, decoder.decode(text), terms))
         except msgspec.MsgspecError as error:
             refused.append(RefusedLine(number, str(error)))
+        except (RecursionError, UnicodeError):
+            refused.append(RefusedLine(number, "nested too deeply, or no text"))
         except Refused as refusal:
             refused.append(RefusedLine(number, refusal.rule))
     return found, refused

@@ -222,6 +222,57 @@ async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel:
     assert await facts(path) == {"plays the glockenfern", "plays the marimbaglow"}
 
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS model, 1.0 AS factor FROM n"
+STRANGE = {
+    "endless view": f"DROP TABLE calibration; CREATE VIEW calibration AS {ENDLESS}",
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM viewers; END",
+    "trigger of that name": "DROP TRIGGER episodes_fts_insert; CREATE TRIGGER episodes_fts_insert AFTER INSERT ON"
+    " episodes BEGIN DELETE FROM viewers; END",
+    "virtual table": "CREATE VIRTUAL TABLE v USING fts5 (w)",
+    "column that is computed": "ALTER TABLE calibration ADD COLUMN big BLOB AS (zeroblob(900000000))",
+    "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
+    "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
+    "version before the first": "PRAGMA user_version = -3",
+}
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("strange", STRANGE)
+async def test_what_somebody_built_into_a_copy_is_not_run(channel: Channel, tmp_path: Path, strange: str) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    with closing(sqlite3.connect(made.path)) as db:
+        db.executescript(STRANGE[strange])
+        db.commit()
+    path = tmp_path / "other" / "memory.sqlite3"
+    async with open_database(path) as db:
+        await channel_note(db)
+    with pytest.raises(StoreForeign, match="Nothing was changed"):
+        await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert await facts(path) == {"is somebody else's memory"}
+
+
+@pytest.mark.parametrize("told", ["", "abc", "1", "-5", "99999999999999999999", "1:", "9:0123456789abcdef", None])
+async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them(
+    channel: Channel, tmp_path: Path, told: str | None
+) -> None:
+    """A copy from another PC, or one whose note of where the list ended was tampered with."""
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    with closing(sqlite3.connect(made.path)) as db:
+        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.ASKED,)).fetchone() == (1,)
+        if told is None:
+            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.ASKED,))
+        else:
+            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.ASKED))
+        db.commit()
+    await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert done.erased == 2
+    assert await facts(path) == set()
+
+
 async def channel_note(db: Database) -> None:
     async with db.write() as tx:
         await tx.execute(

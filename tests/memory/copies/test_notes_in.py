@@ -90,6 +90,10 @@ async def test_a_taken_id_is_refused_with_its_line(world: "World") -> None:
 
 
 BAD = [
+    '{"viewer": "alice", "fact": "likes jazz", "x": ' + "[" * 50_000 + "]" * 50_000 + "}",
+    '{"viewer": "alice", "fact": "likes \udc80 jazz"}',
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "topics": ["x" * 100_000]}),
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "episode": {"key": "k", "summary": "x" * 100_000}}),
     "{",
     "[]",
     "null",
