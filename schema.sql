@@ -23,7 +23,7 @@ CREATE TABLE viewer_names (
     display_name  TEXT NOT NULL,
     first_seen_at INTEGER NOT NULL,
     last_seen_at  INTEGER NOT NULL,
-    PRIMARY KEY (viewer_id, login)
+    PRIMARY KEY (viewer_id, login, display_name)
 ) STRICT;
 CREATE INDEX viewer_names_by_login ON viewer_names (login);
 

@@ -23,6 +23,7 @@ from forgetmenot.folders import make_own
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
 OF_STRUCTLOG = frozenset({"exc_info", "stack_info", "positional_args"})
 MOST_DEEP = 4
+FILE = "forgetmenot.log"
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|sk-[0-9A-Za-z_\-]{16,}|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
@@ -89,6 +90,11 @@ structlog.configure(
 log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
 
 
+def beside(database: Path) -> Path:
+    """The folder that a bot with this memory writes its log to."""
+    return database.parent / "logs"
+
+
 def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True) -> None:
     """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines)."""
     shared: list[structlog.types.Processor] = [
@@ -133,11 +139,11 @@ def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.P
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
     try:
         make_own(folder)
-        file = _OwnFile(folder / "forgetmenot.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+        file = _OwnFile(folder / FILE, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return
-    root.addHandler(_handler(file, structlog.processors.JSONRenderer(), shared))
+    root.addHandler(_handler(file, structlog.processors.JSONRenderer(ensure_ascii=False), shared))
 
 
 def _handler(

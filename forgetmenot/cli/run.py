@@ -29,5 +29,5 @@ def run(arguments: argparse.Namespace) -> int:
     settings = chosen_settings(arguments.config)
     path = database_path(arguments)
     tell_first(settings, path)
-    logs.set_up(level=settings.log.level, folder=path.parent / "logs")
+    logs.set_up(level=settings.log.level, folder=logs.beside(path))
     return run_async(run_live(LiveSettings(settings, arguments.config), path, say))

@@ -140,7 +140,7 @@ async def erase(
     progress(0.5, "rebuilding the file")
     report.wiped = await _wipe(db, now) if wipe else False
     progress(0.9, "log files")
-    report.log_lines = await asyncio.to_thread(log_files.clean, db.path.parent, who)
+    report.log_lines = await asyncio.to_thread(log_files.clean, db.path, who)
     progress(1.0, "done")
     report.ms = int((time.monotonic() - began) * 1_000)
     log.info(

@@ -327,15 +327,15 @@ def _whole(text: str) -> str:
 
 def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:
     """Who was seen under which name, in the order of their last line."""
-    last: dict[tuple[str, str], ChatEvent] = {}
-    first: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str, str], ChatEvent] = {}
+    first: dict[tuple[str, str, str], int] = {}
     for event in chat:
-        key = (event.user_id, event.login)
+        key = (event.user_id, event.login, event.display_name)
         first.setdefault(key, event.at)
         last.pop(key, None)
         last[key] = event
     return [
-        Seen(*key, event.display_name, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
+        Seen(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
         for key, event in last.items()
     ]
 

@@ -6,14 +6,13 @@ overwritten in place.
 
 from pathlib import Path
 
+from forgetmenot import logs
 from forgetmenot.text.removal import Names
 
-PATTERN = "forgetmenot.log*"
 
-
-def clean(folder: Path, who: Names) -> int:
-    """Overwrite every trace of a person in the folder's log files; how many lines had one."""
-    return sum(_clean_file(file, who) for file in sorted(folder.glob(PATTERN)))
+def clean(database: Path, who: Names) -> int:
+    """Overwrite every trace of a person in the log files of a memory's bot; how many lines had one."""
+    return sum(_clean_file(file, who) for file in sorted(logs.beside(database).glob(f"{logs.FILE}*")))
 
 
 def _clean_file(path: Path, who: Names) -> int:
