@@ -132,7 +132,7 @@ def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") 
 
 def _table(arguments: argparse.Namespace) -> int:
     from forgetmenot.actions.catalogue import ACTIONS
-    from forgetmenot.actions.policy import RULES
+    from forgetmenot.actions.rules import RULES
 
     settings = _settings(arguments)
     actions = [_entry(action, settings) for action in ACTIONS]
@@ -150,7 +150,7 @@ def _table(arguments: argparse.Namespace) -> int:
 
 
 def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
-    from forgetmenot.actions.policy import class_mode
+    from forgetmenot.actions.rules import class_mode
 
     off = action.name in settings.actions.disabled or settings.actions.safe_mode
     return {

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from forgetmenot.actions.catalogue import ACTIONS, BY_NAME
 from forgetmenot.actions.entry import ActionClass
 from forgetmenot.actions.facts import Facts, Found, Immunity, Person, Recent
-from forgetmenot.actions.policy import RULES, decide, explain
+from forgetmenot.actions.policy import decide, explain
+from forgetmenot.actions.rules import RULES
 from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, Mode, Settings

@@ -2,12 +2,14 @@
 
 import ast
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-import forgetmenot.actions.policy as policy_module
+from forgetmenot.actions import policy, rules
 from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.actions.entry import ActionClass
 from forgetmenot.actions.facts import Facts, Found, Immunity, Person, Recent
@@ -34,8 +36,9 @@ WILLING = Facts(
 NEVER_ALONE = [action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE]
 
 
-def test_the_policy_imports_nothing_that_could_look_outside() -> None:
-    tree = ast.parse(Path(str(policy_module.__file__)).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("module", [policy, rules])
+def test_the_policy_imports_nothing_that_could_look_outside(module: ModuleType) -> None:
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     allowed = ("collections.abc", "dataclasses", "forgetmenot.actions.", "forgetmenot.domain.", "forgetmenot.settings.")
