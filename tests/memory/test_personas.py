@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.remember import remember, undo
@@ -141,9 +142,17 @@ async def test_what_somebody_tells_the_bot_is_for_every_persona_and_corrects_eac
         assert await shown(recall) == {"lives in Oslo"}
     [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
     assert (old.fact, old.superseded_by) == ("lives in Tortuga", told.id)
-    await undo(world.db, old.id, at=world.clock.now())
-    world.settings = speaks("pirate")
-    assert "lives in Tortuga" in await shown(recall)
+
+
+async def test_one_undo_takes_back_all_that_one_word_replaced(world: "World", recall: Recall) -> None:
+    await write(world, "lives in Bergen")
+    await write(world, "lives in Tortuga", persona="pirate")
+    await world.clock.advance(DAY)
+    told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
+    assert len(await notes.of_subject(world.db, "1")) == 1
+    await undo(world.db, told.id, at=world.clock.now())
+    live = {(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")}
+    assert live == {("lives in Bergen", ""), ("lives in Tortuga", "pirate")}
 
 
 # ── the gate by topics ──────────────────────────────────────────────────────────────────────

@@ -274,7 +274,7 @@ def _longer(note: Note, new: NewNote, at: int) -> int | None:
 async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
     """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
 
-    The note that is active again. Raises Refused("nothing_to_undo").
+    What one word replaced at once comes back at once. The note that is active again. Raises Refused("nothing_to_undo").
     """
     note = await notes.get(tx, note_id)
     if note is None:
@@ -282,15 +282,17 @@ async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
     if note.status is NoteStatus.RETRACTED:
         await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="undone")
         return replace(note, status=NoteStatus.ACTIVE)
-    old = note if note.status is NoteStatus.SUPERSEDED else await _replaced_by(tx, note)
-    return await _undo_supersede(tx, old, now)
+    replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
+    back = [await _undo_supersede(tx, old, now) for old in replaced]
+    return back[-1]
 
 
-async def _replaced_by(tx: Transaction, note: Note) -> Note:
-    replaced = await notes.superseded_by(tx, note.id)
+async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
+    """What a note replaced when it last replaced something."""
+    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.superseded_by(tx, note.id)}
     if not replaced:
         raise Refused("nothing_to_undo")
-    return replaced[-1]
+    return [old for old, at in replaced.items() if at == max(replaced.values())]
 
 
 async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
