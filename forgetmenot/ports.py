@@ -1,6 +1,6 @@
 """What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -236,8 +236,8 @@ class Control(Protocol):
         """Take one entry off that list."""
         ...
 
-    async def erase(self, viewer_id: str) -> Told:
-        """Erase a viewer for good."""
+    async def erase(self, viewer_id: str, progress: Callable[[float, str], None]) -> Told:
+        """Erase a viewer for good. `progress` is called with the share that is done and what is being done."""
         ...
 
     async def export(self, viewer_id: str) -> Mapping[str, object]:

@@ -16,6 +16,7 @@ from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.errors import ForgetMeNotError, InputError
 from forgetmenot.memory import never
+from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import beliefs, editing, remember
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.ports import BotState, ChoreState, Told
@@ -204,10 +205,10 @@ class BotControl:
 
     # ── rights ──────────────────────────────────────────────────────────────────────────────
 
-    async def erase(self, viewer_id: str) -> Told:
+    async def erase(self, viewer_id: str, progress: Progress) -> Told:
         """Erase a viewer for good."""
         try:
-            report = await self._bot.eraser.erase(viewer_id)
+            report = await self._bot.eraser.erase(viewer_id, progress)
         except InputError as error:
             return Told(ok=False, line=str(error))
         left = "" if report.wiped else " Another program holds the file open; the last step is done when it closes."

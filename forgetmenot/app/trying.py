@@ -9,13 +9,16 @@ from forgetmenot.actions.grammar import parse
 from forgetmenot.actions.policy import decide
 from forgetmenot.app.bot import Bot
 from forgetmenot.domain.action import Proposal
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.prompt.assemble import split
 from forgetmenot.reply.dry_run import Rehearsal
 from forgetmenot.reply.job import Job
 from forgetmenot.reply.postprocess import polish
 from forgetmenot.reply.triggers import Trigger
 from forgetmenot.reply.wording import manner_of
+from forgetmenot.settings import prices
+from forgetmenot.settings.prices import Used
+from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
 
@@ -45,6 +48,7 @@ async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
         "model": answer.model,
         "latency_ms": answer.latency_ms,
         "usage": {"estimated": prompt.estimated_tokens, "billed": answer.usage.input, "cached": answer.usage.cached},
+        "cost": _cost(settings, answer),
         "budget": settings.prompt.budget_tokens,
         "shed": prompt.shed,
         "sections": [{"name": one.name, "tokens": one.tokens, "dropped": one.dropped} for one in prompt.sections],
@@ -54,6 +58,14 @@ async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
         ],
         "proposal": await _decision(bot, parsed.proposal, trigger) if parsed.proposal else None,
     }
+
+
+def _cost(settings: Settings, answer: ModelAnswer) -> str:
+    bill = answer.usage
+    if bill.input is None:
+        return ""
+    used = Used(bill.input, bill.cached or 0, (bill.output or 0) + (bill.thoughts or 0))
+    return prices.told(settings, prices.cost(settings, {answer.model: used}))
 
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:

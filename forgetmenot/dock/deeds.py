@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from forgetmenot.dock.desk import DESK, Desk, answer, refusal
 from forgetmenot.errors import ModelError
-from forgetmenot.ports import Control, Told
+from forgetmenot.ports import Told
 
 
 class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,32 +25,36 @@ class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: object = None
 
 
-Deed = Callable[[Control, Body], Awaitable[Told]]
+Deed = Callable[[Desk, Body], Awaitable[Told]]
 LONGEST_TEXT = 4_000
 
 
-async def _set(control: Control, body: Body) -> Told:
-    return await control.change_setting(body.table, body.key, body.value)
+async def _set(desk: Desk, body: Body) -> Told:
+    return await desk.control.change_setting(body.table, body.key, body.value)
 
 
-async def _erase(control: Control, body: Body) -> Told:
-    return await control.erase(body.viewer or "")
+async def _erase(desk: Desk, body: Body) -> Told:
+    """Every open page is told how far it is: it takes some seconds in a memory of years."""
+    viewer = body.viewer or ""
+    return await desk.control.erase(
+        viewer, lambda share, what: desk.tell("erasing", {"viewer": viewer, "share": share, "what": what})
+    )
 
 
 DEEDS: dict[str, Deed] = {
-    "switch": lambda control, body: control.switch(body.text, body.minutes),
-    "approve": lambda control, body: control.approve(body.id),
-    "deny": lambda control, body: control.deny(body.id),
-    "undo": lambda control, body: control.undo(body.id),
-    "remember": lambda control, body: control.remember(body.viewer, body.text, bit=body.key == "bit"),
-    "edit": lambda control, body: control.edit(body.id, body.text),
-    "pin": lambda control, body: control.pin(body.id, on=body.on),
-    "retract": lambda control, body: control.retract(body.id),
-    "restore": lambda control, body: control.restore(body.id),
-    "leave_alone": lambda control, body: control.leave_alone(body.viewer, body.text),
-    "allow_again": lambda control, body: control.allow_again(body.id),
+    "switch": lambda desk, body: desk.control.switch(body.text, body.minutes),
+    "approve": lambda desk, body: desk.control.approve(body.id),
+    "deny": lambda desk, body: desk.control.deny(body.id),
+    "undo": lambda desk, body: desk.control.undo(body.id),
+    "remember": lambda desk, body: desk.control.remember(body.viewer, body.text, bit=body.key == "bit"),
+    "edit": lambda desk, body: desk.control.edit(body.id, body.text),
+    "pin": lambda desk, body: desk.control.pin(body.id, on=body.on),
+    "retract": lambda desk, body: desk.control.retract(body.id),
+    "restore": lambda desk, body: desk.control.restore(body.id),
+    "leave_alone": lambda desk, body: desk.control.leave_alone(body.viewer, body.text),
+    "allow_again": lambda desk, body: desk.control.allow_again(body.id),
     "erase": _erase,
-    "opt_out": lambda control, body: control.opt_out(body.viewer or "", on=body.on),
+    "opt_out": lambda desk, body: desk.control.opt_out(body.viewer or "", on=body.on),
     "set": _set,
 }
 
@@ -63,7 +67,7 @@ async def _do(request: web.Request) -> web.Response:
     body = await _body(request)
     if body is None:
         return refusal(400, "That was not understood. Reload the page.")
-    told = await deed(desk.control, body)
+    told = await deed(desk, body)
     desk.touched()
     return answer(told)
 

@@ -19,7 +19,10 @@ LONGEST_PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The running bot as the dock sees it. `touched` tells every open page that something was changed from here."""
+    """The running bot as the dock sees it.
+
+    `touched` tells every open page that something was changed from here; `tell` sends them an event of that name now.
+    """
 
     control: Control
     db: Database
@@ -27,6 +30,7 @@ class Desk:
     clock: Clock
     build: str
     touched: Callable[[], None]
+    tell: Callable[[str, object], None]
 
 
 DESK = web.AppKey("desk", Desk)

@@ -87,6 +87,14 @@ async def notes_json(desk: Desk, found: Sequence[Note]) -> list[dict[str, object
     ]  # fmt: skip
 
 
+async def _note(request: web.Request) -> web.Response:
+    desk = request.app[DESK]
+    found = await dock_memory.note(desk.db, number := id_of(request))
+    if found is None:
+        raise InputError(f"There is no note {number} (any more), or it is hidden.")
+    return answer((await notes_json(desk, [found]))[0])
+
+
 async def _chain(request: web.Request) -> web.Response:
     return answer(await request.app[DESK].control.chain(id_of(request)))
 
@@ -129,6 +137,7 @@ ROUTES = (
     web.get("/api/people", _people),
     web.get("/api/person/{id}", _person),
     web.get("/api/notes", _notes),
+    web.get("/api/note/{id}", _note),
     web.get("/api/chain/{id}", _chain),
     web.get("/api/streams", _streams),
     web.get("/api/stream/{id}", _episodes),

@@ -34,7 +34,7 @@ async def open_dock(
     """Serve the dock meanwhile; its address. `folder` holds the token. Raises SettingsError if the port is taken."""
     token = token_in(folder)
     files, told = assets.load(), stream.Stream()
-    desk = Desk(control, db, settings, clock, files.build, told.touched)
+    desk = Desk(control, db, settings, clock, files.build, told.touched, told.tell)
     app = build_app(desk, told, files, Guard(port, token))
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False)
     await runner.setup()

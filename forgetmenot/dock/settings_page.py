@@ -20,6 +20,10 @@ def tables(settings: Settings) -> list[dict[str, object]]:
         if isinstance(content, msgspec.Struct):
             rows = [_row(table.name, key, getattr(content, key), told) for key in content.__struct_fields__]
             found.append({"name": table.name, "rows": rows})
+        else:
+            for name, one in content.items():
+                rows = [_row(f"{table.name}.{name}", key, getattr(one, key), told) for key in one.__struct_fields__]
+                found.append({"name": f'{table.name}."{name}"', "rows": rows})
     return found
 
 

@@ -2,7 +2,8 @@
 
 Promises no work at all while nobody looks; that a page which was away gets what it missed, told by its last event's
 id; that a slow page never holds up the bot (it is cut off, comes back by itself and catches up). Events: `hello`,
-`now` (how things stand), `items` (new or changed), `gone` (keys of cleared lines), `changed` (look again).
+`now` (how things stand), `items` (new or changed), `gone` (keys of cleared lines), `changed` (look again), `erasing`
+(how far an erasure is).
 """
 
 import asyncio
@@ -44,6 +45,10 @@ class Stream:
     def touched(self) -> None:
         """Something was changed from a page: all pages look again."""
         self._touched = True
+
+    def tell(self, name: str, data: object) -> None:
+        """Send all pages an event at once."""
+        self._tell(event(name, data))
 
     async def listen(self, desk: Desk, after: Marks | None) -> Messages:
         """Be told of everything from now on, beginning with what happened since those marks."""

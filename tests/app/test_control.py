@@ -138,9 +138,12 @@ async def test_a_persons_rights(bot: Bot, control: BotControl) -> None:
     assert (await control.opt_out(ALICE, on=True)).ok
     assert not (await control.remember(ALICE, "plays drums in a band")).ok
     assert (await control.opt_out(ALICE, on=False)).ok
-    assert (await control.erase(ALICE)).ok
+    steps: list[str] = []
+    assert (await control.erase(ALICE, lambda _share, what: steps.append(what))).ok
+    assert steps[0] == "hiding"
+    assert steps[-1] == "done"
     assert await viewers.get(bot.db, ALICE) is None
-    assert not (await control.erase(ALICE)).ok
+    assert not (await control.erase(ALICE, lambda _share, _what: None)).ok
     assert not (await control.opt_out(ALICE, on=True)).ok
     with pytest.raises(InputError):
         await control.export(ALICE)

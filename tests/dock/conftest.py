@@ -3,7 +3,7 @@
 # a fake takes what its port is given
 
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,7 +85,8 @@ class FakeControl:
     async def allow_again(self, row_id: int) -> Told:
         return self._do("allow_again", row_id)
 
-    async def erase(self, viewer_id: str) -> Told:
+    async def erase(self, viewer_id: str, progress: Callable[[float, str], None]) -> Told:
+        progress(0.5, "rebuilding the file")
         return self._do("erase", viewer_id)
 
     async def export(self, viewer_id: str) -> Mapping[str, object]:

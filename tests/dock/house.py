@@ -24,7 +24,7 @@ from forgetmenot.store.database import open_database
 from tests.dock.conftest import free_port
 
 BROWSER = browser.find()
-EXPECTED = ("Failed to load resource: the server responded with a status of 401",)
+EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
 
 def play(folder: Path) -> Path:

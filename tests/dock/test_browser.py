@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.store import action_logs, channel_state, notes, viewers
@@ -172,11 +172,24 @@ async def test_erase_end_to_end(house: House, running: Browser) -> None:
         await row.get_by_role("button", name="Erase").click()
         await expect(page.get_by_role("button", name="Erase for good")).to_be_disabled()
         await page.get_by_label("Type heidi to confirm").fill("heidi")
+        done = asyncio.Event()
+        await page.route("**/api/do/erase", lambda route: held(route, done))
         await page.get_by_role("button", name="Erase for good").click()
+        await expect(page.locator("dialog")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
+        assert await page.locator("dialog progress").evaluate("one => one.value") == 1
+        done.set()
+        await expect(page.locator("dialog")).to_have_count(0)
         await expect(page.locator("#toast")).to_contain_text("Erased:", timeout=20_000)
         await expect(page.locator(".item.person")).to_have_count(0)
     assert await viewers.get(house.bot.db, heidi.id) is None
     assert await house.bot.db.row("SELECT 1 FROM semantic_notes WHERE fact LIKE '%Miso%'") is None
+
+
+async def held(route: Route, until_then: asyncio.Event) -> None:
+    """Let a request do its work, and keep its answer back."""
+    answer = await route.fetch()
+    await until_then.wait()
+    await route.fulfill(response=answer)
 
 
 async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back(
@@ -219,6 +232,104 @@ async def test_the_switches_and_the_mode_are_the_same_in_two_docks(house: House,
         await one.get_by_label("Mode").select_option("shadow")
         await expect(other.get_by_label("Mode")).to_have_value("shadow")
         assert house.bot.settings().bot.mode == "shadow"
+
+
+async def test_two_docks_agree_about_notes_people_and_settings(house: House, running: Browser) -> None:
+    bob = await viewers.by_login(house.bot.db, "bob")
+    assert bob is not None
+    async with page_on(running, house.address) as one, page_on(running, house.address) as other:
+        for page in (one, other):
+            await go(page, f"memory/person/{bob.id}")
+        await one.get_by_label("Remember about them").fill("collects old maps")
+        await one.get_by_role("button", name="Add").click()
+        card = other.locator(".notecard", has_text="collects old maps")
+        await expect(card).to_be_visible()
+        await card.get_by_role("button", name="Retract").click()
+        await expect(one.locator(".notecard", has_text="collects old maps")).to_have_count(0)
+        await other.locator("#toast").get_by_role("button", name="Undo").click()
+        await expect(one.locator(".notecard", has_text="collects old maps")).to_be_visible()
+        for page in (one, other):
+            await go(page, "rights")
+            await page.get_by_label("Whom is it about?").fill("bob")
+            await expect(page.locator(".list .item.person")).to_have_count(1)
+        await one.locator(".list").get_by_role("button", name="Opt out").click()
+        await expect(other.locator(".list").get_by_role("button", name="Let in again")).to_be_visible()
+        for page in (one, other):
+            await go(page, "settings")
+        await one.get_by_label("max chars").fill("321")
+        await one.locator(".setting", has=one.get_by_label("max chars")).get_by_role("button", name="Save").click()
+        await expect(other.get_by_label("max chars")).to_have_value("321")
+
+
+async def test_what_one_writes_is_not_drawn_over_by_another_dock(house: House, running: Browser) -> None:
+    bob = await viewers.by_login(house.bot.db, "bob")
+    assert bob is not None
+    async with page_on(running, house.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
+        await page.get_by_label("The fact").fill("half a senten")
+        async with page.expect_response("**/api/person/*"):
+            await remember_elsewhere(page, bob.id)
+        await page.wait_for_timeout(300)  # nothing is to happen
+        assert await page.get_by_label("The fact").input_value() == "half a senten"
+        await page.get_by_role("button", name="Cancel").click()
+        await remember_elsewhere(page, bob.id, "owns a green lamp")
+        await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
+
+
+async def remember_elsewhere(page: Page, viewer: str, fact: str = "collects old maps") -> None:
+    """As another page would."""
+    build = await page.locator("meta[name=build]").get_attribute("content")
+    call = f"body => import('/static/{build}/api.js').then(m => m.post('do/remember', body))"
+    await page.evaluate(call, {"viewer": viewer, "text": fact})
+
+
+async def test_the_keyboard_keeps_its_place_when_a_note_is_changed(house: House, running: Browser) -> None:
+    bob = await viewers.by_login(house.bot.db, "bob")
+    assert bob is not None
+    async with page_on(running, house.address) as page:
+        await go(page, "memory/notes")
+        pin = page.locator(".notecard").first.get_by_role("button", name="Pin", exact=True)
+        await pin.focus()
+        key = await page.evaluate("document.activeElement.closest('.notecard').dataset.note")
+        await page.keyboard.press("Enter")
+        card = page.locator(f".notecard[data-note='{key}']")
+        await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
+        await card.get_by_role("button", name="Retract").focus()
+        await remember_elsewhere(page, bob.id)
+        await expect(page.locator(".notecard", has_text="collects old maps")).to_be_visible()
+        assert await page.evaluate("document.activeElement.textContent") == "Retract"
+
+
+async def test_a_notes_chain_has_its_card_and_its_history(house: House, running: Browser) -> None:
+    old = await house.bot.db.row("SELECT id, superseded_by FROM semantic_notes WHERE status = 'superseded'")
+    assert old is not None
+    async with page_on(running, house.address) as page:
+        await go(page, f"memory/note/{old['superseded_by']}")
+        await expect(page.locator("svg.chain .box")).not_to_have_count(0)
+        await expect(page.locator(".notecard .meter")).to_be_visible()
+        await page.locator("main").get_by_role("link", name=f"#{old['id']}", exact=True).click()
+        await expect(page.get_by_role("heading", name="What replaced it")).to_be_visible()
+        await page.locator(".notecard").get_by_role("button", name="Undo").click()
+        await expect(page.locator("h2 .chip")).to_have_text("active")
+
+
+async def test_what_cannot_be_read_is_told_in_its_place_and_tried_again(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        for place, path in (
+            ("health", "health"),
+            ("figures", "figures"),
+            ("settings", "settings"),
+            ("rights", "people"),
+        ):
+            await page.route(
+                f"**/api/{path}*", lambda route: route.fulfill(status=409, json={"line": "The disk is full."})
+            )
+            await go(page, place)
+            await expect(page.locator("main")).to_contain_text("The disk is full.")
+            await page.unroute(f"**/api/{path}*")
+            await page.get_by_role("button", name="Try again").click()
+            await expect(page.locator("main")).not_to_contain_text("The disk is full.")
 
 
 async def test_a_setting_is_changed_and_a_wrong_one_is_refused(house: House, running: Browser) -> None:

@@ -123,6 +123,15 @@ async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None
         await until(events, "changed")
 
 
+async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None:
+    await dock.enter()
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        events = told(answer)
+        await until(events, "items")
+        await dock.post("/api/do/erase", {"viewer": "7"})
+        assert (await until(events, "erasing"))[2] == {"viewer": "7", "share": 0.5, "what": "rebuilding the file"}
+
+
 async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
     def looking() -> list[asyncio.Task[object]]:
         return [task for task in asyncio.all_tasks() if task.get_name() == "dock's look"]

@@ -1,30 +1,41 @@
 // Doing something: one call, one sentence afterwards, and a question before what cannot be undone.
 
-import { h, put, button } from "./dom.js";
+import { h, put, button, empty } from "./dom.js";
 import { post } from "./api.js";
 
 let hiding = 0;
 
-export function say(line, ok = true) {
+export function say(line, ok = true, undo = null) {
   const toast = document.getElementById("toast");
   if (!toast) return;
-  put(toast, h("p", { class: ok ? "good" : "bad" }, line));
+  const back = () => { toast.classList.remove("shown"); act(undo.name, undo.body); };
+  put(toast, h("p", { class: ok ? "good" : "bad" }, line, ok && undo && button("Undo", back, { class: "small" })));
   toast.classList.add("shown");
   clearTimeout(hiding);
-  hiding = setTimeout(() => toast.classList.remove("shown"), 6000);
+  hiding = setTimeout(() => toast.classList.remove("shown"), undo ? 10_000 : 6000);
 }
 
-export async function act(name, body = {}, from = null) {
+// What could not be read is told in its place, with a way to try again. What is shown already stays.
+export function failed(room, problem, again) {
+  if (problem.status === 401) return;
+  if (room.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
+  put(room, empty(problem.message), h("div", { class: "row center" }, button("Try again", again, { class: "small" })));
+}
+
+// `undo`: what takes it back, offered with the sentence.
+export async function act(name, body = {}, from = null, undo = null) {
+  const held = from !== null && document.activeElement === from;
   if (from) from.disabled = true;
   try {
     const told = await post(`do/${name}`, body);
-    say(told.line, told.ok);
+    say(told.line, told.ok, undo);
     return told.ok;
   } catch (problem) {
     say(problem.message, false);
     return false;
   } finally {
     if (from) from.disabled = false;
+    if (held && from.isConnected && document.activeElement === document.body) from.focus({ preventScroll: true });
   }
 }
 

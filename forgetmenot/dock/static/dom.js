@@ -53,12 +53,23 @@ export const empty = (text) => h("p", { class: "empty" }, text);
 
 export const heading = (text, ...more) => h("div", { class: "heading" }, h("h2", {}, text), ...more);
 
-// Draw anew without taking the keyboard's place away: whoever had the focus has it again, found by data-key.
-export function redraw(node, ...children) {
+// Change what is below a node without taking the keyboard's place away: whoever had the focus has it again, found by
+// data-key.
+export function keeping(node, change) {
   const held = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  put(node, ...children);
+  change();
   if (held) node.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+}
+
+export function redraw(node, ...children) {
+  keeping(node, () => put(node, ...children));
   return node;
+}
+
+// For what happens often: not at once each time, but soon once.
+export function soon(call, wait = 1000) {
+  let due = 0;
+  return () => { due ||= setTimeout(() => { due = 0; call(); }, wait); };
 }
 
 // Panels are drawn again only when what they show has changed.

@@ -61,6 +61,7 @@ const handlers = {
     tell("gone", keys);
   },
   changed() { tell("changed"); },
+  erasing(data) { tell("erasing", data); },
 };
 
 export const disconnect = () => source?.close();

@@ -52,3 +52,10 @@ export const SECTIONS = {
 };
 export const section = (name) => SECTIONS[name] || name.replaceAll("_", " ");
 export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "brief", "past_episode", "episodes", "digest"]);
+
+export const STATUS = { sent: "said", shadow: "thought", silent: "kept quiet", dropped: "not sent", sending: "sending", refused: "refused by Twitch", unknown: "not sure it arrived" };
+export const TRIGGERS = { mention: "spoken to", "follow-up": "going on talking", reply: "answered to", returner: "back after a long time", raid: "a raid" };
+// An action's parameters in a few words; what is empty is not told.
+export const params = (one) => Object.entries(one.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)
+  .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? `“${value}”` : `${name.replaceAll("_", " ")} ${value}`)).join(", ");
+export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toFixed(1)}M`);

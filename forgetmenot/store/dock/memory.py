@@ -120,6 +120,16 @@ async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
     return total, [notes.from_row(row) for row in rows]
 
 
+async def note(db: Database, note_id: int) -> Note | None:
+    """One of them, if it may be shown."""
+    row = await db.row(
+        f"{_NOTE} FROM semantic_notes n LEFT JOIN viewers v ON v.id = n.subject_id"
+        " WHERE n.id = ? AND v.banned_at IS NULL",
+        (note_id,),
+    )
+    return notes.from_row(row) if row else None
+
+
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(

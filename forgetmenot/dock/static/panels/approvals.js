@@ -1,7 +1,7 @@
 import { h, redraw, button, chip, empty, changedOnly } from "../dom.js";
 import { get } from "../api.js";
-import { act, say } from "../ask.js";
-import { ago, left, clock } from "../words.js";
+import { act, failed } from "../ask.js";
+import { ago, left, clock, params } from "../words.js";
 
 export function open(room) {
   const waiting = h("section", { "aria-label": "Waiting for you" });
@@ -16,7 +16,7 @@ export function open(room) {
       drawWaiting(told.waiting);
       drawLog(told.log);
     } catch (problem) {
-      say(problem.message, false);
+      failed(waiting, problem, refresh);
     }
   }
 
@@ -35,7 +35,6 @@ export function open(room) {
   };
 }
 
-const params = (one) => Object.entries(one.params).filter(([name]) => name !== "target").map(([name, value]) => `${name} ${value}`).join(", ");
 const title = (one) => `${one.name.replaceAll("_", " ")}${one.target ? ` ${one.target}` : ""}`;
 
 function card(one, refresh) {
@@ -45,7 +44,7 @@ function card(one, refresh) {
     h("div", { class: "row" }, h("h3", {}, title(one)), chip(`class ${one.class}`, "warn"), h("span", { class: "countdown", data: { until: one.expires_at, whole: one.expires_at - one.at } }, left(one.expires_at))),
     h("div", { class: "gauge" }, h("i", {})),
     params(one) && h("p", {}, params(one)),
-    h("p", { class: "meta" }, one.asked_by ? `${one.asked_by} asked for it. ` : "", `The rule “${one.rule}” asks a person: ${one.reason}`),
+    h("p", { class: "meta" }, one.asked_by ? `${one.asked_by} asked for it. ` : "It proposed that by itself. ", `${one.reason} (rule ${one.rule})`),
     h("div", { class: "row pair" },
       button("Approve", (event) => go("approve", event), { class: "primary", data: { key: `yes${one.id}` } }),
       button("Deny", (event) => go("deny", event), { data: { key: `no${one.id}` } })),
@@ -55,9 +54,9 @@ function card(one, refresh) {
 function done(one, refresh) {
   return h(
     "div", { class: `item action ${one.status}` },
-    h("p", {}, chip(one.status, one.status), " ", h("b", {}, title(one)), params(one) && ` ${params(one)}`),
+    h("p", {}, chip(one.status, one.status), " ", h("b", {}, title(one)), params(one) && `, ${params(one)}`),
     h("div", { class: "row" },
-      h("span", { class: "meta" }, [`rule “${one.rule}”: ${one.reason}`, one.decided_by && `decided by ${one.decided_by}`, one.detail].filter(Boolean).join(" · ")),
+      h("span", { class: "meta" }, [`${one.reason} (rule ${one.rule})`, one.decided_by && `decided by ${one.decided_by}`, one.detail].filter(Boolean).join(" · ")),
       one.undoable && button("Undo", async (event) => { await act("undo", { id: one.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `undo${one.id}` } }),
       h("time", { class: "meta" }, ago(one.at))),
   );

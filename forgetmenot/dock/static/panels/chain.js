@@ -1,9 +1,10 @@
 // Where a note comes from, as a picture: stream → episode → note → replies that used it; and the same as a list below.
 
-import { h, s, put, button, chip, empty, heading } from "../dom.js";
+import { h, s, put, redraw, button, changedOnly, chip, empty, soon } from "../dom.js";
 import { get } from "../api.js";
-import { act } from "../ask.js";
+import { act, failed } from "../ask.js";
 import { ago, date, hour } from "../words.js";
+import { noteCard } from "./note.js";
 import { why } from "./why.js";
 
 const LAYERS = ["Streams", "Episodes", "Note", "Replies"];
@@ -19,28 +20,33 @@ export function openChain(room, id) {
 
   function drawPicture() {
     width = picture.clientWidth || 280;
-    put(picture, draw(told, width));
+    put(picture, drawn(told, width));
   }
 
   async function refresh() {
+    const asked = encodeURIComponent(id);
     try {
-      told = await get(`chain/${encodeURIComponent(id)}`);
+      if (!room.querySelector("form")) show(...await Promise.all([get(`chain/${asked}`), get(`note/${asked}`)]));
     } catch (problem) {
-      return put(room, h("p", {}, h("a", { href: "#memory" }, "← Memory")), empty(problem.message));
+      if (problem.status === 404) put(room, h("p", {}, h("a", { href: "#memory" }, "← Memory")), empty(problem.message));
+      else failed(room, problem, refresh);
     }
-    const undoable = told.status === "superseded" || told.status === "retracted" || told.replaced.length > 0;
-    put(
+  }
+  const draw = changedOnly(([chain, note]) => {
+    told = chain;
+    redraw(
       room, h("a", { href: "#memory", class: "back" }, "← Memory"),
-      heading(`Note #${told.id}`, chip(told.status, told.status)),
-      h("p", { class: "fact" }, h("b", {}, told.who || told.scope.replace("_", " ")), ` ${told.fact}`),
-      undoable && h("div", { class: "row" }, button("Undo its last change", async (event) => { if (await act("restore", { id: told.id }, event.target)) refresh(); }, { class: "small" })),
+      h("h2", {}, `Note #${told.id}`, chip(told.status, told.status)),
+      noteCard(note, refresh, true),
+      told.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button("Undo its last change", async (event) => { if (await act("restore", { id: told.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
       picture, list(told),
     );
     drawPicture();
     watcher.observe(picture);
-  }
+  });
+  const show = (...both) => draw(both);
   refresh();
-  return { close: () => watcher.disconnect() };
+  return { close: () => watcher.disconnect(), changed: soon(refresh) };
 }
 
 function layers(told) {
@@ -52,7 +58,7 @@ function layers(told) {
   ];
 }
 
-function draw(told, wide) {
+function drawn(told, wide) {
   const all = layers(told).map((layer) => (layer.length > SHOWN ? [...layer.slice(0, SHOWN), { id: `more${layer[0].id}`, head: `${layer.length - SHOWN} more`, foot: "in the list below" }] : layer));
   const flat = wide >= 620;
   const places = flat ? across(all, wide) : down(all, wide);
@@ -117,11 +123,11 @@ function list(told) {
     h("h2", {}, "What it rests on"),
     told.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
       h("p", { class: "meta" }, `${one.stance}${one.speaker ? ` by ${one.speaker}` : ""} · episode ${one.episode} · ${date(one.at)}, ${hour(one.at)}`))),
-    (told.replaced.length > 0 || told.replaced_by) && h("h2", {}, "What it replaced"),
+    (told.replaced.length > 0 || told.replaced_by) && h("h2", {}, told.replaced_by ? "What replaced it" : "What it replaced"),
     told.replaced_by && h("p", {}, "Replaced by ", h("a", { href: `#memory/note/${told.replaced_by.id}` }, `#${told.replaced_by.id}`), ` ${told.replaced_by.fact}`),
     told.replaced.map((one) => h("p", {}, "Replaced ", h("a", { href: `#memory/note/${one.id}` }, `#${one.id}`), ` ${one.fact}`)),
     h("h2", {}, "Its history"),
-    h("ul", { class: "plain" }, told.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from || "new"} → ${one.to}, ${one.cause}`))),
+    h("ul", { class: "plain" }, told.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${one.from} → ` : ""}${one.to} (${one.cause})`))),
     h("h2", {}, "Where it was used"),
     told.replies.length ? h("div", { class: "row" }, told.replies.map((one) => button(`Reply ${one.id}, ${ago(one.at)}`, () => why(one.id), { class: "small" }))) : empty("In no reply that is still kept."),
   );

@@ -1,6 +1,6 @@
 import { h, redraw, chip, changedOnly } from "../dom.js";
 import { get } from "../api.js";
-import { say } from "../ask.js";
+import { failed } from "../ask.js";
 import { ago, count } from "../words.js";
 
 const STATES = { ok: ["good", "well"], off: ["", "off"], trouble: ["bad", "needs a look"] };
@@ -27,7 +27,7 @@ export function open(room) {
     try {
       draw(await get("health"));
     } catch (problem) {
-      say(problem.message, false);
+      failed(room, problem, refresh);
     }
   }
   refresh();

@@ -1,11 +1,11 @@
-import { h, put, redraw, button, chip, empty, heading } from "../dom.js";
+import { h, put, redraw, button, chip, changedOnly, empty, heading, soon } from "../dom.js";
 import { get } from "../api.js";
-import { act, say } from "../ask.js";
+import { act, failed, say } from "../ask.js";
 import { windowed } from "../list.js";
 import { ago, date, hour, many, span } from "../words.js";
 import { noteCard } from "./note.js";
 import { openChain } from "./chain.js";
-import { erase, exported } from "./rights.js";
+import { erase, exported, optOut } from "./rights.js";
 
 const TABS = { people: "People", channel: "Channel", streams: "Streams", notes: "All notes" };
 
@@ -31,7 +31,7 @@ const tell = (problem) => say(problem.message, false);
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
 function openPeople(room) {
-  const find = search("Find a person", "Find a person by any name they had", () => list.reload().catch(tell));
+  const find = search("Find a person", "Find a person by any name they had", () => list.reload());
   const list = windowed({
     label: "People", rowHeight: 58, nothing: "Nobody by that name.",
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
@@ -40,8 +40,8 @@ function openPeople(room) {
       h("span", { class: "meta" }, `${many(one.notes, "note")} · ${many(one.streams, "stream")} · seen ${ago(one.last_seen_at)}`)),
   });
   put(room, find, list.root);
-  list.reload().catch(tell);
-  return { close: list.close };
+  list.reload();
+  return { close: list.close, changed: soon(list.refresh) };
 }
 
 function openPerson(room, id) {
@@ -49,30 +49,32 @@ function openPerson(room, id) {
   const left = h("section", {});
   let status = "live";
   const list = windowed({
-    label: "Notes", rowHeight: 110, nothing: "Nothing is known. What they tell the bot or the chat becomes notes after a while.",
+    label: "Notes", rowHeight: 110, nothing: () => (status === "live" ? "Nothing is known. What they tell the bot or the chat becomes notes after a while." : "No note of theirs was replaced, taken back or ran out."),
     fetchPage: (offset, limit) => get("notes", { subject: id, status, offset, limit }), row: (one) => noteCard(one, refresh),
   });
   const past = button("Show history", () => {
     status = status === "live" ? "past" : "live";
     past.textContent = status === "live" ? "Show history" : "Show what stands";
-    list.reload().catch(tell);
+    list.reload();
   }, { class: "ghost small" });
+  const drawHead = changedOnly(drawPerson);
 
   async function refresh() {
     try {
       drawHead(await get(`person/${encodeURIComponent(id)}`));
-      await list.reload();
+      await list.refresh();
     } catch (problem) {
-      put(room, h("p", {}, h("a", { href: "#memory" }, "← People")), empty(problem.message));
+      if (problem.status === 404) put(room, h("p", {}, h("a", { href: "#memory" }, "← People")), empty(problem.message));
+      else failed(head, problem, refresh);
     }
   }
 
-  function drawHead(one) {
+  function drawPerson(one) {
     redraw(
       head, h("a", { href: "#memory", class: "back" }, "← People"),
       h("h2", {}, one.name, one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
       h("p", { class: "meta" }, `first seen ${date(one.first_seen_at)} · ${many(one.streams, "stream")} · ${many(one.notes, "note")} · seen ${ago(one.last_seen_at)}`),
-      h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }),
+      h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }), optOut(one, async (done) => { if (await done) refresh(); }),
         button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
     put(left, one.left_alone.length > 0 && [h("h3", {}, "Never brought up"), h("ul", { class: "plain" }, one.left_alone.map((row) =>
@@ -81,11 +83,11 @@ function openPerson(room, id) {
 
   put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, left);
   refresh();
-  return { close: list.close };
+  return { close: list.close, changed: soon(refresh) };
 }
 
-function adder(label, body, refresh) {
-  const field = h("input", { type: "text", maxlength: 200, placeholder: "plays drums in a band", "aria-label": label, required: true, minlength: 5 });
+function adder(label, body, refresh, example = "plays drums in a band") {
+  const field = h("input", { type: "text", maxlength: 200, placeholder: example, "aria-label": label, required: true, minlength: 5 });
   return h("form", {
     class: "adder",
     async onsubmit(event) {
@@ -98,20 +100,29 @@ function adder(label, body, refresh) {
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
 function openChannel(room) {
+  let status = "live";
   const list = windowed({
-    label: "Notes of the channel", rowHeight: 110, nothing: "Nothing about the channel yet.",
-    fetchPage: (offset, limit) => get("notes", { scope: "channel", offset, limit }), row: (one) => noteCard(one, refresh),
+    label: "Notes of the channel", rowHeight: 110, nothing: () => (status === "live" ? "Nothing about the channel yet." : "No note of the channel was replaced, taken back or ran out."),
+    fetchPage: (offset, limit) => get("notes", { scope: "channel", status, offset, limit }), row: (one) => noteCard(one, refresh),
   });
-  const alone = h("section", {});
+  const past = button("Show history", () => {
+    status = status === "live" ? "past" : "live";
+    past.textContent = status === "live" ? "Show history" : "Show what stands";
+    list.reload();
+  }, { class: "ghost small" });
+  const alone = h("ul", { class: "plain" });
+  const drawAlone = changedOnly((rows) => redraw(alone, rows.length ? rows.map((row) =>
+    h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } }))) : h("li", { class: "meta" }, "Nothing is left out.")));
   async function refresh() {
-    await list.reload().catch(tell);
-    const rows = (await get("left_alone")).filter((row) => !row.who);
-    put(alone, h("h2", {}, "Never bring up"), silence(refresh), rows.length > 0 && h("ul", { class: "plain" }, rows.map((row) =>
-      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small" })))));
+    await list.refresh();
+    const rows = await get("left_alone").catch(() => null);
+    if (rows) drawAlone(rows.filter((row) => !row.who));
   }
-  put(room, adder("Remember about the channel", {}, refresh), adder("A running bit", { key: "bit" }, refresh), h("h2", {}, "Channel notes and running bits"), list.root, alone);
-  refresh().catch(tell);
-  return { close: list.close };
+  put(room, adder("Remember about the channel", {}, refresh, "streams on Sundays at eight"), adder("A running bit", { key: "bit" }, refresh, "blame the ladder whenever somebody falls"),
+    heading("Channel notes and running bits", past), list.root,
+    h("h2", {}, "Never bring up"), silence(refresh), alone);
+  refresh();
+  return { close: list.close, changed: soon(refresh) };
 }
 
 function silence(refresh) {
@@ -120,7 +131,7 @@ function silence(refresh) {
     class: "adder",
     async onsubmit(event) {
       event.preventDefault();
-      if (await act("leave_alone", { text: field.value }, event.submitter)) refresh();
+      if (await act("leave_alone", { text: field.value }, event.submitter)) { field.value = ""; refresh(); }
     },
   }, h("div", { class: "row" }, field, h("button", { type: "submit" }, "Add")));
 }
@@ -128,34 +139,38 @@ function silence(refresh) {
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
 function openNotes(room) {
-  const find = search("Find a note", "Find a note by its words", () => list.reload().then(count).catch(tell));
-  const which = h("select", { "aria-label": "Which notes", onchange: () => list.reload().then(count).catch(tell) },
+  const reload = async () => count(await list.reload());
+  const find = search("Find a note", "Find by words", reload);
+  const which = h("select", { "aria-label": "Which notes", onchange: reload },
     h("option", { value: "live" }, "that stand"), h("option", { value: "past" }, "history"), h("option", { value: "" }, "all"));
   const total = h("p", { class: "meta" });
-  const count = (told) => put(total, many(told.total, "note"));
+  const count = (told) => told && put(total, many(told.total, "note"));
   const list = windowed({
     label: "Notes", rowHeight: 110, nothing: "No such note.",
-    fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (one) => noteCard(one, () => list.reload().catch(tell), true),
+    fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (one) => noteCard(one, () => list.refresh(), true),
   });
   put(room, h("div", { class: "row" }, find, which), total, list.root);
-  list.reload().then(count).catch(tell);
-  return { close: list.close };
+  reload();
+  return { close: list.close, changed: soon(async () => count(await list.refresh())) };
 }
 
 function openStreams(room) {
-  async function refresh() {
-    const rows = await get("streams");
-    put(room, rows.length ? h("ol", { class: "timeline" }, rows.map(stream)) : empty("No stream yet."));
-  }
-  refresh().catch(tell);
-  return {};
+  const opened = new Set();
+  const draw = changedOnly((rows) => redraw(room, rows.length ? h("ol", { class: "timeline" }, rows.map((one) => stream(one, opened))) : empty("No stream yet. The first line of chat begins one.")));
+  const refresh = () => get("streams").then(draw, (problem) => failed(room, problem, refresh));
+  refresh();
+  return { changed: soon(refresh, 3000) };
 }
 
-function stream(one) {
+function stream(one, opened) {
   const inner = h("div", {});
   const details = h(
-    "details", { ontoggle: async () => { if (details.open && !inner.firstChild) await episodes(one.id, inner).catch(tell); } },
-    h("summary", {}, many(one.episodes, "episode")), inner,
+    "details", { open: opened.has(one.id), ontoggle: async () => {
+      if (!details.open) return opened.delete(one.id);
+      opened.add(one.id);
+      if (!inner.firstChild) await episodes(one.id, inner).catch(tell);
+    } },
+    h("summary", { data: { key: `stream${one.id}` } }, many(one.episodes, "episode")), inner,
   );
   const lasted = one.ended_at ? span(one.ended_at - one.started_at) : "on now";
   return h(

@@ -9,7 +9,8 @@ const LIVE = new Set(["active", "stale"]);
 export function noteCard(one, refresh, named = false) {
   const live = LIVE.has(one.status);
   const card = h("div", { class: `item notecard ${one.status}`, data: { note: one.id } });
-  const go = async (name, body, event) => { if (await act(name, { id: one.id, ...body }, event.target)) refresh(); };
+  const go = async (name, body, event, undo = null) => { if (await act(name, { id: one.id, ...body }, event.target, undo)) refresh(); };
+  const tool = (text, call) => button(text, call, { class: "ghost small", data: { key: `${text}${one.id}` } });
   const meter = h("i", {});
   meter.style.width = `${one.confidence * 100}%`;
   const about = one.who || (one.scope === "viewer" ? "somebody" : one.scope === "channel" ? "the channel" : "running bit");
@@ -18,16 +19,16 @@ export function noteCard(one, refresh, named = false) {
   function show() {
     put(
       card,
-      h("p", { class: "fact" }, (named || one.scope === "running_bit") && h("b", {}, `${about} `), one.fact, one.pinned && chip("pinned", "good"), one.left_alone && chip("never brought up", "warn"), !live && chip(one.status)),
+      h("p", { class: "fact" }, (named || one.scope === "running_bit") && h("b", {}, `${about} `), one.fact, " ", one.pinned && chip("pinned", "good"), one.left_alone && chip("never brought up", "warn"), !live && chip(one.status)),
       h("p", { class: "meta" }, h("span", { class: "meter", title: `confidence ${one.confidence}` }, meter), `${sure(one.confidence)} · ${SOURCES[one.source]} · ${ago(one.confirmed_at)} · ${lifetime} · `,
         h("a", { href: `#memory/note/${one.id}` }, `#${one.id}, ${many(one.episodes, "episode")}`)),
       h("div", { class: "row tools" },
-        live && button("Edit", edit, { class: "ghost small" }),
-        live && button(one.pinned ? "Unpin" : "Pin", (event) => go("pin", { on: !one.pinned }, event), { class: "ghost small" }),
-        live && !one.left_alone && button("Never bring up", (event) => go("leave_alone", { viewer: one.subject, text: `#${one.id}` }, event), { class: "ghost small" }),
-        one.left_alone && button("Allow again", async (event) => { if (await act("allow_again", { id: one.left_alone }, event.target)) refresh(); }, { class: "ghost small" }),
-        live && button("Retract", (event) => go("retract", {}, event), { class: "ghost small" }),
-        !live && button("Undo", (event) => go("restore", {}, event), { class: "ghost small" })),
+        live && tool("Edit", edit),
+        live && tool(one.pinned ? "Unpin" : "Pin", (event) => go("pin", { on: !one.pinned }, event)),
+        live && !one.left_alone && tool("Never bring up", (event) => go("leave_alone", { viewer: one.subject, text: `#${one.id}` }, event)),
+        one.left_alone && tool("Allow again", async (event) => { if (await act("allow_again", { id: one.left_alone }, event.target)) refresh(); }),
+        live && tool("Retract", (event) => go("retract", {}, event, { name: "restore", body: { id: one.id } })),
+        !live && tool("Undo", (event) => go("restore", {}, event))),
     );
   }
 
@@ -37,9 +38,11 @@ export function noteCard(one, refresh, named = false) {
     put(card, h("form", {
       async onsubmit(event) {
         event.preventDefault();
-        if (await act("edit", { id: one.id, text: field.value }, event.submitter)) refresh();
+        if (!(await act("edit", { id: one.id, text: field.value }, event.submitter))) return;
+        show(); // nobody writes here any more: the list may change
+        refresh();
       },
-    }, field, h("p", { class: "meta" }, "The old wording stays in the history. Name people with @login."), h("div", { class: "row end" }, button("Cancel", show, { class: "ghost small" }), h("button", { type: "submit", class: "primary small" }, "Save"))));
+    }, field, h("p", { class: "meta" }, "The old wording stays in the history. Name people with @login."), h("div", { class: "row end" }, button("Cancel", () => { show(); card.querySelector("button")?.focus(); }, { class: "ghost small" }), h("button", { type: "submit", class: "primary small" }, "Save"))));
     field.focus();
   }
 

@@ -2,7 +2,7 @@ import { h, put, redraw, button, chip, changedOnly } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
 import { act, say } from "../ask.js";
-import { ago, clock, count, hour, many, span } from "../words.js";
+import { STATUS, TRIGGERS, ago, clock, count, hour, many, short, span } from "../words.js";
 import { bar, sections, why } from "./why.js";
 
 const SHOWN = 120;
@@ -34,7 +34,7 @@ export function open(room) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.classList.toggle("quiet", wanted.length === 0);
+    feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of what is chosen yet." : "Nothing yet. As soon as somebody speaks, it is here.";
   }
 
   function drawFilters() {
@@ -69,11 +69,11 @@ function drawCards(node, told) {
     Object.keys(MODES).map((one) => h("option", { value: one, selected: one === told.mode }, one)));
   redraw(
     node,
-    card("Stream", told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good" : ""),
+    card("Stream", told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good wide" : "wide"),
     card("Mode", mode, MODES[told.mode]),
     card("Chat", `${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty"),
     card("Model", told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad"),
-    card("Last 24 hours", `${count(spent.input + spent.output)} tokens`, `${many(spent.calls, "call")}, ${share} % cached`),
+    card("Spent in 24 hours", spent.cost || `${short(spent.input + spent.output)} tokens`, `${spent.cost ? `${short(spent.input + spent.output)} tokens, ` : ""}${many(spent.calls, "call")}, ${share} % cached`),
     told.waiting > 0 && h("a", { class: "card warn", href: "#approvals" }, h("div", { class: "meta" }, "Waiting for you"), h("div", { class: "value" }, told.waiting), h("div", { class: "meta" }, "approve or deny")),
   );
 }
@@ -106,9 +106,9 @@ function tried(told) {
   return h(
     "div", { class: "item reply" },
     h("p", { class: "text" }, told.text || "It would say nothing."),
-    told.proposal && h("p", { class: "decision" }, `It would propose ${told.proposal.name}: ${told.proposal.verdict} by the rule ${told.proposal.rule}. ${told.proposal.reason}`),
+    told.proposal && h("p", { class: "decision" }, `It would propose ${told.proposal.name.replaceAll("_", " ")}: ${told.proposal.verdict}. ${told.proposal.reason} (rule ${told.proposal.rule})`),
     told.recalled.length > 0 && h("ul", { class: "recalled" }, told.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
-    bar(told.sections, told.usage, told.budget),
+    bar(told.sections, told.usage, told.budget, told.cost),
     h("details", { class: "part" }, h("summary", {}, "The prompt's sections"), sections(told.sections)),
     h("p", { class: "meta" }, `${told.model}, ${count(told.latency_ms)} ms. Nothing was said or done.`),
   );
@@ -130,10 +130,8 @@ function line(item) {
     h("p", {}, h("b", {}, item.who), BADGES[item.role] && chip(BADGES[item.role]), " ", item.text), when(item));
 }
 
-const STATUS = { sent: "said", shadow: "thought", silent: "kept quiet", dropped: "not sent", sending: "sending", refused: "refused by Twitch", unknown: "not sure it arrived" };
-
 function reply(item) {
-  const meta = [item.who && `to ${item.who}`, item.trigger, item.tokens && `${count(item.tokens)} tokens`, item.latency_ms && `${count(item.latency_ms)} ms`];
+  const meta = [item.who && `to ${item.who}`, TRIGGERS[item.trigger] || item.trigger, item.tokens && `${count(item.tokens)} tokens`, item.latency_ms && `${count(item.latency_ms)} ms`];
   return h(
     "div", { class: `item reply ${item.status}` },
     h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "nothing to say")),
@@ -144,8 +142,8 @@ function reply(item) {
 
 function action(item) {
   return h("div", { class: `item action ${item.status}` },
-    h("p", {}, chip(item.status, item.status), ` ${item.name}${item.target ? ` → ${item.target}` : ""}`),
-    h("div", { class: "row" }, h("span", { class: "meta" }, `${item.verdict} by the rule “${item.rule}”: ${item.reason}`), when(item)));
+    h("p", {}, chip(item.status, item.status), ` ${item.name.replaceAll("_", " ")}${item.target ? ` → ${item.target}` : ""}`),
+    h("div", { class: "row" }, h("span", { class: "meta" }, `${item.reason} (rule ${item.rule})`), when(item)));
 }
 
 function episode(item) {

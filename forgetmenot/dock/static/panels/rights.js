@@ -1,7 +1,8 @@
-import { h, put, button, chip } from "../dom.js";
+import { h, put, redraw, button, chip, soon } from "../dom.js";
 import { get, download } from "../api.js";
-import { act, confirmed, say } from "../ask.js";
+import { act, confirmed, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
+import { listen } from "../live.js";
 import { ago, many } from "../words.js";
 
 export async function erase(person, from) {
@@ -10,8 +11,31 @@ export async function erase(person, from) {
     title: `Erase ${person.name}?`, yes: "Erase for good", type: name,
     text: "Their notes, lines, names and every mention of them go from the memory, the log and the free space of the file. It cannot be undone.",
   });
-  return sure && act("erase", { viewer: person.id }, from);
+  return sure && erasing(person, from);
 }
+
+const STEPS = { hiding: "Hiding them.", "rebuilding the file": "Building the file anew, so that no deleted byte stays in it.", "log files": "Cleaning the log files.", done: "Done." };
+
+// In a memory of years it takes some seconds: how far it is comes by the stream of events.
+async function erasing(person, from) {
+  const gauge = h("progress", { max: 1, value: 0, "aria-label": "How far it is" });
+  const step = h("p", { class: "meta", role: "status" }, STEPS.hiding);
+  const dialog = sheet(`Erasing ${person.name}`, gauge, step);
+  const stop = listen((what, told) => {
+    if (what !== "erasing" || told.viewer !== person.id) return;
+    gauge.value = told.share;
+    put(step, STEPS[told.what] || "Taking them out of what others said, summaries and replies.");
+  });
+  try {
+    return await act("erase", { viewer: person.id }, from);
+  } finally {
+    stop();
+    dialog.close();
+  }
+}
+
+export const optOut = (person, then) =>
+  button(person.opted_out ? "Let in again" : "Opt out", (event) => then(act("opt_out", { viewer: person.id, on: !person.opted_out }, event.target)), { class: "small", data: { key: `optout${person.id}` } });
 
 export async function exported(person) {
   try {
@@ -22,36 +46,32 @@ export async function exported(person) {
 }
 
 export function open(room) {
-  const find = h("input", { type: "search", id: "rights-find", placeholder: "A name, old or new", maxlength: 50, oninput: soon });
+  const find = h("input", { type: "search", id: "rights-find", placeholder: "A name, old or new", maxlength: 50, oninput: typed });
   const list = windowed({
     label: "People", rowHeight: 92, nothing: "Nobody is called that.",
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }), row,
   });
   const out = h("section", {});
   let timer = 0;
-  function soon() {
+  function typed() {
     clearTimeout(timer);
-    timer = setTimeout(refresh, 200);
+    timer = setTimeout(() => list.reload(), 200);
   }
-  async function refresh() {
-    try {
-      await list.reload();
-      const told = await get("people", { only: "opted_out", limit: 200 });
-      put(out, told.total > 0 && [h("h2", {}, "Opted out"), told.rows.map(row)]);
-    } catch (problem) {
-      say(problem.message, false);
-    }
+  async function optedOut() {
+    const told = await get("people", { only: "opted_out", limit: 200 }).catch(() => null);
+    if (told) redraw(out, told.total > 0 && [h("h2", {}, "Opted out"), told.rows.map(row)]);
   }
+  const refresh = () => Promise.all([list.refresh(), optedOut()]);
   function row(person) {
     const then = async (done) => { if (await done) refresh(); };
     return h(
       "div", { class: "item person" },
-      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), person.opted_out && chip("opted out", "warn"), person.erasing && chip("being erased", "warn"),
+      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), person.opted_out && chip("opted out", "warn"), person.role !== "viewer" && chip(person.role), person.erasing && chip("being erased", "warn"),
         h("span", { class: "meta" }, ` ${many(person.notes, "note")} · seen ${ago(person.last_seen_at)}`)),
       h("div", { class: "row" },
-        button("Export", () => exported(person), { class: "small" }),
-        button(person.opted_out ? "Let in again" : "Opt out", (event) => then(act("opt_out", { viewer: person.id, on: !person.opted_out }, event.target)), { class: "small" }),
-        button("Erase", (event) => then(erase(person, event.target)), { class: "small danger" })),
+        button("Export", () => exported(person), { class: "small", data: { key: `export${person.id}` } }),
+        optOut(person, then),
+        button("Erase", (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
     );
   }
   put(
@@ -60,5 +80,5 @@ export function open(room) {
     h("label", { class: "field", for: "rights-find" }, "Whom is it about?", find), list.root, out,
   );
   refresh();
-  return { close: list.close };
+  return { close: list.close, changed: soon(refresh) };
 }

@@ -3,9 +3,9 @@
 import { h, chip } from "../dom.js";
 import { get } from "../api.js";
 import { sheet, say } from "../ask.js";
-import { count, section, MEMORY, date, hour } from "../words.js";
+import { count, section, MEMORY, STATUS, TRIGGERS, date, hour } from "../words.js";
 
-export function bar(sections, usage, budget) {
+export function bar(sections, usage, budget, cost = "") {
   const total = sections.reduce((sum, one) => sum + one.tokens, 0) || 1;
   const parts = sections.filter((one) => one.tokens > 0).map((one, place) => {
     const part = h("i", { class: `tone${place % 6} ${MEMORY.has(one.name) ? "remembered" : ""}`, title: `${section(one.name)}: ${one.tokens} tokens` });
@@ -22,7 +22,7 @@ export function bar(sections, usage, budget) {
     h("div", { class: "bar", role: "img", "aria-label": sections.map((one) => `${section(one.name)} ${one.tokens}`).join(", ") }, parts),
     h("div", { class: "bar thin", role: "img", "aria-label": `${Math.round(cached * 100)} % cached` }, inner),
     h("p", { class: "meta" }, `${count(usage.estimated || total)}${shedding} tokens`,
-      usage.billed ? ` · ${count(usage.billed)} billed` : "", ` · ${Math.round(cached * 100)} % from the cache`),
+      usage.billed ? ` · ${count(usage.billed)} billed` : "", ` · ${Math.round(cached * 100)} % from the cache`, cost ? ` · ${cost}` : ""),
   );
 }
 
@@ -39,12 +39,19 @@ export function sections(list) {
   return list.map((one) =>
     h(
       "details", { class: MEMORY.has(one.name) ? "part remembered" : "part", open: MEMORY.has(one.name) && (one.rows || []).length > 0 },
-      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${count(one.tokens)} tokens`),
+      h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${count(one.tokens)} tokens `),
         one.dropped > 0 && chip(`${one.dropped} left out`, "warn")),
       (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, "The same for every reply, or without rows."),
     ),
   );
 }
+
+// The ladder's steps (prompt/ladder) as people say them.
+const SHED = {
+  "1 episodes": "recent episodes", "2 lore past 5": "notes about them past five", "3 channel notes past 3": "the week and channel notes past three",
+  "4 chat past 12": "chat past 12 lines", "5 lore past 2": "notes about them past two", "6 chat past 8": "chat past 8 lines", "7 chat past 5": "chat past 5 lines",
+  rest: "nearly everything else",
+};
 
 export async function why(id) {
   let told;
@@ -55,13 +62,13 @@ export async function why(id) {
   }
   const dialog = sheet(
     `Why reply ${told.id}?`,
-    h("p", { class: "meta" }, `${date(told.at)}, ${hour(told.at)} · ${told.mode} mode · ${told.trigger}`),
+    h("p", { class: "meta" }, `${date(told.at)}, ${hour(told.at)} · in ${told.mode} mode · ${TRIGGERS[told.trigger] || told.trigger}`),
     h("blockquote", { class: "asked" }, h("b", {}, told.who), " ", told.asked),
     h("blockquote", { class: "said" }, told.text || "It said nothing."),
-    h("p", {}, chip(told.status, told.status), told.detail && ` ${told.detail}`),
+    h("p", {}, chip(STATUS[told.status] || told.status, told.status), told.detail && ` ${told.detail}`),
     told.actions.map((line) => h("p", { class: "decision" }, line)),
-    told.sections.length > 0 && [h("h3", {}, "What the model was shown"), bar(told.sections, told.usage, told.budget)],
-    told.shed.length > 0 && h("p", { class: "meta" }, `To stay within the budget it left out: ${told.shed.join(", ")}.`),
+    told.sections.length > 0 && [h("h3", {}, "What the model was shown"), bar(told.sections, told.usage, told.budget, told.cost)],
+    told.shed.length > 0 && h("p", { class: "meta" }, `To stay within the budget it left out: ${[...new Set(told.shed)].map((one) => SHED[one] || one).join(", ")}.`),
     sections(told.sections),
     told.filters.length > 0 && h("p", { class: "meta" }, `Changed on the way by: ${told.filters.join(", ")}.`),
     h("p", { class: "meta" }, told.model ? `${told.model}, ${count(told.latency_ms)} ms, ${count(told.usage.output)} tokens out` : "No model answered."),
