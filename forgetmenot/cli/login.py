@@ -1,6 +1,7 @@
 """`forgetmenot login` and `forgetmenot logout`: one code to type, and the bot has its account."""
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
         say("The settings switch nothing on that needs the broadcaster's account. There is nothing to do.")
         return 0
     code = await begin_device_login(settings, scopes)
-    _show(code, scopes)
+    _show(code, scopes, _whose(settings, account))
     _open(code.address, wanted=open_browser)
     countdown = asyncio.create_task(_count_down(code.expires_in))
     try:
@@ -96,8 +97,22 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     return 0
 
 
-def _show(code: "DeviceCode", scopes: tuple[str, ...]) -> None:
-    say("Sign in at Twitch with the account that the bot is to use:")
+def _whose(settings: "Settings", account: "Account") -> str:
+    from forgetmenot.twitch.tokens import Account
+
+    if account is Account.BROADCASTER:
+        name, whose = _channel(settings), "the streamer's account"
+    else:
+        name, whose = settings.twitch.bot_login.lower(), "the account that the bot is to use"
+    return f"{whose} ({name})" if name else whose
+
+
+def _channel(settings: "Settings") -> str:
+    return settings.twitch.channel.lower().lstrip("#")
+
+
+def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
+    say(f"Sign in at Twitch with {whose}; mind whom your browser is signed in as:")
     say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
     _show_qr(code.address)
     say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
@@ -122,18 +137,27 @@ def qr_code(text: str) -> str:
 def _open(address: str, *, wanted: bool) -> None:
     import webbrowser
 
-    if wanted and sys.stderr.isatty() and address.startswith("https://"):
-        try:
-            webbrowser.open(address)
-        except (webbrowser.Error, OSError):
-            say("The browser could not be opened. Open the address by hand.")
+    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and _has_desktop()):
+        return
+    try:
+        opened = webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        say("The browser could not be opened. Open the address by hand.")
+
+
+def _has_desktop() -> bool:
+    """Whether a browser would come in a window; one for the terminal would take the terminal over."""
+    windows = sys.platform in ("win32", "darwin")
+    return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 async def _count_down(seconds: int) -> None:
     import asyncio
 
     if not sys.stderr.isatty():
-        say(f"Waiting up to {seconds // 60} minutes …")
+        say(f"Waiting up to {seconds // 60} minutes.")
         return
     for left in range(seconds, 0, -1):
         print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
@@ -159,11 +183,13 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
     from forgetmenot.twitch.tokens import Account
 
     say(f"\nLogged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
-    say(f"Rights: {', '.join(token.scopes) or 'not told yet'}.")
+    say(f"Rights: {', '.join(sorted(token.scopes)) or 'not told yet'}.")
     say(f"The log-in is kept in {store.place(account)}.")
-    channel = settings.twitch.channel.lower().lstrip("#")
+    channel, bot = _channel(settings), settings.twitch.bot_login.lower()
     if account is Account.BROADCASTER and token.login and channel and token.login != channel:
         say(f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights.")
+    if account is Account.BOT and token.login and bot and token.login != bot:
+        say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
         say(missing)

@@ -4,6 +4,7 @@ import asyncio
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from forgetmenot.cli import login as command
@@ -65,6 +66,43 @@ async def test_the_wrong_account_for_the_streamer_is_said(tmp_path: Path, capsys
         signing_in = command.sign_in(settings_for(sim), Account.BROADCASTER, store, open_browser=False)
         await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
     assert re.search(r"Note: the channel in the settings is demo", capsys.readouterr().err)
+
+
+async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The streamer's browser is signed in as the streamer: the code is easily typed for the wrong account."""
+    store = TokenStore(tmp_path, use_keyring=False)
+    for account, login in ((Account.BOT, "demo"), (Account.BROADCASTER, "demo"), (Account.BOT, "keeper")):
+        async with TwitchSim() as sim:
+            sim.oauth.interval = 0
+            twitch = msgspec.structs.replace(settings_for(sim).twitch, bot_login="Keeper")
+            signing_in = command.sign_in(Settings(twitch=twitch), account, store, open_browser=False)
+            await asyncio.gather(signing_in, approve_when_asked(sim, login))
+        shown = capsys.readouterr().err
+        wanted = "the account that the bot is to use (keeper)" if account is Account.BOT else "the streamer's account"
+        assert wanted in shown
+        wrong = (account, login) == (Account.BOT, "demo")
+        assert ("Note: the bot's account in the settings is keeper" in shown) == wrong
+
+
+@pytest.mark.parametrize(
+    ("system", "display", "opened"),
+    [("linux", "", False), ("linux", ":0", True), ("win32", "", True), ("darwin", "", True)],
+)
+def test_a_browser_is_opened_on_a_desktop_only(
+    monkeypatch: pytest.MonkeyPatch, system: str, display: str, opened: bool
+) -> None:
+    """On a server the only browser may be one for the terminal, which would take it over."""
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    command._open("https://www.twitch.tv/activate", wanted=True)
+    command._open("https://www.twitch.tv/activate", wanted=False)
+    assert bool(asked) is opened
 
 
 async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tmp_path: Path) -> None:
