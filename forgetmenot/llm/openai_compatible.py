@@ -85,7 +85,9 @@ class OpenAICompatible:
             if self._session is None:
                 self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S))
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            async with self._session.post(self._url, json=self._body(request, form), headers=headers) as response:
+            told = self._body(request, form)  # to this address and no other: redirects are not followed
+            sending = self._session.post(self._url, json=told, headers=headers, allow_redirects=False)
+            async with sending as response:
                 raw = await _body_of(response)
                 if response.status != 200:
                     self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)

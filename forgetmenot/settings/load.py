@@ -145,6 +145,11 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         ("twitch", "id_url", twitch.id_url, ("https", "http")),
         ("model", "base_url", settings.model.base_url, ("http", "https")),
     ):
+        if re.search(r"[@?#]", address):  # it is shown in errors, in the dock, in the log: nothing secret stands in it
+            raise SettingsError(
+                f"{source}: table [{table}], key `{key}`: an address without user, password or ? is needed here. "
+                "A model's key belongs into the environment variable that `api_key_env` in [model] names."
+            )
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
             known = " or ".join(f"{kind}://" for kind in kinds)
             raise SettingsError(

@@ -82,6 +82,17 @@ async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, mo
             await model.generate(PLAIN)
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_server_that_points_elsewhere_is_not_followed(
+    sim: SimOpenAI, model: OpenAICompatible, status: int
+) -> None:
+    async with SimOpenAI() as elsewhere:
+        sim.fail(raw("", status, {"Location": f"{elsewhere.url}/chat/completions"}))
+        with pytest.raises(ModelError):
+            await model.generate(PLAIN)
+        assert elsewhere.seen == []
+
+
 async def test_a_server_that_never_writes_json_is_told_of(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.answers("Sure!", "Sure!", "Sure!")
     with pytest.raises(ModelUnavailable, match="does not answer in JSON"):

@@ -71,6 +71,12 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
         ("[reply]\nspontaneous_gap_s = -1", "[reply], key `spontaneous_gap_s`"),
         ("[model]\nreply_timeout_s = inf", "[model], key `reply_timeout_s`"),
+        (
+            '[model]\nbase_url = "http://me:pa55word@box/v1"',
+            "[model], key `base_url`: an address without user, password",
+        ),
+        ('[model]\nbase_url = "https://box/v1?key=pa55word"', "[model], key `base_url`: an address without user"),
+        ('[twitch]\nirc_url = "ftp://me:pa55word@box"', "[twitch], key `irc_url`: an address without user"),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],
@@ -80,6 +86,7 @@ def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> No
         parse_settings(toml, "config.toml")
     assert "config.toml" in str(caught.value)
     assert words in str(caught.value)
+    assert "pa55word" not in str(caught.value)
 
 
 def test_a_missing_file_says_what_to_copy(tmp_path: Path) -> None:
