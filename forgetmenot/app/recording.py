@@ -18,8 +18,9 @@ from forgetmenot.clock import parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.text.mentions import defang, is_id
-from forgetmenot.twitch.irc import Other as OtherLine
-from forgetmenot.twitch.irc import Ping, Pong, Reconnect, Unparsed, Welcome, parse, safe_text, understand
+from forgetmenot.twitch.chat_lines import Other as OtherLine
+from forgetmenot.twitch.chat_lines import Ping, Pong, Reconnect, Unparsed, Welcome, safe_text, understand
+from forgetmenot.twitch.irc import parse
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3

@@ -1,6 +1,6 @@
 """The room's modes as Twitch last told them, so that the bot leaves alone what somebody else has switched on."""
 
-from forgetmenot.twitch.irc import RoomState
+from forgetmenot.twitch.chat_lines import RoomState
 
 
 class Room:

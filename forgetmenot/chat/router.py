@@ -22,7 +22,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
 from forgetmenot.text.commands import is_command
-from forgetmenot.twitch.irc import ChannelNotice, Other, OtherRoom, RoomState, Unparsed
+from forgetmenot.twitch.chat_lines import ChannelNotice, Other, OtherRoom, RoomState, Unparsed
 
 Command = Callable[[ChatEvent], Awaitable[str | None]]
 Heard = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | Other

@@ -23,7 +23,7 @@ from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.irc import (
+from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
     Other,
     OtherRoom,
@@ -35,9 +35,9 @@ from forgetmenot.twitch.irc import (
     Understood,
     Unparsed,
     Welcome,
-    parse,
     understand,
 )
+from forgetmenot.twitch.irc import parse
 from forgetmenot.twitch.translate import LOGIN_AGAIN, translated
 from forgetmenot.twitch.wire import Wire, open_wire
 

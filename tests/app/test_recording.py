@@ -10,7 +10,7 @@ from forgetmenot.app.recording import FORMATS, read_recording
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import InputError
 from forgetmenot.text.mentions import is_id
-from forgetmenot.twitch.irc import Unparsed
+from forgetmenot.twitch.chat_lines import Unparsed
 
 CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
 

@@ -14,7 +14,7 @@ from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database
-from forgetmenot.twitch.irc import Other, OtherRoom, Unparsed
+from forgetmenot.twitch.chat_lines import Other, OtherRoom, Unparsed
 
 START = 1_700_000_000_000
 WORDS = ("what a jump", "that boss again", "I like this level", "the music here is great", "first try")

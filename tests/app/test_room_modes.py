@@ -16,8 +16,8 @@ from forgetmenot.llm.build import Models
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import Status
+from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.helix import ChannelState
-from forgetmenot.twitch.irc import RoomState
 from tests.stage import ScriptedModel
 
 SLOW, FAST = RoomState("1", slow_s=30), RoomState("1", slow_s=0)

@@ -2,7 +2,7 @@
 
 from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.chat.room import Room
-from forgetmenot.twitch.irc import RoomState
+from forgetmenot.twitch.chat_lines import RoomState
 
 
 def test_a_mode_that_was_told_holds_until_it_is_told_to_be_off() -> None:

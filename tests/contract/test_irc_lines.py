@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
-from forgetmenot.twitch.irc import (
+from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
     Other,
     OtherRoom,
@@ -15,9 +15,9 @@ from forgetmenot.twitch.irc import (
     Understood,
     Unparsed,
     Welcome,
-    parse,
     understand,
 )
+from forgetmenot.twitch.irc import parse
 
 BASE = "id=m1;room-id=7;user-id=42;display-name=Alice;tmi-sent-ts=1700000000000"
 ALICE = ":alice!alice@alice.tmi.twitch.tv PRIVMSG #den"

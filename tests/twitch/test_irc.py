@@ -6,21 +6,22 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.twitch import irc
-from forgetmenot.twitch.irc import Unparsed, parse, understand
+from forgetmenot.twitch import chat_lines
+from forgetmenot.twitch.chat_lines import Unparsed, understand
+from forgetmenot.twitch.irc import parse, unescape
 
 KINDS = (
     ChatEvent,
     Redaction,
-    irc.RoomState,
-    irc.ChannelNotice,
-    irc.Ping,
-    irc.Pong,
-    irc.Reconnect,
-    irc.Welcome,
-    irc.OtherRoom,
-    irc.Unparsed,
-    irc.Other,
+    chat_lines.RoomState,
+    chat_lines.ChannelNotice,
+    chat_lines.Ping,
+    chat_lines.Pong,
+    chat_lines.Reconnect,
+    chat_lines.Welcome,
+    chat_lines.OtherRoom,
+    chat_lines.Unparsed,
+    chat_lines.Other,
 )
 keys = st.sampled_from(
     [
@@ -78,15 +79,15 @@ def nearly_lines(draw: st.DrawFn) -> str:
 @given(line=st.one_of(st.text(max_size=200), nearly_lines()), room=st.sampled_from(["den", None]))
 @settings(max_examples=200, deadline=None)
 def test_any_line_is_exactly_one_thing(line: str, room: str | None) -> None:
-    found = irc.understand(irc.parse(line), room, 5)
+    found = understand(parse(line), room, 5)
     assert sum(isinstance(found, kind) for kind in KINDS) == 1
-    assert irc.understand(irc.parse(line), room, 5) == found
+    assert understand(parse(line), room, 5) == found
 
 
 @given(line=nearly_lines())
 @settings(max_examples=100, deadline=None)
 def test_an_event_always_has_an_id_a_person_and_a_time(line: str) -> None:
-    found = irc.understand(irc.parse(line), None, 5)
+    found = understand(parse(line), None, 5)
     if isinstance(found, ChatEvent):
         assert found.id
         assert found.user_id
@@ -97,14 +98,14 @@ def test_an_event_always_has_an_id_a_person_and_a_time(line: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_unescaping_undoes_escaping(value: str) -> None:
     escaped = value.replace("\\", "\\\\").replace(";", "\\:").replace(" ", "\\s").replace("\r", "\\r")
-    assert irc.unescape(escaped.replace("\n", "\\n")) == value
+    assert unescape(escaped.replace("\n", "\\n")) == value
 
 
 def test_a_monstrous_line_takes_no_time() -> None:
     """Reading is linear: a quadratic reader would need minutes for these."""
     for piece in (";", "\\", " ", ":", "@", "=", " :", "a=b;"):
         line = "@" + piece * 200_000 + " :a!a@a PRIVMSG #den :" + piece * 200_000
-        assert irc.understand(irc.parse(line), "den", 5) is not None
+        assert understand(parse(line), "den", 5) is not None
 
 
 @pytest.mark.parametrize("bad", ["12 34", "1<2", "é", "x" * 65, "1\\s2", "@1"])

@@ -1,0 +1,287 @@
+"""What a line of Twitch chat is, once twitch/irc has taken it apart. Pure, and takes anything.
+
+No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, a
+notice, part of the protocol (`Ping`, `Reconnect`, `Welcome`), said in another room (`OtherRoom`), something of no
+interest (`Other`), or not to be understood (`Unparsed`).
+
+What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
+person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
+be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut at a word. A `<@42>` that somebody
+typed is no mention: it leaves here as `(@42>`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TypeAlias
+
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
+from forgetmenot.text.cut import cut
+from forgetmenot.text.mentions import defang, is_id
+from forgetmenot.twitch.irc import IrcLine
+
+MADE_ID = "made-"
+"""Begins the id of a line that had none."""
+MOST_CHARACTERS = 500
+"""Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
+PROVISIONAL = "login:"
+"""Begins the user id of somebody whose Twitch id was not on the line."""
+
+_ME = "\x01ACTION "
+_NOTICE_KINDS = {
+    "announcement": EventKind.ANNOUNCEMENT,
+    "raid": EventKind.RAID,
+    **dict.fromkeys(("sub", "resub", "primepaidupgrade", "giftpaidupgrade", "anongiftpaidupgrade"), EventKind.SUB),
+    **dict.fromkeys(
+        (
+            "subgift",
+            "anonsubgift",
+            "submysterygift",
+            "anonsubmysterygift",
+            "communitypayforward",
+            "standardpayforward",
+            "rewardgift",
+        ),
+        EventKind.GIFT,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """The server asks whether we are there; the answer repeats `token`."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The server answered our own question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnect:
+    """The server is about to hang up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """The log-in was taken; `nick` is who we are."""
+
+    nick: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoomState:
+    """The room's settings; a field that the line did not mention is None. `followers_min` is -1 when it is off."""
+
+    room_id: str
+    emote_only: bool | None = None
+    followers_min: int | None = None
+    slow_s: int | None = None
+    subs_only: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelNotice:
+    """A sentence of Twitch's own, with its machine-readable `id` (empty before the log-in)."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRoom:
+    """Said in another channel: a partner's in a shared chat, or one that we did not ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """Not a line of chat as Twitch writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A good line that is nothing to us."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnState(Other):
+    """What Twitch says about the account that we are logged in with."""
+
+    user_id: str = ""
+    badges: frozenset[str] = frozenset()
+
+
+Understood: TypeAlias = (
+    ChatEvent | Redaction | RoomState | ChannelNotice | Ping | Pong | Reconnect | Welcome | OtherRoom | Unparsed | Other
+)
+
+
+def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
+    """What a line is. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
+    if not _is_command(line.command):
+        return Unparsed() if line.command or line.tags else Other("")
+    reader = _READERS.get(line.command)
+    if reader is None:
+        return _protocol(line)
+    if not line.params or not line.params[0].startswith("#"):
+        return Unparsed() if line.command != "NOTICE" else ChannelNotice("", line.params[-1] if line.params else "")
+    if _elsewhere(line, room):
+        return OtherRoom()
+    return reader(line, now)
+
+
+def _is_command(word: str) -> bool:
+    return word.isascii() and (word.isalpha() or (word.isdigit() and len(word) == 3))
+
+
+def _elsewhere(line: IrcLine, room: str | None) -> bool:
+    source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
+    if source and source != here:
+        return True
+    return room is not None and line.params[0][1:].lower() != room.lower()
+
+
+def _protocol(line: IrcLine) -> Understood:
+    match line.command:
+        case "PING":
+            return Ping(line.params[-1] if line.params else "")
+        case "PONG":
+            return Pong()
+        case "RECONNECT":
+            return Reconnect()
+        case "001":
+            return Welcome(line.params[0] if line.params else "")
+        case "GLOBALUSERSTATE":
+            return _own_state(line, 0)
+    return Other(line.command)
+
+
+def _said(line: IrcLine, now: int) -> Understood:
+    if len(line.params) < 2:
+        return Unparsed()
+    if line.tags.get("rm-deleted") == "1":  # a recording knows that it was deleted later
+        return Other("DELETED")
+    text, kind = line.params[-1], EventKind.MESSAGE
+    if text.startswith(_ME):
+        text, kind = text[len(_ME) :].removesuffix("\x01"), EventKind.ME
+    if number(line.tags.get("bits", "")):
+        kind = EventKind.CHEER
+    return _event(line, kind, line.nick, text, now)
+
+
+def _noticed(line: IrcLine, now: int) -> Understood:
+    kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
+    text = line.params[1] if len(line.params) > 1 else ""
+    return _event(line, kind, line.tags.get("login", "").lower(), text, now)
+
+
+def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> Understood:
+    tags = line.tags
+    user_id = tags.get("user-id") or _provisional(login)
+    if not is_id(user_id):
+        return Unparsed()
+    return ChatEvent(
+        id=tags.get("id") or made_id(line, now),
+        kind=kind,
+        user_id=user_id,
+        login=login,
+        display_name=defang(tags.get("display-name", "").strip()) or login,
+        text=safe_text(text),
+        at=number(tags.get("tmi-sent-ts", "")) or now,
+        room_id=tags.get("room-id", ""),
+        badges=badges(tags.get("badges", "")),
+        bits=number(tags.get("bits", "")),
+        reply_to=_reply_to(tags),
+        system_text=defang(tags.get("system-msg", "").strip()),
+        emote_only=tags.get("emote-only") == "1",
+    )
+
+
+def safe_text(text: str) -> str:
+    """What somebody typed, as it may go on from here: not too long, and unable to mention anybody."""
+    return cut(defang(text), MOST_CHARACTERS)
+
+
+def _provisional(login: str) -> str:
+    return PROVISIONAL + login if login else ""
+
+
+def made_id(line: IrcLine, now: int) -> str:
+    """The id of a line that has none: the same line at the same time gets the same one."""
+    sent = line.tags.get("tmi-sent-ts") or str(now)
+    parts = (sent, line.command, line.nick, line.tags.get("user-id", ""), line.tags.get("msg-id", ""), *line.params)
+    content = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return MADE_ID + blake2b(content, digest_size=12).hexdigest()
+
+
+def badges(value: str) -> frozenset[str]:
+    """The names of `moderator/1,subscriber/12`, without their versions."""
+    return frozenset(name for part in value.split(",") if (name := part.partition("/")[0].strip()))
+
+
+def number(value: str) -> int:
+    """A whole number that Twitch wrote, or 0 for anything else."""
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= 15 else 0
+
+
+def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
+    parent = tags.get("reply-parent-msg-id")
+    if not parent:
+        return None
+    login = tags.get("reply-parent-user-login", "").strip().lower()
+    user_id = tags.get("reply-parent-user-id") or _provisional(login)
+    return ReplyTo(parent, user_id if is_id(user_id) else "", login, defang(tags.get("reply-parent-msg-body", "")))
+
+
+def _chat_cleared(line: IrcLine, now: int) -> Understood:
+    at = number(line.tags.get("tmi-sent-ts", "")) or now
+    login = line.params[1].lower() if len(line.params) > 1 else ""
+    user_id = line.tags.get("target-user-id") or _provisional(login) or None
+    duration = line.tags.get("ban-duration")
+    return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
+
+
+def _message_cleared(line: IrcLine, now: int) -> Understood:
+    target = line.tags.get("target-msg-id")
+    if not target:
+        return Unparsed()
+    return Redaction(number(line.tags.get("tmi-sent-ts", "")) or now, event_id=target)
+
+
+def _room_state(line: IrcLine, _now: int) -> RoomState:
+    tags = line.tags
+    followers = tags.get("followers-only")
+    return RoomState(
+        room_id=tags.get("room-id", ""),
+        emote_only=_flag(tags.get("emote-only")),
+        followers_min=None if followers is None else -1 if followers.startswith("-") else number(followers),
+        slow_s=number(tags["slow"]) if "slow" in tags else None,
+        subs_only=_flag(tags.get("subs-only")),
+    )
+
+
+def _flag(value: str | None) -> bool | None:
+    return None if value is None else value == "1"
+
+
+def _channel_notice(line: IrcLine, _now: int) -> ChannelNotice:
+    return ChannelNotice(line.tags.get("msg-id", ""), line.params[-1] if len(line.params) > 1 else "")
+
+
+def _own_state(line: IrcLine, _now: int) -> OwnState:
+    return OwnState(line.command, line.tags.get("user-id", ""), badges(line.tags.get("badges", "")))
+
+
+_READERS = {
+    "PRIVMSG": _said,
+    "USERNOTICE": _noticed,
+    "CLEARCHAT": _chat_cleared,
+    "CLEARMSG": _message_cleared,
+    "ROOMSTATE": _room_state,
+    "NOTICE": _channel_notice,
+    "USERSTATE": _own_state,
+}
