@@ -40,24 +40,6 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     **_phrases(
         "back from holiday,back from vacation,back from their holiday,back from their vacation", ENDED, "holiday"
     ),
-    **{
-        ("left", article, noun): (ENDED, noun)
-        for article in ("the", "their", "his", "her")
-        for noun in (
-            "band",
-            "team",
-            "guild",
-            "clan",
-            "group",
-            "army",
-            "navy",
-            "company",
-            "club",
-            "choir",
-            "course",
-            "job",
-        )
-    },
     **_phrases(
         "graduated from,once was,was once,was previously,got rid of,rage quit,is done with,done with,is over",
         ENDED,
@@ -146,10 +128,10 @@ LIGHT_VERBS = as_set(
 """Stems that say little alone: half the weight of a noun."""
 
 EVENTS = as_set(
-    """gift donat cheer raid tip gave give bought buy sent send visit attend saw watch went beat won clip host
+    """gift donat cheer raid tip gave give bought buy sent send visit attend saw watch went beat clip host
     post request redeem met"""
 )
-"""Stems of things that happen more than once: another number or place is another time, not a correction."""
+"""Stems and forms of things that happen more than once: another number or place is another time, not a correction."""
 
 _NUMBER_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
@@ -296,6 +278,14 @@ PURSUITS = frozenset(stem(SAME.get(word, word)) for word in as_set(_PURSUITS))
 """Stems of what somebody does for a while, and then no more."""
 REACHED = as_set("has owns got bought found received adopted")
 """Words that say that somebody has what they were after."""
+
+GROUPS = as_set("band team guild clan group army navy company club choir orchestra crew course job church party")
+"""What one leaves for good: "left the volleyball team"."""
+COURSES = as_set(
+    """school degree apprenticeship course courses thesis university college training studies internship building
+    writing making reading painting knitting sewing learning studying watching playing"""
+)
+"""What is over when it is finished: "finished the course", "finished building it"."""
 
 _KEY_WORDS = """favourite favorite timezone birthday works lives lived moved married engaged divorced named called works
 worked working studies studying hometown pronouns doesnt didnt hasnt never stopped

@@ -28,6 +28,7 @@ _RANKS = lex.as_set(
     mmr pb group january february march april may june july august september october november december"""
 )
 _TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
+_THE = frozenset({"the", "their", "his", "her"})
 _DONE = frozenset({"finished", "done", "completed"})
 _BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
 
@@ -155,7 +156,7 @@ class _Reader:
             ended=self.ended,
             never=self.never,
             additive=self.additive,
-            event=any(word in lex.EVENTS for word in self.content),
+            event=not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
             aim=self.aim,
             one=self.one,
             owner=_owner(tokens),
@@ -229,12 +230,19 @@ def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
             index += taken
             continue
         word = tokens[index]
-        if word in _DONE and index + 1 < len(tokens) and tokens[index + 1].endswith("ing"):
-            word = lex.ENDED  # "finished building it"
+        if _is_over(word, tokens[index + 1 : index + 4]):
+            word = lex.ENDED
         in_a_name = word in capitals and word in {"no", "without", "never"}
         result.append(word if in_a_name else _marked(word))
         index += 1
     return result
+
+
+def _is_over(verb: str, after: list[str]) -> bool:
+    """Whether something ended: "finished building it", "finished the course", "left their old band"."""
+    if verb == "left":
+        return after[:1] != [] and after[0] in _THE and not lex.GROUPS.isdisjoint(after)
+    return verb in _DONE and not lex.COURSES.isdisjoint(after)
 
 
 def _phrase_at(tokens: list[str], index: int) -> tuple[int, tuple[str, ...]]:

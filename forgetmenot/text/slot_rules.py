@@ -55,7 +55,7 @@ RULES = (
         "home",
         "live lives lived living based resides residing located",
         r"^(?P<who>.*?)\b(?:live[sd]?|living|based|resid\w+|located)(?: now| currently| alone)? (?:in|"
-        r"at|out of) (?!an?\b|the woods|fear|peace)(?P<value>.+)",
+        r"at|out of) (?!an?\b|the woods|fear|peace|\d)(?P<value>.+)",
     ),
     _rule(
         "home",
@@ -133,6 +133,11 @@ RULES = (
         r"^(?P<who>.*?)\b(?:goes to|attends|stud(?:ies|ying) at|going to|enrolled (?:at|in)) "
         r"(?P<value>(?:school|college|uni|university|mit|stanford|harvard|oxford|cambridge)\b.*|"
         r".*\b(?:school|college|uni|university|academy)\b.*)",
+    ),
+    _rule(
+        "school",
+        "studies studying",
+        r"^(?P<who>.*?)\bstud(?:ies|ying) at (?!home\b|night\b|the\b|a\b|an\b)(?P<value>.+)",
     ),
     _rule(
         "major",
@@ -256,8 +261,8 @@ RULES = (
     ),
     _rule(
         "alias",
-        "goes",
-        r"^goes by (?P<value>.+)",
+        "goes called",
+        r"^(?:goes by|(?:wants|likes|prefers) to be called) (?P<value>.+)",
     ),
     _rule(
         "channel role",
@@ -272,7 +277,17 @@ RULES = (
     _rule(
         "pronouns",
         "pronouns",
-        r"^(?P<who>.*?)\buses (?P<value>.+) pronouns",
+        r"^(?P<who>.*?)\b(?:uses|has) (?P<value>.+) pronouns",
+    ),
+    _rule(
+        "pronouns",
+        "pronouns",
+        r"^(?P<who>.*?)\b(?:has|uses|prefers) the pronouns (?P<value>.+)",
+    ),
+    _rule(
+        "looks",
+        "hair eyes",
+        r"^has (?:(?:long|short|curly|straight) )?(?P<value>(?!the\b|a\b|no\b)\w+) (?P<key>hair|eyes)$",
     ),
     _rule(
         "preference",
