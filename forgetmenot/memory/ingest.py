@@ -1,28 +1,25 @@
 """Tier 1's door: what chat says goes in here and is on disk within 250 ms.
 
-Promises: `take` returns at once and keeps at most `ROOM` lines in memory; one writer stores them in batches, each line
-once by Twitch's id; a line that was cleared, before it arrived or after, keeps no text; whoever is excluded leaves
-nothing; every line taken is counted in the transaction that stores it. When the disk says no, the batch stays and is
-tried again, and `trouble` says so. A line that the database will never take is left out, counted, and holds up nobody.
+Promises: `take` returns at once and keeps at most `ROOM` lines in memory; one writer stores them in batches
+(memory/line_store); every line taken is counted in the transaction that stores it. When the disk says no, the batch
+stays and is tried again, and `trouble` says so. A line that the database will never take is left out, counted, and
+holds up nobody.
 """
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.exclusion import Exclusion
-from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.line_store import Clears, LineStore, Taken
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import attendance, events, identities, rights, tally
-from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.identities import Seen
+from forgetmenot.store import events
+from forgetmenot.store.database import Database
 
 BATCH = 500
 """So many lines are written without waiting for more …"""
@@ -34,44 +31,6 @@ ROOM = 100_000
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
 """What says that one line is at fault, and not the disk."""
 NOT_STORED = frozenset({"other_room", "unparsed", "other"})
-_USER, _ALL = "user:", "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A line on its way to the disk."""
-
-    event: ChatEvent
-    addressed: bool = False
-    from_bot: bool = False
-    again: bool = False  # stored by an earlier replay
-
-
-@dataclass(slots=True)
-class Clears:
-    """What was cleared, for lines that arrive after their clear."""
-
-    at: dict[str, int] = field(default_factory=dict)
-
-    def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
-        """Take these in; what is new, by key."""
-        new: dict[str, int] = {}
-        for one in redactions:
-            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
-            new[key] = max(one.at, self.at.get(key, 0))
-        self.at |= new
-        return new
-
-    def of(self, event: ChatEvent) -> int | None:
-        """When the line was cleared, or None."""
-        if event.id in self.at:
-            return self.at[event.id]
-        later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
-        return next((at for at in later if event.at <= at), None)
-
-    def forget(self, before: int) -> None:
-        """Let clears go of lines that could not be stored any more."""
-        self.at = {key: at for key, at in self.at.items() if at >= before}
 
 
 class Ingest:
@@ -82,14 +41,13 @@ class Ingest:
     ) -> None:
         self._db = db
         self._book = book
-        self._settings = settings
         self._clock = clock
         self.run_id = run_id
         self.own_id = ""
+        self._lines = LineStore(book=book, settings=settings, clock=clock, run_id=run_id)
         self.trouble = ""
         self._queue: deque[Taken | Redaction] = deque()
         self._counts: Counter[str] = Counter()
-        self._clears = Clears()
         self._wake = asyncio.Event()
         self._full = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -97,7 +55,7 @@ class Ingest:
     async def open(self) -> None:
         """Take up what the last run left: the open stream, and the clears that still wait for their lines."""
         await self._book.load()
-        self._clears = Clears(await events.pending_clears(self._db))
+        self._lines.clears = Clears(await events.pending_clears(self._db))
 
     @property
     def waiting(self) -> int:
@@ -200,7 +158,7 @@ class Ingest:
     async def _write(self, batch: Sequence[Taken | Redaction], counts: Counter[str]) -> None:
         try:
             async with self._db.write() as tx:
-                await self._store(tx, batch, counts)
+                await self._lines.store(tx, batch, counts, self.own_id)
         except BaseException:
             self._book.forget()
             raise
@@ -210,82 +168,9 @@ class Ingest:
             log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
         self.trouble = str(error)
 
-    async def _store(self, tx: Transaction, batch: Sequence[Taken | Redaction], counted: Counter[str]) -> None:
-        counts: Counter[str] = Counter()
-        taken = [one for one in batch if isinstance(one, Taken)]
-        redactions = [one for one in batch if isinstance(one, Redaction)]
-        new_clears = self._clears.add(redactions)
-        welcome = await self._welcome(tx, taken, counts)
-        if welcome:
-            await self._store_lines(tx, welcome, counts)
-        if redactions:
-            await self._clear(tx, redactions, new_clears)
-        await tally.add(tx, self.run_id, counts + counted)
-
-    async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str]) -> list[Taken]:
-        """Those that nothing keeps out."""
-        rules = Exclusion(self._settings().memory, await rights.opted_out(tx), self.own_id)
-        welcome: list[Taken] = []
-        for one in taken:
-            why = None if one.from_bot else rules.why(one.event)
-            if why is not None:
-                counts.update(("excluded", f"excluded_{why}"))
-            elif one.again:
-                counts["duplicates"] += 1
-            else:
-                welcome.append(one)
-        return welcome
-
-    async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
-        people = _seen(one.event for one in lines if not one.from_bot)
-        await identities.take_in(tx, people)
-        for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
-            await identities.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
-        placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
-        fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
-        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
-        counts["events"] += len(new)
-        counts["duplicates"] += len(lines) - len(new)
-        await attendance.attend(tx, _visits(new))
-
-    async def _placed(self, tx: Transaction, lines: Sequence[Taken]) -> list[tuple[Sequence[Taken], int | None]]:
-        """The lines with their streams; a batch is one piece unless a stream may end inside it."""
-        times = [one.event.at for one in lines]
-        if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
-            return [(lines, await self._book.place(tx, min(times), max(times)))]
-        return [((one,), await self._book.place(tx, one.event.at, one.event.at)) for one in lines]
-
-    def _row(self, one: Taken, stream_id: int | None) -> NewEvent:
-        event = one.event
-        cleared_at = self._clears.of(event) if self._clears.at else None
-        return NewEvent(
-            event.id,
-            self.run_id,
-            stream_id,
-            event.user_id,
-            event.kind,
-            "" if cleared_at is not None else event.text,
-            "" if cleared_at is not None else event.system_text,
-            event.reply_to.event_id if event.reply_to else None,
-            role_of(event.badges),
-            event.bits,
-            event.emote_only,
-            one.addressed,
-            one.from_bot,
-            event.at,
-            cleared_at,
-        )
-
-    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
-        for one in redactions:
-            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
-            if one.user_id and one.duration_s is None and one.event_id is None:
-                await identities.set_banned(tx, one.user_id, one.at)
-        await events.remember_clears(tx, new)
-
     def forget_clears(self, before: int) -> None:
         """Called by the sweep: clears from before then wait for nothing."""
-        self._clears.forget(before)
+        self._lines.clears.forget(before)
 
 
 def _halves(
@@ -323,33 +208,3 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
 
 def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:
-    """Who was seen under which name, in the order of their last line."""
-    last: dict[tuple[str, str, str], ChatEvent] = {}
-    first: dict[tuple[str, str, str], int] = {}
-    for event in chat:
-        key = (event.user_id, event.login, event.display_name)
-        first.setdefault(key, event.at)
-        last.pop(key, None)
-        last[key] = event
-    return [
-        Seen(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
-        for key, event in last.items()
-    ]
-
-
-def _once(pairs: Sequence[tuple[Taken, int | None]]) -> list[tuple[Taken, int | None]]:
-    return list({one.event.id: (one, stream) for one, stream in reversed(pairs)}.values())
-
-
-def _visits(pairs: Iterable[tuple[Taken, int | None]]) -> list[tuple[str, int, int, int, int]]:
-    found: dict[tuple[str, int], tuple[int, int, int]] = {}
-    for one, stream in pairs:
-        if stream is None or one.from_bot:
-            continue
-        at = one.event.at
-        first, last, lines = found.get((one.event.user_id, stream), (at, at, 0))
-        found[one.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
-    return [(*key, *visit) for key, visit in found.items()]

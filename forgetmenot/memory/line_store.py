@@ -1,0 +1,176 @@
+"""A batch of lines that were taken in becomes rows, in one transaction that counts what became of each.
+
+Promises that each line is stored once by Twitch's id; that a line which was cleared, before it arrived or after, keeps
+no text; and that whoever is excluded leaves nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.streams import StreamBook
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import attendance, events, identities, rights, tally
+from forgetmenot.store.database import Transaction
+from forgetmenot.store.events import Clear, NewEvent
+from forgetmenot.store.identities import Seen
+
+_USER, _ALL = "user:", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A line on its way to the disk."""
+
+    event: ChatEvent
+    addressed: bool = False
+    from_bot: bool = False
+    again: bool = False  # stored by an earlier replay
+
+
+@dataclass(slots=True)
+class Clears:
+    """What was cleared, for lines that arrive after their clear."""
+
+    at: dict[str, int] = field(default_factory=dict)
+
+    def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
+        """Take these in; what is new, by key."""
+        new: dict[str, int] = {}
+        for one in redactions:
+            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
+            new[key] = max(one.at, self.at.get(key, 0))
+        self.at |= new
+        return new
+
+    def of(self, event: ChatEvent) -> int | None:
+        """When the line was cleared, or None."""
+        if event.id in self.at:
+            return self.at[event.id]
+        later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
+        return next((at for at in later if event.at <= at), None)
+
+    def forget(self, before: int) -> None:
+        """Let clears go of lines that could not be stored any more."""
+        self.at = {key: at for key, at in self.at.items() if at >= before}
+
+
+class LineStore:
+    """Writes batches of lines. `clears`: what was cleared, for lines that are still to come."""
+
+    def __init__(self, *, book: StreamBook, settings: Callable[[], Settings], clock: Clock, run_id: int) -> None:
+        self._book = book
+        self._settings = settings
+        self._clock = clock
+        self._run_id = run_id
+        self.clears = Clears()
+
+    async def store(
+        self, tx: Transaction, batch: Sequence[Taken | Redaction], counted: Counter[str], own_id: str
+    ) -> None:
+        """Write a batch. `counted`: what was counted about it before; `own_id`: the bot's, whose echo is left out."""
+        counts: Counter[str] = Counter()
+        taken = [one for one in batch if isinstance(one, Taken)]
+        redactions = [one for one in batch if isinstance(one, Redaction)]
+        new_clears = self.clears.add(redactions)
+        welcome = await self._welcome(tx, taken, counts, own_id)
+        if welcome:
+            await self._store_lines(tx, welcome, counts)
+        if redactions:
+            await self._clear(tx, redactions, new_clears)
+        await tally.add(tx, self._run_id, counts + counted)
+
+    async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str], own_id: str) -> list[Taken]:
+        """Those that nothing keeps out."""
+        rules = Exclusion(self._settings().memory, await rights.opted_out(tx), own_id)
+        welcome: list[Taken] = []
+        for one in taken:
+            why = None if one.from_bot else rules.why(one.event)
+            if why is not None:
+                counts.update(("excluded", f"excluded_{why}"))
+            elif one.again:
+                counts["duplicates"] += 1
+            else:
+                welcome.append(one)
+        return welcome
+
+    async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
+        people = _seen(one.event for one in lines if not one.from_bot)
+        await identities.take_in(tx, people)
+        for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
+            await identities.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
+        placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
+        fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
+        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
+        counts["events"] += len(new)
+        counts["duplicates"] += len(lines) - len(new)
+        await attendance.attend(tx, _visits(new))
+
+    async def _placed(self, tx: Transaction, lines: Sequence[Taken]) -> list[tuple[Sequence[Taken], int | None]]:
+        """The lines with their streams; a batch is one piece unless a stream may end inside it."""
+        times = [one.event.at for one in lines]
+        if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
+            return [(lines, await self._book.place(tx, min(times), max(times)))]
+        return [((one,), await self._book.place(tx, one.event.at, one.event.at)) for one in lines]
+
+    def _row(self, one: Taken, stream_id: int | None) -> NewEvent:
+        event = one.event
+        cleared_at = self.clears.of(event) if self.clears.at else None
+        return NewEvent(
+            event.id,
+            self._run_id,
+            stream_id,
+            event.user_id,
+            event.kind,
+            "" if cleared_at is not None else event.text,
+            "" if cleared_at is not None else event.system_text,
+            event.reply_to.event_id if event.reply_to else None,
+            role_of(event.badges),
+            event.bits,
+            event.emote_only,
+            one.addressed,
+            one.from_bot,
+            event.at,
+            cleared_at,
+        )
+
+    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
+        for one in redactions:
+            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            if one.user_id and one.duration_s is None and one.event_id is None:
+                await identities.set_banned(tx, one.user_id, one.at)
+        await events.remember_clears(tx, new)
+
+
+def _seen(chat: Iterable[ChatEvent]) -> list[Seen]:
+    """Who was seen under which name, in the order of their last line."""
+    last: dict[tuple[str, str, str], ChatEvent] = {}
+    first: dict[tuple[str, str, str], int] = {}
+    for event in chat:
+        key = (event.user_id, event.login, event.display_name)
+        first.setdefault(key, event.at)
+        last.pop(key, None)
+        last[key] = event
+    return [
+        Seen(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
+        for key, event in last.items()
+    ]
+
+
+def _once(pairs: Sequence[tuple[Taken, int | None]]) -> list[tuple[Taken, int | None]]:
+    return list({one.event.id: (one, stream) for one, stream in reversed(pairs)}.values())
+
+
+def _visits(pairs: Iterable[tuple[Taken, int | None]]) -> list[tuple[str, int, int, int, int]]:
+    found: dict[tuple[str, int], tuple[int, int, int]] = {}
+    for one, stream in pairs:
+        if stream is None or one.from_bot:
+            continue
+        at = one.event.at
+        first, last, lines = found.get((one.event.user_id, stream), (at, at, 0))
+        found[one.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
+    return [(*key, *visit) for key, visit in found.items()]
