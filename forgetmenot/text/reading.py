@@ -6,8 +6,8 @@ it does not know rephrasings that share no word.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from forgetmenot.text import lexicon as lex
 from forgetmenot.text.lookalikes import fold_word, plain
@@ -41,8 +41,7 @@ _OWNERS = lex.as_set(
 _BEFORE_OWNER = lex.as_set("their his her the a older younger elder little big best twin ex oldest youngest")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
 
     `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
@@ -99,6 +98,13 @@ def _owner(tokens: list[str]) -> str:
 def _spelt(word: str) -> str:
     """A word in Latin letters, without apostrophe and without drawn-out letters."""
     return _short(_bare(fold_word(word)))
+
+
+@lru_cache(maxsize=32_768)
+def _root(word: str) -> str:
+    """The stem that stands for a word and its synonyms; empty for a word that says nothing."""
+    root = stem(lex.SAME.get(word, word))
+    return "" if word in lex.FILLER or root in lex.FILLER else root
 
 
 @lru_cache(maxsize=32_768)
@@ -208,8 +214,8 @@ class _Reader:
         if word in capitals and word == "may":
             self.content["may"] = word
             return
-        root = stem(lex.SAME.get(word, word))
-        if word in lex.FILLER or root in lex.FILLER:
+        root = _root(word)
+        if not root:
             return
         self.content.setdefault(root, word)
         if word in capitals:

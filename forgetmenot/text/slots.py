@@ -5,16 +5,15 @@ that fill the same slot with different values cannot both be true. Knows English
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from forgetmenot.text import lexicon as lex
 from forgetmenot.text.slot_rules import RULES
 from forgetmenot.text.words import stem
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """One filled slot. `key` tells apart slots of one name; `value` and `rest` (what else the fact says) are stems.
 
     An empty key was not said ("mains Jinx") and fits any. `few`: one may have several of it. `ended`: moved away.
