@@ -102,9 +102,7 @@ def test_a_bug_is_told_without_its_message_and_without_values(
 
 
 def test_nor_before_the_log_is_set_up() -> None:
-    code = (
-        "from forgetmenot.logs import log\ntry:\n    {}['my secret']\nexcept KeyError:\n    log.exception('it failed')"
-    )
+    code = "from forgetmenot.logs import log\ntry:\n    {}['my ' + 'secret']\nexcept KeyError:\n    log.exception('it failed')"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "KeyError" in ended.stderr
     assert "my secret" not in ended.stderr
