@@ -156,8 +156,11 @@ async def get(db: Database, reply_id: int) -> BotMessage | None:
 
 
 async def latest(db: Database) -> BotMessage | None:
-    """The newest row that has words in it, said or only thought."""
-    row = await db.row("SELECT * FROM bot_messages WHERE text != '' ORDER BY at DESC, id DESC LIMIT 1")
+    """The newest row that has words in it, said or only thought; not a command's answer, which explains itself."""
+    row = await db.row(
+        "SELECT * FROM bot_messages WHERE text != '' AND \"trigger\" NOT IN ('command', 'notice')"
+        " ORDER BY at DESC, id DESC LIMIT 1"
+    )
     return _message(row) if row else None
 
 

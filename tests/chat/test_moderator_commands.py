@@ -189,6 +189,18 @@ async def test_why_is_one_line(desk: Desk) -> None:
     assert await desk.say("!why 77") == "I know of no reply #77."
 
 
+async def test_why_is_about_what_it_said_by_itself(desk: Desk) -> None:
+    """Not about the answer to the moderator's last command, nor about a notice."""
+    async with desk.db.write() as tx:
+        for number, trigger in enumerate(["mention", "command", "notice"]):
+            reply = await bot_messages.begin(
+                tx, at=desk.clock.now() + number, event_id=f"e{number}", viewer_id="1", trigger=trigger, mode="mentions"
+            )
+            await bot_messages.record_sending(tx, reply, "hi", desk.clock.now() + number)
+    assert (await desk.say("!why") or "").startswith("#1: ")
+    assert (await desk.say("!why 2") or "").startswith("#2: ")
+
+
 async def test_a_viewer_opts_in_and_out_of_fun(desk: Desk) -> None:
     event = desk.event("!fun on", user="1", login="alice", badges=frozenset())
     assert await fun_commands.handle(event, desk.db, desk.clock) is not None
