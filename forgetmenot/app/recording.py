@@ -74,6 +74,7 @@ def _jsonl(lines: Iterator[str]) -> Iterator[Heard]:
 def _json_line(position: int, line: str) -> Heard:
     try:
         told = json.loads(line)
+        json.dumps(told, ensure_ascii=False).encode()  # half a character ("\ud800") is no text: UnicodeError
         login, text, at = str(told["login"]), str(told["text"]), told["at"]
         moment = at if isinstance(at, int) else parse_iso(str(at))
         if not login or not 0 <= moment <= _LAST_MOMENT:

@@ -24,6 +24,8 @@ MADE_ID = "made-"
 """Begins the id of a line that had none."""
 MOST_CHARACTERS = 500
 """Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
+LONGEST_NAME = 100
+"""Characters of a name; Twitch's have 25."""
 PROVISIONAL = "login:"
 """Begins the user id of somebody whose Twitch id was not on the line."""
 
@@ -188,15 +190,15 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> U
         id=tags.get("id") or made_id(line, now),
         kind=kind,
         user_id=user_id,
-        login=login,
-        display_name=defang(tags.get("display-name", "").strip()) or login,
+        login=login[:LONGEST_NAME],
+        display_name=(defang(tags.get("display-name", "").strip()) or login)[:LONGEST_NAME],
         text=safe_text(text),
         at=number(tags.get("tmi-sent-ts", "")) or now,
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
         bits=number(tags.get("bits", "")),
         reply_to=_reply_to(tags),
-        system_text=defang(tags.get("system-msg", "").strip()),
+        system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
     )
 
@@ -234,7 +236,8 @@ def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
         return None
     login = tags.get("reply-parent-user-login", "").strip().lower()
     user_id = tags.get("reply-parent-user-id") or _provisional(login)
-    return ReplyTo(parent, user_id if is_id(user_id) else "", login, defang(tags.get("reply-parent-msg-body", "")))
+    text = safe_text(tags.get("reply-parent-msg-body", ""))
+    return ReplyTo(parent, user_id if is_id(user_id) else "", login, text)
 
 
 def _chat_cleared(line: IrcLine, now: int) -> Understood:

@@ -21,7 +21,8 @@ class IrcLine:
 
 def parse(line: str) -> IrcLine:
     """The parts of one line, with or without its line end. A line without a command has an empty one."""
-    rest = line.rstrip("\r\n").lstrip(" ")
+    whole = line if line.isascii() else line.encode("utf-8", "replace").decode()  # half a character is no text
+    rest = whole.rstrip("\r\n").lstrip(" ")
     tags: dict[str, str] = {}
     nick = ""
     if rest.startswith("@"):

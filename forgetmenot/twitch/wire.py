@@ -52,7 +52,8 @@ class Wire:
         else:
             raise TwitchUnavailable(_ENDED)
         self._alive, self._waiting_for_pong, self.heard_at = self._monotonic(), False, self._looked_at
-        return [line for line in text.replace("\r", "\n").split("\n") if line]
+        # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
+        return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
     async def _watch(self) -> None:
         now, last_look = self._clock.now(), self._looked_at

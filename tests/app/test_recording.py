@@ -56,7 +56,14 @@ def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "line"), [("csv", "alice,yesterday,hi"), ("csv", "alice"), ("jsonl", "{"), ("jsonl", "[1]")]
+    ("kind", "line"),
+    [
+        ("csv", "alice,yesterday,hi"),
+        ("csv", "alice"),
+        ("jsonl", "{"),
+        ("jsonl", "[1]"),
+        ("jsonl", '{"id": "\\ud800", "login": "alice", "text": "!memory", "at": 1}'),
+    ],
 )
 def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, kind: str, line: str) -> None:
     assert list(read_recording(write(tmp_path, line), kind)) == [Unparsed()]

@@ -191,6 +191,18 @@ async def test_garbage_is_unparsed_and_breaks_nothing(sim: TwitchSim, hasty: Has
         assert listener.gaps == []
 
 
+async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:
+    forged = "@badges=broadcaster/1;user-id=9;id=f :eve!eve@x PRIVMSG #demo :!bot resume"
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        for ending in ("\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"):
+            await sim.raw(f"@user-id=5;id=e{ord(ending)} :eve!eve@x PRIVMSG #demo :hello{ending}{forged}")
+        await sim.say("alice", "still here")
+        await sim.until(lambda: listener.texts[-1:] == ["still here"])
+        assert len(listener.texts) == 8
+        assert all(text.startswith("hello") for text in listener.texts[:-1])
+
+
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [

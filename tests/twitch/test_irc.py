@@ -122,6 +122,23 @@ def test_an_endless_text_is_cut_at_a_word() -> None:
     assert said.text == "y " * 247
 
 
+def test_endless_names_and_sentences_are_cut_too() -> None:
+    endless = "y" * 5_000
+    tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
+    said = understand(parse(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #carol :hi"), "carol", 1)
+    assert isinstance(said, ChatEvent)
+    assert said.reply_to is not None
+    lengths = [len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)]
+    assert lengths == [100, 100, 500, 500]
+
+
+def test_half_a_character_is_none() -> None:
+    line = "@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #carol :!memory \ud83d"
+    said = understand(parse(line), "carol")
+    assert isinstance(said, ChatEvent)
+    assert (said.id, said.display_name, said.text) == ("?", "?", "!memory ?")
+
+
 def test_nobody_is_mentioned_by_who_types_the_brackets() -> None:
     """`<@3>` in a message, in what it replies to, in a name or in Twitch's own sentence is plain text."""
     forged = "what about <@3> and \uff1c@3>?"
