@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from forgetmenot.clock import MINUTE
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.reply.trail import explain, in_words, one_line
@@ -151,3 +151,28 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
     assert ("replies", first.id, first.text) in rows["own_messages"]
     assert rows["episodes"] == [("episodes", 1, "they raced"), ("streams", 1, "a race was won")]
     assert f"[reply {first.id}] {first.text}" in "\n".join(in_words(trail))
+
+
+async def test_how_fast_the_chat_was_and_what_that_made_of_the_prompt_is_told(stage: Stage) -> None:
+    calm = await stage.ask("@forgetmenot_bot hello there")
+    await stage.clock.advance(HOUR)
+    async with stage.db.write() as tx:
+        await tx.many(
+            "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
+            " VALUES (?, 1, ?, 'message', ?, 'viewer', ?)",
+            [(f"f{i}", "23"[i % 2], f"line {i}", stage.clock.now()) for i in range(300)],
+        )
+    flooded = await stage.ask("@forgetmenot_bot hello again")
+    assert calm is not None
+    assert flooded is not None
+    assert [(await stage.row(reply.id)).prompt["depth"] for reply in (calm, flooded)] == ["quiet", "flood"]
+    assert "chat flood" in "\n".join(in_words(await explain(stage.db, flooded.id)))
+    chat = next(s for s in (await stage.row(flooded.id)).prompt["sections"] if s["name"] == "chat")
+    assert len(chat["rows"]) == 2  # of one person no more than one line
+
+
+async def test_notes_about_people_who_are_talked_about_show_their_score(stage: Stage) -> None:
+    note = await stage.know("plays drums in a band", "2")
+    reply = await stage.ask("@forgetmenot_bot does bob still play the drums?")
+    assert reply is not None
+    assert (await stage.row(reply.id)).prompt["scores"][str(note)] > 0
