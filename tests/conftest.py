@@ -1,11 +1,13 @@
 """What all tests share: a database on disk and a clock that the test moves."""
 
 import asyncio
+import logging
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from forgetmenot.clock import ManualClock
@@ -16,6 +18,20 @@ settings.register_profile("gate", derandomize=True, deadline=None, database=None
 settings.load_profile("gate")
 
 NOON = 1_784_894_400_000  # 2026-07-24T12:00:00Z
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Whatever a test sets up is gone after it: the next one hears what a program hears that set nothing up."""
+    root = logging.getLogger()
+    handlers, level, said, raising = list(root.handlers), root.level, structlog.get_config(), logging.raiseExceptions
+    yield
+    for handler in set(root.handlers) - set(handlers):
+        handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.raiseExceptions = raising
+    structlog.configure(**said)
 
 
 @pytest.fixture

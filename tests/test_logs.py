@@ -5,24 +5,11 @@ import logging
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from forgetmenot import logs
-
-
-@pytest.fixture(autouse=True)
-def root_logger() -> Iterator[None]:
-    """Leave the root logger as it was found."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    for handler in set(root.handlers) - set(handlers):
-        handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def read(folder: Path) -> str:
@@ -102,7 +89,8 @@ def test_a_bug_is_told_without_its_message_and_without_values(
 
 
 def test_nor_before_the_log_is_set_up() -> None:
-    code = "from forgetmenot.logs import log\ntry:\n    {}['my ' + 'secret']\nexcept KeyError:\n    log.exception('it failed')"
+    failing = "try:\n    {}['my ' + 'secret']\nexcept KeyError:\n    log.exception('it failed')"
+    code = f"from forgetmenot.logs import log\n{failing}"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "KeyError" in ended.stderr
     assert "my secret" not in ended.stderr
