@@ -88,7 +88,7 @@ async def hands(sim: TwitchSim, folder: Path, clock: Clock) -> AsyncIterator[Hel
 
 
 async def read_through(drops: int) -> Figures:
-    """One line of chat between any two troubles of the connection."""
+    """One line of chat between any two troubles of the connection; at last so many failures in a row."""
     async with TwitchSim() as sim:
         settings = settings_for(sim)
         heard: list[Heard] = []
@@ -100,11 +100,18 @@ async def read_through(drops: int) -> Figures:
             await sim.until(lambda: said[-1] in _ids(heard), 10)
             await _cut(sim, number)
             await sim.until(lambda: len(_gaps(heard)) > number, 10)  # noqa: B023  # awaited in this round
+        in_a_row = sim.faults.add("irc", drop=True, times=drops)
+        await sim.drop()
+        await sim.until(lambda: in_a_row.used >= drops, 60)
+        await sim.joined(seconds=10)
+        said.append(await sim.say("alice", "at last"))
+        await sim.until(lambda: said[-1] in _ids(heard), 10)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
     counted = Counter(_ids(heard))
     return {
-        "drops": drops,
+        "drops": drops + 1,
+        "failed attempts in a row": drops,
         "events said": len(said),
         "events lost": len(set(said) - set(counted)),
         "events doubled": sum(counted.values()) - len(counted),
@@ -252,7 +259,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
 
 async def soak(folder: Path, *, quick: bool = False) -> Figures:
     """All of it."""
-    figures = await read_through(25 if quick else 500)
+    figures = await read_through(25 if quick else 1_000)
     figures |= await race(folder, 5 if quick else 100)
     return figures | await flood(folder, 60 if quick else 400)
 
