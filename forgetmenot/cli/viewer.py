@@ -1,7 +1,9 @@
 """`forgetmenot viewer show|export|erase|optout|optin LOGIN`: the rights of one person, by the streamer's hand."""
 
 import argparse
+import os
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +27,7 @@ SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "l
 "replies", "actions", "streams"}}. Times are ISO 8601, UTC."""
 EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams, lines,
 notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
-file to write it to."""
+file to write it to; JSON then: {"path"}."""
 ERASE_KEYS = """JSON: {"erased": true, "opted_out", "events", "notes", "actions", "rewritten": {table: rows},
 "log_lines", "wiped", "ms"}. wiped is false while another program reads the file; the bot then finishes it by itself."""
 OPT_KEYS = 'JSON: {"id", "opted_out"}.'
@@ -57,7 +59,21 @@ async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
     from forgetmenot.store.database import open_database
 
     async with open_database(existing_database(arguments)) as db:
-        return await do(db, await known_viewer(db, arguments.login), arguments)
+        return await do(db, await _whom(db, arguments), arguments)
+
+
+async def _whom(db: "Database", arguments: argparse.Namespace) -> str:
+    """The id of whom it is about; somebody who never spoke here may opt out, by a provisional one."""
+    from forgetmenot.settings.load import is_login
+    from forgetmenot.store import viewers
+
+    login = arguments.login.removeprefix("@").casefold()
+    unseen = f"login:{login}"
+    if arguments.viewer_command in {"optout", "optin"} and await viewers.find(db, arguments.login) is None:
+        opts_out = arguments.viewer_command == "optout" and is_login(login) and not login.isdecimal()
+        if opts_out or await viewers.find(db, unseen) is not None:
+            return unseen
+    return await known_viewer(db, arguments.login)
 
 
 async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
@@ -109,10 +125,25 @@ async def _export(db: "Database", viewer_id: str, arguments: argparse.Namespace)
         sys.stdout.write(text + "\n")
         return
     try:
-        arguments.out.write_text(text + "\n", encoding="utf-8")
+        _write_for_one(arguments.out, text + "\n")
     except OSError as error:
         raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
-    say(f"Written to {arguments.out}.")
+    if arguments.json:
+        emit({"path": str(arguments.out)})
+    else:
+        say(f"Written to {arguments.out}.")
+
+
+def _write_for_one(path: Path, text: str) -> None:
+    """Write a file that only its owner can read: all of it, or none. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 async def _erase(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> int:

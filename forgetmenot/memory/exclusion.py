@@ -18,6 +18,7 @@ _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot boti
     playwithviewersbot logviewer hnlbot vivbot scorpbot xanbot mirrobot buttsbot thepositivebot streamcaptainbot
     instructbot lolrankbot stdbot overlayexpert dotabod twitchprimereminder electricallongboard anotherttvviewer"""
 KNOWN_BOTS = frozenset(_KNOWN_BOTS.split())
+OPTED_OUT = "opted_out"
 BOT_BADGES = frozenset({"bot-badge", "bot"})
 
 
@@ -34,7 +35,7 @@ class Exclusion:
         if self.own_id and event.user_id == self.own_id:
             return "own"
         if event.user_id in self.opted_out or f"login:{event.login}" in self.opted_out:
-            return "opted_out"
+            return OPTED_OUT
         if not _names(self.memory.ignored_viewers).isdisjoint((event.login.casefold(), event.user_id)):
             return "ignored"
         return "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None

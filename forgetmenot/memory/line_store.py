@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Redaction
-from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.exclusion import OPTED_OUT, Exclusion
 from forgetmenot.memory.roles import role_of
 from forgetmenot.memory.streams import StreamBook
 from forgetmenot.settings.schema import Settings
@@ -86,17 +86,29 @@ class LineStore:
 
     async def _welcome(self, tx: Transaction, taken: Sequence[Taken], counts: Counter[str], own_id: str) -> list[Taken]:
         """Those that nothing keeps out."""
-        rules = Exclusion(self._settings().memory, await rights.opted_out(tx), own_id)
+        opted_out = await rights.opted_out(tx)
+        rules = Exclusion(self._settings().memory, opted_out, own_id)
         welcome: list[Taken] = []
+        by_name: dict[str, str] = {}
         for one in taken:
             why = None if one.from_bot else rules.why(one.event)
             if why is not None:
                 counts.update(("excluded", f"excluded_{why}"))
+                if why == OPTED_OUT and one.event.user_id not in opted_out:
+                    by_name[one.event.login] = one.event.user_id
             elif one.again:
                 counts["duplicates"] += 1
             else:
                 welcome.append(one)
+        if by_name:
+            await self._know_by_id(tx, by_name)
         return welcome
+
+    async def _know_by_id(self, tx: Transaction, people: dict[str, str]) -> None:
+        """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be."""
+        await identities.join(tx, people)
+        for viewer_id in people.values():
+            await rights.opt_out(tx, viewer_id, self._clock.now())
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
         people = _seen(one.event for one in lines if not one.from_bot)

@@ -58,7 +58,7 @@ def _is_stored(one: Seen, row: tuple[Any, ...] | None) -> bool:
 
 async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
     holders = {one.login: one.id for one in people}
-    await _join_provisional(tx, holders)
+    await join(tx, holders)
     await _release_logins(tx, holders)
     now_called = {one.id: one for one in people}
     await tx.many(
@@ -93,7 +93,8 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
     )
 
 
-async def _join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
+async def join(tx: Transaction, holders: dict[str, str]) -> None:
+    """Whoever was known by a login alone becomes the person who was seen with it: login to id."""
     rows = await tx.rows(
         "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"
         " JOIN viewers v ON v.id = ?2 || j.key AND v.id <> j.value LEFT JOIN viewers r ON r.id = j.value",

@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forgetmenot.cli import memory, viewer
+from forgetmenot.cli import memory, replay, viewer
 from forgetmenot.errors import InputError
 from forgetmenot.store.database import open_database
 
@@ -32,6 +33,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     subparsers = parser.add_subparsers()
     memory.add(subparsers)
     viewer.add(subparsers)
+    replay.add(subparsers)
 
     def one(*words: str) -> Any:  # noqa: ANN401  # JSON
         arguments = parser.parse_args([*words, "--db", str(tmp_path / "memory.sqlite3")])
@@ -63,6 +65,39 @@ def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "hers.json").read_text(encoding="utf-8")) == whole
     with pytest.raises(InputError, match="cannot be written"):
         run("viewer", "export", "alicequux", "--out", str(tmp_path / "no" / "folder.json"))
+
+
+def test_what_is_handed_over_is_written_for_one_pair_of_eyes(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "alice.json"
+    told = run("viewer", "export", "alicequux", "--out", str(out), "--json")
+    assert told == {"path": str(out)}
+    assert json.loads(out.read_text(encoding="utf-8"))["person"]["login"] == "alicequux"
+    assert os.name == "nt" or out.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_written_is_not_left_half_there(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        run("viewer", "export", "alicequux", "--out", str(tmp_path / "none" / "alice.json"))
+    with pytest.raises(InputError, match="cannot be written"):
+        run("viewer", "export", "alicequux", "--out", str(tmp_path))
+
+
+def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> None:
+    """Before the first line: that one is not stored either. Nothing else can be asked about somebody unknown."""
+    assert run("viewer", "optout", "@DaveQuux", "--json") == {"id": "login:davequux", "opted_out": True}
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"login":"davequux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
+    told = run("replay", str(chat), "--format", "jsonl", "--json")
+    assert (told["events"], told["excluded"]) == (0, 1)
+    chat.write_text('{"login":"dave2","user_id":"771234599","at":1700000001000,"text":"hello"}\n', encoding="utf-8")
+    assert run("replay", str(chat), "--format", "jsonl", "--json")["excluded"] == 1  # also by another name
+    assert b"quux" not in b"".join(file.read_bytes().lower() for file in tmp_path.glob("memory*")).replace(
+        b"alicequux", b""
+    )
+    assert run("viewer", "optin", "771234599", "--json")["opted_out"] is False
+    for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login")):
+        with pytest.raises(InputError, match="Nobody called"):
+            run("viewer", *words)
 
 
 def test_erase_leaves_no_byte(run: Run, tmp_path: Path) -> None:
