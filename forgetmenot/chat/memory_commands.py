@@ -30,6 +30,7 @@ NOT_YOURS = "That works for yourself; a moderator can do it for others."
 _REFUSALS = {
     "length": "A fact needs 5 to 200 characters.",
     "link": "I keep no addresses of pages.",
+    "about_a_person": NOT_YOURS,
     "pinned": "Something else is pinned there; a moderator has to take it back first.",
     "forgotten": "They asked me to forget that, so I don't keep it.",
     "back_and_forth": "That changed back and forth today; tell me again another time.",
@@ -148,9 +149,14 @@ class MemoryCommands:
             return own, text
 
     async def _find(self, about: Whom, what: str, event: ChatEvent) -> list[Note]:
-        found = await remember.find(self._db, about.id, what, now=self._clock.now())
-        if found or not moderates(event):
-            return found
+        now = self._clock.now()
+        found = await remember.find(self._db, about.id, what, now=now)
+        if not found and moderates(event):
+            found = await self._of_anybody(about, what)
+        return found or (await remember.find(self._db, about.id, what, now=now, past=True) if about.own else [])
+
+    async def _of_anybody(self, about: Whom, what: str) -> list[Note]:
+        """What a moderator may mean besides: any note by its number, else what is known of the channel."""
         number = what.strip().removeprefix("#")
         if number.isdecimal():
             note = await notes.get(self._db, int(number[:15]))

@@ -159,6 +159,18 @@ async def test_forgotten_by_its_subject_is_gone_for_good(desk: Desk) -> None:
     assert not any("play drums" in row[0] or "plays drums" in row[0] for row in texts)
 
 
+async def test_its_subject_forgets_what_is_no_longer_true_too(desk: Desk) -> None:
+    """What another note replaced is not shown any more, but it is kept: it goes for good like the others."""
+    await desk.say("alice", "!remember I live in Oslo")
+    await desk.say("alice", "!remember I live in Bergen")
+    assert await desk.say("bob", "!forget oslo") == "I find nothing like that about you."
+    assert await desk.say("alice", "!forget oslo") == "Forgotten for good: #1 lives in Oslo"
+    assert await desk.facts("alice") == ["lives in Bergen"]
+    assert await desk.db.value("SELECT count(*) FROM semantic_notes") == 1
+    texts = await desk.db.rows("SELECT text FROM events UNION ALL SELECT summary FROM episodes")
+    assert not any("Oslo" in row[0] for row in texts)
+
+
 async def test_when_two_fit_it_asks(desk: Desk) -> None:
     await desk.say("alice", "!remember I play drums")
     await desk.say("alice", "!remember my brother sells drums in Oslo")

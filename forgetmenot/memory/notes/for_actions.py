@@ -36,7 +36,7 @@ class NotesForActions:
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
         """Forget the one note that the words, or `#id`, mean: for good if its subject asks, else to be undone."""
         now = self._clock.now()
-        found = await remember.find(self._db, about, what, now=now)
+        found = await remember.find(self._db, about, what, now=now, past=about == asked_by)
         if len(found) != 1:
             return Outcome(OutcomeKind.REFUSED, "no note fits those words" if not found else "several notes fit")
         try:

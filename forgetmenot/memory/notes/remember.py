@@ -6,6 +6,7 @@ deleted here: a retracted note keeps its text and can be brought back (erasure i
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus,
 from forgetmenot.memory.notes import beliefs
 from forgetmenot.memory.notes.beliefs import HALF_A_DAY_MS, Said
 from forgetmenot.memory.notes.naming import with_mentions
-from forgetmenot.memory.notes.proposals import Refused, checked_fact
+from forgetmenot.memory.notes.proposals import Refused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, streams
@@ -60,6 +61,8 @@ async def remember(
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
     check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
     told = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
+    if word.most is not None and subject_id is not None and tells_of_another(told, subject_id):
+        raise Refused("about_a_person")
     async with db.write() as tx:
         stream = await streams.open_id(tx)
         since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
@@ -125,12 +128,21 @@ async def undo(db: Database, note_id: int, *, at: int) -> Note:
         return await beliefs.undo(tx, note_id, now=at)
 
 
-async def find(db: Database, subject_id: str | None, text: str, *, now: int, limit: int = 3) -> list[Note]:
+async def find(
+    db: Database, subject_id: str | None, text: str, *, now: int, limit: int = 3, past: bool = False
+) -> list[Note]:
     """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
     By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
+    `past`: where no live one fits, those that are no longer live too.
     """
-    held = await notes.of_subject(db, subject_id, beliefs.LIVE)
+    found = _fitting(await notes.of_subject(db, subject_id, beliefs.LIVE), text, now, limit)
+    if found or not past:
+        return found
+    return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now, limit)
+
+
+def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note]:
     numbers = {int(number) for number in _NUMBER.findall(text)}
     if numbers:
         return [note for note in held if note.id in numbers]
