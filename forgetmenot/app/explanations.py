@@ -75,7 +75,8 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
             for word in told.evidence
         ],
         "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": one.cause} for one in told.history
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": notes_why.because(one.cause)}
+            for one in told.history
         ],
         "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in told.replaced],
         "replaced_by": {"id": told.replaced_by.id, "fact": show(told.replaced_by.fact, known)}

@@ -95,7 +95,7 @@ def _chores(state: BotState) -> Part:
     if failing:
         told = " ".join(f"{chore.name}: {chore.trouble.rstrip('.')}." for chore in failing)
         return Part("Chores", "trouble", told, "Each is tried again by itself; the log has the details.")
-    return Part("Chores", "ok", f"All {len(state.chores)} are on time.")
+    return Part("Chores", "ok", f"All {len(state.chores)} pieces of regular work are on time.")
 
 
 def _replies(state: BotState, settings: Settings) -> Part:

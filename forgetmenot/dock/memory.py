@@ -87,15 +87,21 @@ async def notes_json(desk: Desk, found: Sequence[Note]) -> list[dict[str, object
     ]  # fmt: skip
 
 
-async def _note(request: web.Request) -> web.Response:
-    desk = request.app[DESK]
-    found = await dock_memory.note(desk.db, number := id_of(request))
+async def _shown(request: web.Request) -> Note:
+    """The note that is asked for, unless it is of somebody who is hidden. Raises InputError."""
+    found = await dock_memory.note(request.app[DESK].db, number := id_of(request))
     if found is None:
-        raise InputError(f"There is no note {number} (any more), or it is hidden.")
-    return answer((await notes_json(desk, [found]))[0])
+        raise InputError(f"There is no note {number} (any more), or it is of somebody who is hidden.")
+    return found
+
+
+async def _note(request: web.Request) -> web.Response:
+    found = await _shown(request)
+    return answer((await notes_json(request.app[DESK], [found]))[0])
 
 
 async def _chain(request: web.Request) -> web.Response:
+    await _shown(request)
     return answer(await request.app[DESK].control.chain(id_of(request)))
 
 

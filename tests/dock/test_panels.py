@@ -68,6 +68,16 @@ async def test_notes_come_in_pages_with_present_names(dock: Served) -> None:
 
 
 @pytest.mark.usefixtures("people")
+async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: Database) -> None:
+    await dock.enter()
+    assert (await rows(dock, "/api/note/1"))["fact"] == f"knows fact 0 of {EVIL}"
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
+    for path in ("note/1", "chain/1"):
+        assert (await dock.get(f"/api/{path}"))[0] == 404
+
+
+@pytest.mark.usefixtures("people")
 async def test_every_panel_answers(dock: Served) -> None:
     await dock.enter()
     for path in ("now", "approvals", "figures", "health", "settings", "streams", "stream/1", "left_alone", "person/1"):

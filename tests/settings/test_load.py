@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.load import example_toml, load_settings, parse_settings
+from forgetmenot.settings.load import example_toml, explanations, load_settings, parse_settings
 from forgetmenot.settings.schema import PersonaSettings, Settings
 
 
@@ -23,6 +23,13 @@ def test_every_setting_stands_in_the_example() -> None:
         block = example.split(f"\n[{table.name}]")[1].split("\n[")[0]
         for key in msgspec.structs.fields(table.type):
             assert f"\n{key.name} =" in block, f"[{table.name}] {key.name} is not in config.example.toml"
+
+
+def test_every_setting_is_explained() -> None:
+    told = explanations()
+    tables = [table for table in msgspec.structs.fields(Settings) if table.name not in {"personas", "prices"}]
+    every = {(table.name, key.name) for table in tables for key in msgspec.structs.fields(table.type)}
+    assert [f"[{table}] {key}" for table, key in sorted(every) if not told.get((table, key))] == []
 
 
 def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:

@@ -48,7 +48,7 @@ export const lying = (label) => (rows) => {
   return h("div", { class: "lying", role: "img", "aria-label": label }, rows.map((row) => {
     const fill = h("i", { class: "tone0" });
     fill.style.width = `${Math.max(1, (Number(row[1]) / most) * 100)}%`;
-    return h("div", {}, h("span", { class: "name" }, row[0]), h("span", { class: "meta" }, row.slice(1).join(" ")), h("div", { class: "track" }, fill));
+    return h("div", {}, h("span", { class: "name" }, row[0]), h("span", { class: "meta" }, row.slice(1).join(" × ")), h("div", { class: "track" }, fill));
   }));
 };
 

@@ -159,8 +159,13 @@ def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
     return [f"#{note.id}: {show(note.fact, names)}" for note in found]
 
 
+def because(cause: str) -> str:
+    """Why a note changed, in words."""
+    return _CAUSES.get(cause, cause)
+
+
 def _happened(change: Change) -> str:
-    cause = _CAUSES.get(change.cause, change.cause)
+    cause = because(change.cause)
     return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
 
 

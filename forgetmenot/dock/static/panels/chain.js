@@ -36,7 +36,7 @@ export function openChain(room, id) {
     told = chain;
     redraw(
       room, h("a", { href: "#memory", class: "back" }, "← Memory"),
-      h("h2", {}, `Note #${told.id}`, chip(told.status, told.status)),
+      h("h2", {}, `Note #${told.id} `, chip(told.status, told.status)),
       noteCard(note, refresh, true),
       told.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button("Undo its last change", async (event) => { if (await act("restore", { id: told.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
       picture, list(told),
@@ -79,7 +79,7 @@ function across(all, wide) {
   return all.flatMap((layer, number) => {
     const x = number * (column + 36);
     const start = 22 + (tall - layer.length * 62) / 2;
-    return [{ id: `t${number}`, title_of: LAYERS[number], x, y: 0, w: column, h: 16 }, ...layer.map((one, place) => ({ ...one, x, y: start + place * 62, w: column, h: 50 }))];
+    return [...(layer.length ? [{ id: `t${number}`, title_of: LAYERS[number], x, y: 0, w: column, h: 16 }] : []), ...layer.map((one, place) => ({ ...one, x, y: start + place * 62, w: column, h: 50 }))];
   });
 }
 
@@ -129,6 +129,6 @@ function list(told) {
     h("h2", {}, "Its history"),
     h("ul", { class: "plain" }, told.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${one.from} → ` : ""}${one.to} (${one.cause})`))),
     h("h2", {}, "Where it was used"),
-    told.replies.length ? h("div", { class: "row" }, told.replies.map((one) => button(`Reply ${one.id}, ${ago(one.at)}`, () => why(one.id), { class: "small" }))) : empty("In no reply that is still kept."),
+    told.replies.length ? h("div", { class: "row" }, told.replies.map((one) => button(`Reply ${one.id}, ${ago(one.at)}`, () => why(one.id), { class: "small" }))) : h("p", { class: "meta" }, "In no reply that is still kept."),
   );
 }

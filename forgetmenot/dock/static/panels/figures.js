@@ -4,6 +4,12 @@ import { failed } from "../ask.js";
 import { bars, chart, legend, lying } from "../charts.js";
 import { date, hour, section } from "../words.js";
 
+// The filters a reply passes (reply/postprocess), as people say them.
+const FILTERS = {
+  labels: "labels taken off", fences: "marks of quoted data taken out", markdown: "markdown made plain", lines: "lines joined into one", "mention tokens": "ids made names",
+  quotes: "quotation marks around all taken off", links: "web addresses taken out", "double @": "a second @ taken out", openers: "an opener it had used lately",
+  blocklist: "words of the blocklist", command: "a command at its start", length: "cut to its length",
+};
 const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
 
 export function open(room) {
@@ -28,8 +34,8 @@ export function open(room) {
         chart({ title: "Tokens per reply", note: `billed; ${Math.round(cached * 100)} % of them from the cache`, head: ["Reply", "Cached", "New"], rows: told.bills.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars("Tokens per reply")(rows), legend(["cached", "new"])], none: "No model has answered yet." }),
         spend(told),
         chart({ title: "Notes", note: "by status, over time", head: ["Day", ...present], rows: told.notes.map((day) => [date(day.at), ...present.map((name) => day.counts[name] || 0)]), draw: (rows) => [bars("Notes by status")(rows), legend(present)], none: "No notes yet." }),
-        chart({ title: "Filters", note: "how often each changed a reply", head: ["Filter", "Times"], rows: told.filters, draw: lying("Filters"), none: "None has changed a reply." }),
-        chart({ title: "Rules", note: "how often each decided a proposal", head: ["Rule", "Times", "Decision"], rows: told.rules.map(([rule, verdict, n]) => [rule, n, verdict]), draw: lying("Rules"), none: "Nothing was proposed yet." }),
+        chart({ title: "Filters", note: "how often each changed a reply", head: ["Filter", "Times"], rows: told.filters.map(([name, n]) => [FILTERS[name] || name, n]), draw: lying("Filters"), none: "None has changed a reply." }),
+        chart({ title: "Rules", note: "how often each decided a proposal", head: ["Rule", "Times", "Decision"], rows: told.rules.map(([rule, verdict, n]) => [rule.replaceAll("_", " "), n, verdict]), draw: lying("Rules"), none: "Nothing was proposed yet." }),
         chart({ title: "Recall", note: held.length ? `half within ${at(0.5)} ms, nearly all within ${at(0.95)} ms` : "", head: ["Share", "Within ms"], rows: held.length ? [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99].map((share) => [`${Math.round(share * 100)} %`, at(share)]) : [], draw: bars("Recall latency"), none: "Nothing was looked up since the start." }),
       ),
     );
@@ -45,6 +51,6 @@ function spend(told) {
     return chart({ title, note: `${told.currency || "cost"}, of all model calls with a price`, head: ["Stream", told.currency || "Cost", "Tokens in", "Tokens out"],
       rows: told.streams.map(([when, input, output, cost]) => [date(when), cost ?? 0, input, output]), draw: (rows) => bars("Cost per stream")(rows.map((row) => row.slice(0, 2))), none });
   }
-  return chart({ title, note: "tokens of all model calls; [prices] in the settings file makes it money", head: ["Stream", "In", "Out"],
+  return chart({ title, note: "tokens of all model calls; money, once prices are named in the settings file", head: ["Stream", "In", "Out"],
     rows: told.streams.map(([when, input, output]) => [date(when), input, output]), draw: (rows) => [bars("Tokens per stream")(rows), legend(["in", "out"])], none });
 }

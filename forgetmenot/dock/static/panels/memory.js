@@ -176,7 +176,8 @@ function stream(one, opened) {
   return h(
     "li", { class: one.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(one.started_at)}, ${hour(one.started_at)} · ${lasted} · ${many(one.people, "person", "people")}`),
-    h("h3", {}, one.title || "Untitled stream"), h("p", {}, one.recap || h("span", { class: "meta" }, one.ended_at ? "No recap." : "Its recap is written when it ends.")), details,
+    h("h3", {}, one.title || "Untitled stream"), h("p", {}, one.recap || h("span", { class: "meta" }, one.ended_at ? "No recap." : "Its recap is written when it ends.")),
+    one.episodes ? details : h("p", { class: "meta" }, one.ended_at ? "No episode: too little was said." : "No episode yet."),
   );
 }
 

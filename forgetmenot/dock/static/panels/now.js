@@ -69,12 +69,12 @@ function drawCards(node, told) {
     Object.keys(MODES).map((one) => h("option", { value: one, selected: one === told.mode }, one)));
   redraw(
     node,
+    told.waiting > 0 && h("a", { class: "card warn", href: "#approvals" }, h("b", {}, `${told.waiting} waiting for you`), " · approve or deny"),
     card("Stream", told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good wide" : "wide"),
     card("Mode", mode, MODES[told.mode]),
     card("Chat", `${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty"),
     card("Model", told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad"),
-    card("Spent in 24 hours", spent.cost || `${short(spent.input + spent.output)} tokens`, `${spent.cost ? `${short(spent.input + spent.output)} tokens, ` : ""}${many(spent.calls, "call")}, ${share} % cached`),
-    told.waiting > 0 && h("a", { class: "card warn", href: "#approvals" }, h("div", { class: "meta" }, "Waiting for you"), h("div", { class: "value" }, told.waiting), h("div", { class: "meta" }, "approve or deny")),
+    card("Spent in 24 h", spent.cost || `${short(spent.input + spent.output)} tokens`, `${spent.cost ? `${short(spent.input + spent.output)} tokens, ` : ""}${many(spent.calls, "call")}, ${share} % cached`),
   );
 }
 
@@ -131,7 +131,7 @@ function line(item) {
 }
 
 function reply(item) {
-  const meta = [item.who && `to ${item.who}`, TRIGGERS[item.trigger] || item.trigger, item.tokens && `${count(item.tokens)} tokens`, item.latency_ms && `${count(item.latency_ms)} ms`];
+  const meta = [item.who && `to ${item.who}`, TRIGGERS[item.trigger] || item.trigger, item.tokens && `${count(item.tokens)} tokens`];
   return h(
     "div", { class: `item reply ${item.status}` },
     h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "nothing to say")),

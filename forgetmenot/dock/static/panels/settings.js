@@ -3,7 +3,7 @@ import { get } from "../api.js";
 import { act, failed, say } from "../ask.js";
 
 const TITLES = { bot: "The bot", reply: "Replies", actions: "Actions", recall: "Recall", people: "People", memory: "Memory", privacy: "Privacy" };
-const words = (key) => key.replaceAll("_", " ").replace(/ s$/, " (seconds)").replace(/ d$/, " (days)").replace(/ min$/, " (minutes)").replace(/ h$/, " (hours)");
+const words = (key) => key.replaceAll("_", " ").replace(/ s$/, " (seconds)").replace(/ d$/, " (days)").replace(/ min$/, " (minutes)").replace(/ h$/, " (hours)").replace(/^class (.)$/, (_, letter) => `class ${letter.toUpperCase()}`);
 
 export function open(room) {
   let rest = false;
