@@ -255,13 +255,14 @@ def _model(reply: BotMessage, cost: str) -> list[str]:
     if not reply.model:
         return ["No model answered."]
     bill = reply.usage
-    billed, cached, out = (_or_unknown(bill.get(name)) for name in ("billed", "cached", "output"))
-    tokens = f"{bill.get('estimated')} estimated, {billed} billed, {cached} of them cached; out: {out}"
-    return [f"Model {reply.model}, {reply.latency_ms} ms; tokens in: {tokens}{f'; cost: {cost}' if cost else ''}."]
+    cached = "" if bill.get("cached") is None else f", {bill['cached']} of them cached"
+    tokens = f"tokens in: {bill.get('estimated')} estimated, {_told(bill.get('billed'))} billed{cached}"
+    out = f"tokens out: {_told(bill.get('output'))}"
+    return [f"Model {reply.model}, {reply.latency_ms} ms; {tokens}; {out}{f'; cost: {cost}' if cost else ''}."]
 
 
-def _or_unknown(count: int | None) -> str:
-    return "unknown" if count is None else str(count)
+def _told(count: int | None) -> str:
+    return "not told how many" if count is None else str(count)
 
 
 def _prompt(reply: BotMessage) -> list[str]:
