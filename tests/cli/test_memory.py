@@ -1,6 +1,5 @@
 """`forgetmenot memory` and `forgetmenot recall`, as scripts and people use them."""
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.cli import memory, recall
 from forgetmenot.errors import InputError
 
 LINES = [
@@ -23,29 +21,9 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run one command on the test's memory; what it printed (as JSON with --json)."""
-    parser = argparse.ArgumentParser()
-    subparsers = parser.add_subparsers()
-    memory.add(subparsers)
-    recall.add(subparsers)
-
-    def one(*words: str) -> Any:  # noqa: ANN401  # JSON
-        arguments = parser.parse_args([*words, "--db", str(tmp_path / "memory.sqlite3")])
-        assert arguments.run(arguments) == 0
-        out = capsys.readouterr().out
-        return json.loads(out) if "--json" in words else out
-
-    return one
-
-
-@pytest.fixture
-def filled(run: Run, tmp_path: Path) -> Run:
-    """The same, with notes in it."""
-    file = tmp_path / "notes.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
-    told = run("memory", "import", str(file), "--json")
-    assert told == {
+def filled(run: Run, take_in: Run) -> Run:
+    """Run one command on a memory with these notes in it."""
+    assert take_in(LINES) == {
         "imported": 4,
         "merged": 0,
         "episodes": 4,

@@ -1,6 +1,5 @@
 """`forgetmenot memory undo|retract|pin|unpin|never`, as a streamer uses them."""
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,29 +7,16 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.cli import memory
 from forgetmenot.errors import InputError
 
 Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run one command on a memory with a note about alice and one about bob; what it printed."""
-    parser = argparse.ArgumentParser()
-    memory.add(parser.add_subparsers())
-
-    def one(*words: str) -> Any:  # noqa: ANN401  # JSON
-        arguments = parser.parse_args(["memory", *words, "--db", str(tmp_path / "memory.sqlite3")])
-        assert arguments.run(arguments) == 0
-        out = capsys.readouterr().out
-        return json.loads(out) if "--json" in words else out
-
-    file = tmp_path / "notes.jsonl"
-    lines = [{"id": 1, "viewer": "alice", "fact": "lives in Oslo"}, {"id": 2, "viewer": "bob", "fact": "likes tea"}]
-    file.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    one("import", str(file))
-    return one
+def run(run: Run, take_in: Run) -> Run:
+    """Run one action on a memory with a note about alice and one about bob; what it printed."""
+    take_in([{"id": 1, "viewer": "alice", "fact": "lives in Oslo"}, {"id": 2, "viewer": "bob", "fact": "likes tea"}])
+    return lambda *words: run("memory", *words)
 
 
 def test_a_note_is_taken_back_and_brought_back(run: Run) -> None:

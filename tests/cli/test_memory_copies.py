@@ -1,14 +1,11 @@
 """`forgetmenot memory backup|restore`: a copy without chat, and the way back to one."""
 
-import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forgetmenot.cli import memory, viewer
 from forgetmenot.errors import InputError, StoreLocked
 from forgetmenot.store.lock import held
 
@@ -20,23 +17,16 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+def database(tmp_path: Path) -> Path:
+    """The memory, apart from what the test writes."""
+    return tmp_path / "data" / "memory.sqlite3"
+
+
+@pytest.fixture
+def run(run: Run, take_in: Run) -> Run:
     """Run one command on a memory with two people; what it printed as JSON."""
-    parser = argparse.ArgumentParser()
-    subparsers = parser.add_subparsers()
-    memory.add(subparsers)
-    viewer.add(subparsers)
-
-    def one(*words: object) -> Any:  # noqa: ANN401  # JSON
-        chosen = ["--db", str(tmp_path / "data" / "memory.sqlite3"), "--json"]
-        arguments = parser.parse_args([*map(str, words), *chosen])
-        assert arguments.run(arguments) == 0
-        return json.loads(capsys.readouterr().out)
-
-    file = tmp_path / "notes.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
-    one("memory", "import", file)
-    return one
+    take_in(LINES)
+    return lambda *words: run(*words, "--json")
 
 
 def facts(run: Run) -> list[str]:

@@ -1,6 +1,5 @@
 """`forgetmenot viewer`: one person's rights on the command line, also beside a running bot."""
 
-import argparse
 import json
 import os
 from collections.abc import Callable
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.cli import memory, replay, viewer
 from forgetmenot.errors import InputError
 from forgetmenot.store.database import open_database
 
@@ -27,25 +25,10 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(run: Run, take_in: Run) -> Run:
     """Run one command on a memory with two people; what it printed (as JSON with --json)."""
-    parser = argparse.ArgumentParser()
-    subparsers = parser.add_subparsers()
-    memory.add(subparsers)
-    viewer.add(subparsers)
-    replay.add(subparsers)
-
-    def one(*words: str) -> Any:  # noqa: ANN401  # JSON
-        arguments = parser.parse_args([*words, "--db", str(tmp_path / "memory.sqlite3")])
-        assert arguments.run(arguments) == 0
-        out = capsys.readouterr().out
-        return json.loads(out) if "--json" in words else out
-
-    file = tmp_path / "notes.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
-    one("memory", "import", str(file))
-    file.unlink()
-    return one
+    take_in(LINES)
+    return run
 
 
 def test_show_tells_what_is_held(run: Run) -> None:

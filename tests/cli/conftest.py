@@ -1,0 +1,50 @@
+"""The command line as its user types it, on a memory of the test's own."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgetmenot.cli import build_parser
+
+
+@pytest.fixture(scope="session")
+def parser() -> argparse.ArgumentParser:
+    """Every command."""
+    return build_parser()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Where the memory lies."""
+    return tmp_path / "memory.sqlite3"
+
+
+@pytest.fixture
+def run(parser: argparse.ArgumentParser, database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Run one command on the memory; what it printed, read as JSON where --json is among the words."""
+
+    def one(*words: object) -> Any:  # noqa: ANN401  # JSON
+        arguments = parser.parse_args([*map(str, words), "--db", str(database)])
+        assert arguments.run(arguments) == 0
+        out = capsys.readouterr().out
+        return json.loads(out) if "--json" in words else out
+
+    return one
+
+
+@pytest.fixture
+def take_in(run: Callable[..., Any], tmp_path: Path) -> Callable[[Iterable[Mapping[str, object]]], Any]:
+    """Import these notes; what the import told."""
+
+    def import_notes(lines: Iterable[Mapping[str, object]]) -> Any:  # noqa: ANN401  # JSON
+        file = tmp_path / "notes.jsonl"
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        told = run("memory", "import", file, "--json")
+        file.unlink()
+        return told
+
+    return import_notes
