@@ -214,6 +214,10 @@ FACTS = st.builds(
     found=st.sampled_from(list(Found)),
     immunity=st.sampled_from(list(Immunity)),
     asked_for=st.frozensets(NAMES, max_size=5),
+    told=st.dictionaries(NAMES, TEXTS, max_size=2),
+    named=st.booleans(),
+    failing=st.frozensets(NAMES, max_size=2),
+    room_modes=st.frozensets(st.sampled_from(["slow", "emote_only"])),
     live=st.booleans(),
     paused=st.booleans(),
     safe_mode=st.booleans(),
@@ -225,6 +229,7 @@ ACTION_SETTINGS = st.builds(
     class_b=st.sampled_from(list(ClassMode)),
     class_c=st.sampled_from([*GuardedMode, ClassMode.LIVE]),  # even a value that the settings cannot hold
     disabled=st.lists(NAMES, max_size=2).map(tuple),
+    denied_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=1).map(tuple),
     allowed_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=2).map(tuple),
     safe_mode=st.booleans(),
     max_timeout_s=st.integers(1, 60),
@@ -267,3 +272,34 @@ def test_what_holds_for_any_text_and_any_settings(
 def test_class_c_never_runs_without_a_person(name: str, text: str, facts: Facts, settings: Settings) -> None:
     proposal = Proposal(name, {"target": "bob", "text": "new words", "seconds": "600", "reason": text})
     assert decide(proposal, facts, settings, Recent(), NOW).verdict in {Verdict.ASK, Verdict.DENY}
+
+
+@effort(max_examples=150, deadline=None)
+@given(PROPOSALS, FACTS, SETTINGS, RECENT)
+def test_settings_bind_the_person_who_approves_too(
+    proposal: Proposal, facts: Facts, settings: Settings, recent: Recent
+) -> None:
+    """A person's yes sets aside what protects from the model; never the streamer's settings, nor who is immune."""
+    decision = decide(proposal, replace(facts, approved_by="9"), settings, recent, NOW)
+    assert decision.verdict is not Verdict.ASK
+    if decision.verdict not in ALLOWED:
+        return
+    action, actions = BY_NAME[proposal.name], settings.actions
+    mode = {ActionClass.FREE: actions.class_a, ActionClass.GUARDED: actions.class_b}.get(action.kind, actions.class_c)
+    assert mode in {"ask", "live"}
+    assert settings.bot.mode is not Mode.SHADOW
+    assert not any((actions.safe_mode, facts.safe_mode, facts.paused))
+    assert action.name not in {*actions.disabled, *facts.failing}
+    assert facts.live or not action.needs_live
+    if action.harms and facts.target is not None:
+        assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
+        assert facts.immunity in {Immunity.NO, Immunity.NOT_ASKED}
+        assert not actions.allowed_targets or facts.target.login in actions.allowed_targets
+        assert facts.target.login not in actions.denied_targets
+
+
+@pytest.mark.parametrize("mode", [GuardedMode.OFF, GuardedMode.SHADOW])
+def test_class_c_that_the_settings_switch_off_no_person_approves(mode: GuardedMode) -> None:
+    approved = replace(ON_BOB, approved_by="9")
+    assert decide(BAN, approved, _with(class_c=mode), Recent(), NOW).rule == "class_mode"
+    assert decide(BAN, approved, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
