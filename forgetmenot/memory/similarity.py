@@ -190,7 +190,7 @@ def _opposed(mine: list[str], theirs: list[str]) -> bool:
 
 def _compatible(one: Reading, two: Reading, shared: list[str]) -> bool:
     """Whether one may do both: like both, own both, have done both."""
-    having = one.tokens.partition(" ")[0] in _HAVING
+    having = not _HAVING.isdisjoint(one.tokens.split()[:2])
     return having or lex.LIKE in shared or one.event or two.event or one.additive or two.additive
 
 

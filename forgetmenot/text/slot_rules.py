@@ -287,7 +287,7 @@ RULES = (
     _rule(
         "looks",
         "hair eyes",
-        r"^has (?:(?:long|short|curly|straight) )?(?P<value>(?!the\b|a\b|no\b)\w+) (?P<key>hair|eyes)$",
+        r"^(?:\w+ )?ha(?:s|ve) (?:(?:long|short|curly|straight) )?(?P<value>(?!the\b|a\b|no\b)\w+) (?P<key>hair|eyes)$",
     ),
     _rule(
         "preference",
