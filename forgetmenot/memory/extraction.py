@@ -224,7 +224,7 @@ class _Taking:
         if change.op != "confirm" and self.written >= memory.notes_per_episode:
             raise Refused("enough_this_episode")
         at = min(self.episode.ended_at, self.now)  # a clock that ran ahead must not make a note from the future
-        said = self._said(change, at, memory.notes_per_subject_stream)
+        said = self._said(change, at)
         persona = speaking(self.settings).writes_as
         new = replace(_new_note(change, at, self.episode.stream_id), persona=persona)
         if change.op == "confirm" and change.note_id is not None:
@@ -232,7 +232,7 @@ class _Taking:
         instead_of = change.note_id if change.op == "supersede" else None
         return await beliefs.believe(self.tx, new, said, now=self.now, instead_of=instead_of)
 
-    def _said(self, change: Change, at: int, per_stream: int) -> Said:
+    def _said(self, change: Change, at: int) -> Said:
         speaker = change.speaker
         return Said(
             episode_id=self.episode.id,
@@ -240,7 +240,8 @@ class _Taking:
             addressed=bool(speaker and speaker.addressed),
             at=at,
             stream_id=self.episode.stream_id,
-            per_stream=per_stream,
+            per_stream=self.settings.memory.notes_per_subject_stream,
+            witness_streams=self.settings.people.newcomer_streams,
         )
 
 

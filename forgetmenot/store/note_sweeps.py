@@ -48,11 +48,12 @@ async def crowded(source: Source, more_than: int) -> list[str]:
 
 
 async def too_many(source: Source, viewer_id: str, *, timed: int, permanent: int) -> list[Note]:
-    """A viewer's notes past the caps: the least important first, then the oldest."""
+    """A viewer's notes past the caps: hearsay first, then the least important, then the oldest."""
     rows = await source.rows(
         "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608  # a constant
         "  PARTITION BY n.expires_at IS NULL"
-        "  ORDER BY CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
+        "  ORDER BY n.source_kind = 'reported',"
+        "   CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
         "   n.last_confirmed_at DESC, n.id DESC) AS place"
         f" FROM semantic_notes n WHERE n.subject_id = :viewer AND {_MORTAL})"
         " SELECT n.*, NULL AS episode_ids FROM semantic_notes n JOIN counted c ON c.id = n.id"

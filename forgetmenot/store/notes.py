@@ -235,13 +235,16 @@ async def changed_since(source: Source, note_ids: Sequence[int], cause: str, sin
     return await source.row(sql, (*note_ids, cause, since)) is not None
 
 
-async def written_in_stream(source: Source, subject_id: str | None, stream_id: int) -> int:
-    """How many notes about a subject one stream has brought."""
+async def written_in_stream(
+    source: Source, subject_id: str | None, stream_id: int, kind: SourceKind | None = None
+) -> int:
+    """How many notes about a subject one stream has brought, of any kind or of one."""
     row = await source.row(
         "SELECT count(DISTINCT n.id) FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
         " JOIN episodes p ON p.id = e.episode_id"
-        " WHERE n.subject_id IS ? AND e.stance = 'stated' AND p.stream_id = ?",
-        (subject_id, stream_id),
+        " WHERE n.subject_id IS ?1 AND e.stance = 'stated' AND p.stream_id = ?2"
+        " AND n.source_kind = coalesce(?3, n.source_kind)",
+        (subject_id, stream_id, kind),
     )
     return int(row[0]) if row else 0
 

@@ -8,16 +8,19 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.copies import notes_in
 from forgetmenot.memory.extraction import ExtractReport
+from forgetmenot.memory.lifecycle import sweep_notes
 from forgetmenot.memory.notes import remember
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.recall import Recall
+from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.dry_prompt import prompt_for, section
@@ -137,6 +140,78 @@ async def test_two_accounts_in_one_window_are_no_two_witnesses(world: "World", l
     await learn(change(said_by="P2", **smear), change(said_by="P3", **smear), people=people)
     [note] = await live(world)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+
+
+@pytest.mark.parametrize("regulars", [{"2"}, {"3"}, set()])
+async def test_accounts_that_just_came_are_no_witnesses(
+    world: "World", learn: Learn, change: Change, regulars: set[str]
+) -> None:
+    await world.viewer("3", "dave")
+    for _ in range(5):
+        stream = await world.stream()
+        for who in regulars:
+            await world.attends(who, stream)
+    for puppet in ("2", "3", "2", "3"):
+        people = {"1": (9, 0), puppet: (5, 0)}
+        await learn(change(fact="cheats at chess", said_by="P2", confidence=1.0), people=people)
+        await world.clock.advance(DAY)
+    [note] = await live(world)
+    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+
+
+async def test_gossip_leaves_room_for_what_its_subject_says(world: "World", learn: Learn, change: Change) -> None:
+    stream = await world.stream()
+    words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]
+    for start in range(0, 24, 8):
+        await learn(
+            *(change(fact=f"hates {word}", said_by="P2") for word in words[start : start + 8]), stream_id=stream
+        )
+    assert len(await live(world)) == world.settings.memory.notes_per_subject_stream // 4
+    report = await learn(change(), stream_id=stream)
+    assert report.added == 1
+
+
+async def test_gossip_pushes_nothing_out_that_its_subject_said(world: "World", learn: Learn, change: Change) -> None:
+    world.settings = msgspec.structs.replace(
+        world.settings, memory=MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=2)
+    )
+    await learn(change(importance="low"))
+    for number, word in enumerate(("liver", "maths", "winter")):
+        await world.clock.advance(DAY * (number + 1))
+        await learn(change(fact=f"hates {word}", said_by="P2", importance="high"))
+    await sweep_notes(world.db, world.settings.memory, world.clock.now())
+    assert {note.fact for note in await live(world)} == {"plays drums in a band", "hates winter"}
+
+
+GOSSIP = [
+    "has a friend, <@2>, who steals",
+    "knows that <@2> secretly cheats",
+    "saw that <@2>'s car was stolen",
+    "was told by <@2> that she hates the streamer",
+]
+
+
+@pytest.mark.parametrize("fact", GOSSIP)
+async def test_gossip_in_ones_own_note_is_gossip(world: "World", learn: Learn, change: Change, fact: str) -> None:
+    await learn(change(fact=fact.replace("<@2>", "P2"), confidence=1.0))
+    [note] = await live(world)
+    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+    with pytest.raises(Refused, match="about_a_person"):
+        await remember.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=remember.VIEWERS_WORD)
+    told = await remember.remember(world.db, "9", fact, by="9", at=world.clock.now())  # a moderator answers for it
+    assert told.source_kind is SourceKind.COMMAND
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        *("plays in <@2>'s band on Fridays", "is married to <@2>", "plays chess with <@2> sometimes"),
+        *("plays with <@2> this year", "named a cat after <@2>", "<@1> plays the flute"),
+    ],
+)
+async def test_who_others_are_to_somebody_is_theirs_to_tell(world: "World", fact: str) -> None:
+    note = await remember.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=remember.VIEWERS_WORD)
+    assert note.source_kind is SourceKind.COMMAND
 
 
 async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(

@@ -194,6 +194,9 @@ async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: "World", l
 
 async def test_hearsay_becomes_a_fact_when_two_people_say_it_in_two_episodes(world: "World", change: Change) -> None:
     await world.viewer("3", "dave")
+    for stream in [await world.stream() for _ in range(world.settings.people.newcomer_streams)]:
+        for witness in ("1", "3"):
+            await world.attends(witness, stream)
     found: list[tuple[SourceKind, float]] = []
     for speaker in ("1", "1", "3"):
         await world.episode("They talked.", {speaker: (5, 0), "2": (3, 0)})

@@ -35,7 +35,10 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 
 
 class Said(NamedTuple):
-    """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come."""
+    """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
+
+    `witness_streams`: who has come to fewer is no witness to what is said about somebody else.
+    """
 
     episode_id: int
     speaker_id: str | None
@@ -43,6 +46,7 @@ class Said(NamedTuple):
     at: int
     stream_id: int | None
     per_stream: int | None = None
+    witness_streams: int = 0
 
 
 class Done(NamedTuple):
@@ -216,6 +220,9 @@ async def _write(tx: Transaction, new: NewNote, said: Said, *, cause: str, now: 
 async def _enough(tx: Transaction, new: NewNote, said: Said) -> bool:
     if said.per_stream is None or said.stream_id is None:
         return False
+    if new.source_kind is SourceKind.REPORTED:  # gossip leaves room for what its subject says
+        heard = await notes.written_in_stream(tx, new.subject_id, said.stream_id, new.source_kind)
+        return heard >= max(1, said.per_stream // 4)
     return await notes.written_in_stream(tx, new.subject_id, said.stream_id) >= said.per_stream
 
 
@@ -254,12 +261,15 @@ async def _is_new_occasion(tx: Transaction, note: Note, said: Said) -> bool:
 
 
 async def _strongest(tx: Transaction, note: Note, source: SourceKind, said: Said) -> SourceKind:
-    """The stronger of two words. Two people in two episodes make hearsay something observed."""
+    """The stronger of two words. Two people in two episodes make hearsay something observed, if both are known."""
     strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
     if strongest is not SourceKind.REPORTED:
         return strongest
-    others = [who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id]
-    heard_twice = said.speaker_id is not None and any(who != said.speaker_id for who in others)
+    others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id}
+    if said.speaker_id is None or not others - {said.speaker_id}:
+        return SourceKind.REPORTED
+    witnesses = await evidence.came_often(tx, others | {said.speaker_id}, said.witness_streams)
+    heard_twice = said.speaker_id in witnesses and len(witnesses) > 1
     return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
 
 

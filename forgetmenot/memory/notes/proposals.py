@@ -42,6 +42,21 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """How a prompt says where a note comes from: no fact says it of itself."""
+_IS = (
+    r"(?:(?:is|are|was|were|has|had|does|did|will|can|could|would|should|must)(?:n['’]?t)?"
+    r"|told|said|stole|hit|took)"
+)
+_NO_VERB = (
+    r"(?:this|us|as|his|its|yes|plus|always|sometimes|perhaps|across|besides"
+    r"|\w+(?:days|nights|times|weeks|ends|mornings|evenings|hours|years))"
+)
+_TELLS = re.compile(
+    rf"{MENTION.pattern},? (?:who |that (?:he |she |they )?|and |also |really |secretly |only )*"
+    rf"(?:{_IS}|(?!{_NO_VERB}\b)\w+(?:s|ed))\b"
+    rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
+    re.IGNORECASE,
+)
+"""Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon"."""
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
 SCHEMA: Mapping[str, Any] = {
@@ -153,9 +168,11 @@ def screened(raw: object, screen: Screen) -> Change:
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
     fact = "" if proposed.op == "confirm" else _fact(proposed, screen)
-    source = _source(scope, subject, speaker)
-    if scope is not Scope.VIEWER and _names_others(fact, scope, speaker, screen):
-        source = SourceKind.REPORTED
+    if scope is Scope.VIEWER:
+        gossips = subject is not None and tells_of_another(fact, subject.viewer_id)
+    else:
+        gossips = _names_others(fact, scope, speaker, screen)
+    source = SourceKind.REPORTED if gossips else _source(scope, subject, speaker)
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
     return Change(
         op=proposed.op,
@@ -220,6 +237,11 @@ def _names_others(fact: str, scope: Scope, speaker: Person | None, screen: Scree
     if scope is Scope.CHANNEL and others - streamers:
         raise Refused("about_a_person")
     return bool(others)
+
+
+def tells_of_another(fact: str, viewer_id: str) -> bool:
+    """Whether a fact about somebody says of another what that one does or is: gossip, whoever's note it is."""
+    return any((found[1] or found[2]) != viewer_id for found in _TELLS.finditer(fact))
 
 
 def _fact(proposed: Proposed, screen: Screen) -> str:
