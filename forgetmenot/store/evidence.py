@@ -55,9 +55,10 @@ async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
 
 
 async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
-    """Those of these people who came to that many streams."""
+    """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
     rows = await source.rows(
-        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value) >= ?2",
+        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
+        " >= min(?2, (SELECT count(*) FROM streams) - ?2)",
         (json.dumps(sorted(viewer_ids)), streams),
     )
     return {row[0] for row in rows}

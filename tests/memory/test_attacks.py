@@ -159,6 +159,19 @@ async def test_accounts_that_just_came_are_no_witnesses(
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
 
 
+async def test_where_nobody_can_have_come_often_yet_everybody_is_a_witness(
+    world: "World", learn: Learn, change: Change
+) -> None:
+    await world.viewer("3", "dave")
+    for _ in range(world.settings.people.newcomer_streams):
+        await world.stream()
+    for who in ("2", "3"):
+        await learn(change(fact="plays chess well", said_by="P2"), people={"1": (9, 0), who: (5, 0)})
+        await world.clock.advance(DAY)
+    [note] = await live(world)
+    assert note.source_kind is SourceKind.OBSERVED
+
+
 async def test_gossip_leaves_room_for_what_its_subject_says(world: "World", learn: Learn, change: Change) -> None:
     stream = await world.stream()
     words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]

@@ -37,7 +37,8 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class Said(NamedTuple):
     """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
 
-    `witness_streams`: who has come to fewer is no witness to what is said about somebody else.
+    `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
+    to have had so many, everybody is.
     """
 
     episode_id: int
