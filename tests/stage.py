@@ -20,10 +20,11 @@ from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.memory.recall import Recall
-from forgetmenot.reply.engine import Parts, Reply, ReplyEngine
+from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.thinking import Parts
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, notes

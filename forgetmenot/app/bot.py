@@ -41,10 +41,11 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.streams import Live, StreamBook
 from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.prompt.voice import check_floor
-from forgetmenot.reply.engine import Parts, ReplyEngine
+from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.prefix import PrefixKeeper, offered
+from forgetmenot.reply.thinking import Parts
 from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, tally
