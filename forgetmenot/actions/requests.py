@@ -27,16 +27,29 @@ _GRAVE = frozenset(
     (
         *("suicide", "suicidal", "funeral", "died", "dying", "dead", "death", "cancer", "hospital", "ambulance"),
         *("depressed", "depression", "grief", "grieving", "abuse", "abused", "assault", "raped", "overdose"),
-        *("selfharm", "crying", "emergency", "tumor", "stroke", "coma", "miscarriage", "divorce"),
+        *("selfharm", "crying", "emergency", "tumor", "stroke", "coma", "miscarriage", "divorce", "worthless"),
+        *("hopeless", "murdered", "overdosed", "raping", "chemo", "hospice", "suicides", "condolences"),
+        *("selbstmord", "suizid", "gestorben", "verstorben", "krebs"),
+        *("suicidio", "murio", "fallecio", "morreu", "faleceu", "decede", "decedee"),
     )
 )
+_DEAR = (
+    "job|mom|mum|mother|dad|father|brother|sister|son|daughter|child|baby|wife|husband|boyfriend|girlfriend|partner"
+    "|friend|best friend|uncle|aunt|gran(?:d(?:ma|pa|mother|father))?|nan|dog|cat|pet|house|home"
+)
 _GRAVE_PHRASES = re.compile(
-    r"\b(?:kill(?:ing)? (?:my|him|her|them)self|hurt(?:ing)? myself|end(?:ing)? (?:it all|my life)|passed away"
-    r"|self harm|want to die|panic attack"
-    r"|lost my (?:job|mom|mum|dad|brother|sister|son|daughter|wife|husband|dog|cat))\b"
+    r"\b(?:kill(?:ed|ing)? (?:him|her|them)self|kill(?:ed)? myself|(?:hurt(?:ing)?|cutting|harm(?:ing|ed)?) myself"
+    r"|end(?:ing)? (?:it all|my life)|passed (?:away|(?:last|this) (?:night|week|month|year|morning))"
+    r"|self harm(?:ed|ing)?|(?:want to|wanna) die|(?:panic|heart) attack|rest in peace"
+    r"|(?:dont|do not) (?:want to|wanna) (?:live|be here|wake up)|(?:cant|cannot|can not) go on(?: any ?more| like this)?(?! \w)"
+    r"|(?:nobody|no one|noone) (?:would|will) (?:miss|care about) me|burn(?:ed|t) down"
+    r"|put (?:(?:my|our|the) \w+ )?(?:down today|to sleep)|put (?:my|our) (?:dog|cat|horse|pet) down"
+    r"|(?:hits|beats) me(?! in| at| to| by)|(?:got|been|was) (?:laid off|fired)|(?:broke up|breakup)(?! the| at| into)"
+    rf"|lost (?:my|our) (?:{_DEAR})(?! keys?))\b"
 )
 _JOKES = re.compile(
-    r"\b(?:dead (?:chat|air|pixel|lol|game)|i(?:m| am) (?:dead|dying|crying)|died (?:laughing|again|lol))\b"
+    r"\b(?:dead (?:chat|air|pixel|lol|game|by daylight|inside lol|space|cells)|i(?:m| am) (?:dead|dying|crying)"
+    r"|died (?:laughing|again|lol|to)|death stranding|suicide squad|crying laughing)\b"
 )
 
 

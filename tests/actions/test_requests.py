@@ -84,6 +84,30 @@ def test_a_line_names_somebody_as_a_whole_word() -> None:
         "she passed away",
         "lost my job today",
         "fuck cancer",
+        "I can't go on anymore",
+        "i dont wanna live",
+        "I don't want to be here anymore",
+        "i wanna die",
+        "nobody would miss me if I was gone",
+        "I've been cutting myself again",
+        "I self-harmed",
+        "my dad had a heart attack",
+        "we had to put our dog down today",
+        "my cat was put to sleep",
+        "rest in peace grandpa",
+        "he killed himself",
+        "i feel so worthless",
+        "my house burned down",
+        "my friend was murdered",
+        "my girlfriend and I broke up yesterday",
+        "i got laid off",
+        "my boyfriend hits me",
+        "my brother overdosed",
+        "my bro passed last night",
+        "I lost my grandma",
+        "meine Oma ist gestorben",
+        "mi abuela murió",
+        "ma mère est décédée",
     ],
 )
 def test_grief_and_distress_are_serious(line: str) -> None:
@@ -91,7 +115,23 @@ def test_grief_and_distress_are_serious(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["dead chat", "i'm dying lol", "he died again", "KEKW", "this boss is killing me", "died lol"]
+    "line",
+    [
+        "dead chat",
+        "i'm dying lol",
+        "he died again",
+        "KEKW",
+        "this boss is killing me",
+        "died lol",
+        "i died to the boss",
+        "dead by daylight?",
+        "suicide squad was ok",
+        "crying laughing",
+        "I lost my house keys",
+        "put the dog in the cart",
+        "I can't go on discord",
+        "he beats me at chess",
+    ],
 )
 def test_the_ways_of_chat_are_not(line: str) -> None:
     assert not is_serious([line])
