@@ -6,7 +6,6 @@ holds: thousands of small ones for each viewer that recall keeps would be walked
 again, and that holds the event loop.
 """
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -31,6 +30,7 @@ class Concordance:
         self._first = array("I", accumulate((len(places[word]) for word in self.words), initial=0))
         self._places = array("I", chain.from_iterable(map(places.__getitem__, self.words)))
         self._text = f" {'  '.join(self.words)} "  # each word between two spaces of its own, as trigrams have it
+        self._starts = array("I", accumulate((len(word) + 2 for word in self.words), initial=0))
         self._owner = array("I", chain.from_iterable(repeat(i, len(word) + 2) for i, word in enumerate(self.words)))
         self._with = TermTable()
 
@@ -39,22 +39,32 @@ class Concordance:
         return self._places[self._first[word] : self._first[word + 1]]
 
     def with_stem(self, wanted: str) -> list[int]:
-        """The words that have this stem. Only those that begin alike are looked at: stems are costly."""
-        start = wanted[: max(1, len(wanted) - CHANGED_BY_STEMMING)]
-        low = bisect_left(self.words, start)
-        high = bisect_left(self.words, start + "\U0010ffff", lo=low)
-        return [number for number in range(low, high) if stem(self.words[number]) == wanted]
+        """The words that have this stem."""
+        return having_stem(self.words, wanted)
 
     def with_trigram(self, wanted: str) -> Sequence[int]:
         """The words that have this piece, a word's edges being spaces; kept from the first time on."""
         if wanted in self._with:
             return self._with.rows(wanted)
-        found = dict.fromkeys(self._owner[hit.start()] for hit in re.finditer(re.escape(wanted), self._text))
+        found: list[int] = []
+        at = self._text.find(wanted)
+        while at >= 0:
+            number = self._owner[at]
+            found.append(number)
+            at = self._text.find(wanted, self._starts[number + 1])
         if found:
             self._with.add(wanted, found)
-        return list(found)
+        return found
 
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds."""
         return BYTES_PER_WORD * len(self.words) + 4 * len(self._places) + self._with.size
+
+
+def having_stem(known: Sequence[str], wanted: str) -> list[int]:
+    """Which of these sorted words have a stem. Only those that begin alike are looked at: stems are costly."""
+    start = wanted[: max(1, len(wanted) - CHANGED_BY_STEMMING)]
+    low = bisect_left(known, start)
+    high = bisect_left(known, start + "\U0010ffff", lo=low)
+    return [number for number in range(low, high) if stem(known[number]) == wanted]

@@ -78,14 +78,15 @@ class Postings:
         """Roughly how many bytes it holds by now."""
         return self._words.size + self._stems.size + self._trigrams.size
 
-    def ranked(self, query: Query, *, now: int, limit: int) -> list[Recalled]:
-        """The best notes in order, at most `limit`; expired ones left out."""
+    def ranked(self, query: Query, *, now: int, limit: int | None = None) -> list[Recalled]:
+        """The notes in order, the best first, at most `limit`; expired ones left out."""
         scores = self._fused(self._known(query))
         order = sorted(
             (i for i, note in enumerate(self.notes) if note.expires_at is None or note.expires_at > now),
             key=lambda i: (not self.notes[i].pinned, -scores.get(i, 0.0), -freshness(self.notes[i], now)),
         )
-        return [Recalled(self.notes[i], round(scores.get(i, 0.0), 6)) for i in order[: max(limit, 0)]]
+        wanted = order if limit is None else order[: max(limit, 0)]
+        return [Recalled(self.notes[i], round(scores.get(i, 0.0), 6)) for i in wanted]
 
     def _known(self, query: Query) -> dict[str, float]:
         """The query with each word that was never seen replaced by the nearest one that was."""

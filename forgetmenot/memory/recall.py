@@ -2,8 +2,8 @@
 
 Promises an answer within the time the settings give it: the last good one for that subject, then the plain sort, then
 nothing. Nothing about a viewer who opted out or was banned, nothing that is to be left alone, no note of a persona that
-does not speak. Notes are read by key; their postings are kept per subject
-for as long as its notes stay the same, and built in a thread, so that the loop is never held.
+does not speak. Notes are read by key; their postings are kept per subject for as long as its notes stay the same, and
+built in a thread, so that the loop is never held.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from forgetmenot.domain.memory import Episode, Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import never
+from forgetmenot.memory.concordance import having_stem
 from forgetmenot.memory.people import People
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
 from forgetmenot.memory.silence import Silence
@@ -207,18 +208,16 @@ class Recall:
         opens: Callable[[Note], bool],
     ) -> list[Recalled]:
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
-        kept = self._kept.get(subjects)
-        if kept is None or kept.revision != revision:
-            kept = _Kept(revision, await self._postings(visible))
-            self._kept[subjects] = kept
+        kept, now = self._kept.get(subjects), self._clock.now()
+        if kept is not None and kept.revision == revision:
+            found = kept.postings.ranked(query, now=now)
+        else:
+            candidates = await self._db.together(lambda at: _candidates(at, visible))
+            postings, found = await asyncio.to_thread(_built_and_asked, candidates, query, now)
+            self._kept[subjects] = _Kept(revision, postings)
             self._make_room()
         self._kept.move_to_end(subjects)
-        found = kept.postings.ranked(query, now=self._clock.now(), limit=len(kept.postings.notes))
         return list(islice((one for one in found if opens(one.note)), max(limit, 0)))
-
-    async def _postings(self, subjects: tuple[str, ...]) -> Postings:
-        candidates = await self._db.together(lambda at: _candidates(at, subjects))
-        return await asyncio.to_thread(Postings, candidates)
 
     async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
         prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
@@ -231,11 +230,16 @@ class Recall:
 
     async def people_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
         """The ids of the people a text speaks of; `without` are ids to leave out: the speaker's, the bot's."""
-        wanted = self._settings().recall.others if limit is None else limit
-        people = await self._around()
-        return people.named_in(text, without=without, limit=wanted)
+        await self.look_around()
+        return self.named_in(text, without=without, limit=limit)
 
-    async def _around(self) -> People:
+    def named_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
+        """What `people_in` says, of the people who were around when `look_around` looked: without reading anything."""
+        wanted = self._settings().recall.others if limit is None else limit
+        return self._people.named_in(text, without=without, limit=wanted)
+
+    async def look_around(self) -> None:
+        """See who is around, unless that was seen within the last minute."""
         now = self._clock.now()
         if now >= self._people_until:
             regular = self._settings().people
@@ -247,7 +251,6 @@ class Recall:
             )
             self._people = await asyncio.to_thread(People, names)
             self._people_until = now + CROWD_FRESH
-        return self._people
 
     async def episodes(self, query: Query | str, limit: int = 3, *, without: Sequence[int] = ()) -> list[Episode]:
         """The episodes whose summaries fit a query best."""
@@ -257,8 +260,13 @@ class Recall:
             return []
         return await episode_search.best(self._db, episode_search.any_of(terms), limit=limit, without=without)
 
-    async def past_episodes(self, query: Query | str, limit: int, *, without: Sequence[int] = ()) -> list[Episode]:
-        """The older episodes that speak of enough of a message, best first; `without`: those shown anyway."""
+    async def past_episodes(
+        self, query: Query | str, limit: int, *, without: Sequence[int] = (), at: Source | None = None
+    ) -> list[Episode]:
+        """The older episodes that speak of enough of a message, best first; `without`: those shown anyway.
+
+        `at`: where to read, for a caller who reads more at once.
+        """
         asked = query_of(query) if isinstance(query, str) else query
         terms = {stem(word): word for word, weight in asked.items() if weight >= 1}
         enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
@@ -270,8 +278,8 @@ class Recall:
             found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=PAST_LOOKED_AT, without=without)
             return (await never.silence(at) if found else Silence()), found
 
-        silence, candidates = await self._db.together(read)
-        about = (one for one in candidates if len(terms.keys() & {stem(word) for word in words(one.summary)}) >= enough)
+        silence, candidates = await (read(at) if at is not None else self._db.together(read))
+        about = (one for one in candidates if _shared(terms, one.summary) >= enough)
         told = (_told(one, silence) for one in islice(about, limit))
         return [one for one in told if one is not None]
 
@@ -290,6 +298,18 @@ class Recall:
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
     return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
+
+
+def _shared(stems: Iterable[str], summary: str) -> int:
+    """How many of these stems a summary has."""
+    told = sorted(set(words(summary)))
+    return sum(bool(having_stem(told, one)) for one in stems)
+
+
+def _built_and_asked(candidates: list[Candidate], query: Query, now: int) -> tuple[Postings, list[Recalled]]:
+    """The first question takes the longest: it is asked where the postings are built."""
+    postings = Postings(candidates)
+    return postings, postings.ranked(query, now=now)
 
 
 async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:

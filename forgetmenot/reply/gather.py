@@ -2,10 +2,9 @@
 
 Promises nothing of people who are hidden, nothing redacted, nothing that is to be left alone but the message itself,
 and of the bot's own lines only those that went out. Reads only; the same for a reply, for a dry run on the command line
-and for a test.
+and for a test. It is one read of one moment, in the reader's thread, unless somebody's notes were not read before.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,6 +39,14 @@ SPREAD = 3  # so many times the lines that are shown are read, to choose from in
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of the notes, and how the notes of each stand whose are wanted."""
+
+    query: Query
+    seen: Mapping[str, Seen]
+
+
+@dataclass(frozen=True, slots=True)
 class _Moment:
     """What holds while the material for one message is being read."""
 
@@ -67,22 +74,31 @@ class Gatherer:
         self, trigger: Trigger, settings: Settings, *, nonce: str, bot_id: str = "", shown_episodes: Sequence[int] = ()
     ) -> TailMaterial:
         """Everything for one message. `shown_episodes`: those that the prefix tells anyway."""
-        moment, material = await self._db.together(lambda at: self._present(at, trigger, settings, nonce))
-        if moment.seen.silence:
-            material = await self._quiet(material, moment.seen.silence)
-        query = self._query(material, moment)
-        material = await self._memory(material, moment, query, bot_id, shown_episodes)
-        return await self._named(material)
+        await self._recall.look_around()
+        moment, material, asked = await self._db.together(
+            lambda at: self._read(at, trigger, settings, nonce, bot_id, shown_episodes)
+        )
+        return await self._named(await self._remembered(material, moment, asked))
 
-    async def _present(
-        self, at: Source, trigger: Trigger, settings: Settings, nonce: str
-    ) -> tuple[_Moment, TailMaterial]:
-        """All that can be read before it is known what is asked for."""
+    async def _read(
+        self, at: Source, trigger: Trigger, settings: Settings, nonce: str, bot_id: str, shown: Sequence[int]
+    ) -> tuple[_Moment, TailMaterial, _Asked]:
+        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept."""
         now = self._clock.now()
         depth = depth_for(await recent_chat.count_since(at, now - MINUTE), settings)
         seen = await self._recall.look(at, [trigger.event.user_id])
         moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
-        return moment, await self._conversation(at, await self._speaker(at, moment, nonce), moment)
+        material = await self._conversation(at, await self._speaker(at, moment, nonce), moment)
+        if seen.silence:
+            material = self._quiet(material, seen.silence)
+        query = self._query(material, moment)
+        others = await self._others(at, material, moment, bot_id)
+        past = await self._past(at, query, moment, shown)
+        material = replace(material, others=others, past_episodes=past)
+        names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
+        theirs = {other.viewer.id: await self._recall.look(at, [other.viewer.id]) for other in others}
+        asked = _Asked(query, {**theirs, material.speaker.id: seen})
+        return moment, replace(material, names=names, hidden=hidden), asked
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
@@ -141,26 +157,26 @@ class Gatherer:
             actions_done=await history.lately(at, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
         )
 
-    async def _quiet(self, material: TailMaterial, silence: Silence) -> TailMaterial:
+    def _quiet(self, material: TailMaterial, silence: Silence) -> TailMaterial:
         """The conversation without the lines that speak of what is to be left alone."""
 
-        async def kept(lines: Sequence[Line]) -> tuple[Line, ...]:
-            return tuple([line for line in lines if not await self._speaks_of_it(line, silence)])
+        def kept(lines: Sequence[Line]) -> tuple[Line, ...]:
+            return tuple(line for line in lines if not self._speaks_of_it(line, silence))
 
         return replace(
             material,
-            own_lines=await kept(material.own_lines),
-            chat=await kept(material.chat),
-            thread=await kept(material.thread),
-            bot_replies=await kept(material.bot_replies),
+            own_lines=kept(material.own_lines),
+            chat=kept(material.chat),
+            thread=kept(material.thread),
+            bot_replies=kept(material.bot_replies),
             actions_done=tuple(done for done in material.actions_done if not silence.has(done.text, silence.people)),
         )
 
-    async def _speaks_of_it(self, line: Line, silence: Silence) -> bool:
+    def _speaks_of_it(self, line: Line, silence: Silence) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
         if line.viewer_id is None or not silence.has(line.text, silence.people):
             return silence.has(line.text, silence.people)
-        named = await self._recall.people_in(line.text, limit=len(silence.people))
+        named = self._recall.named_in(line.text, limit=len(silence.people))
         return silence.has(line.text, [line.viewer_id, *named])
 
     # ── what is remembered ──────────────────────────────────────────────────────────────────
@@ -175,61 +191,48 @@ class Gatherer:
             title=moment.channel.get("title", ""),
         )
 
-    async def _memory(
-        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, shown: Sequence[int]
-    ) -> TailMaterial:
-        speaker = material.speaker
+    async def _others(self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str) -> tuple[Other, ...]:
+        """The people who are talked about, without what is known about them."""
+        text = " ".join([*(line.text for line in material.before), moment.trigger.question])
+        named = self._recall.named_in(text, without={material.speaker.id, bot_id}, limit=moment.depth.others)
+        people = await viewers.get_many(at, named) if named else {}
+        return tuple(Other(people[who], ()) for who in named if who in people and not people[who].opted_out)
+
+    async def _past(self, at: Source, query: Query, moment: _Moment, shown: Sequence[int]) -> tuple[Past, ...]:
+        found = await self._recall.past_episodes(query, moment.depth.past_episodes, without=shown, at=at)
+        ids = {episode.stream_id for episode in found if episode.stream_id is not None}
+        ago = await streams.ago(at, ids) if ids else {}
+        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
+
+    async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked) -> TailMaterial:
         talk = _talk(material) if moment.settings.recall.topic_gate else None
-        others = await self._others(material, moment, query, bot_id, talk)
-        past, lore = await asyncio.gather(  # one looks into the database, the other computes
-            self._past(moment, query, shown), self._lore(moment, speaker, query, talk)
-        )
+
+        async def about(who: Viewer, most: int) -> tuple[Recalled, ...]:
+            if who.opted_out:
+                return ()
+            seen = asked.seen[who.id]
+            return tuple(await self._recall.about_viewer(who.id, asked.query, most, talk=talk, seen=seen))
+
+        per_other = moment.depth.lore_per_other
+        others = [replace(other, lore=await about(other.viewer, per_other)) for other in material.others]
+        people = [material.speaker.id, *(other.viewer.id for other in others)]
         return replace(
             material,
-            others=others,
-            past_episodes=past,
-            left_alone=moment.seen.silence.about([speaker.id, *(other.viewer.id for other in others)]),
-            lore=lore,
+            lore=await about(material.speaker, moment.depth.lore),
+            others=tuple(others),
+            left_alone=moment.seen.silence.about(people),
         )
-
-    async def _lore(
-        self, moment: _Moment, speaker: Viewer, query: Query, talk: frozenset[str] | None
-    ) -> tuple[Recalled, ...]:
-        if speaker.opted_out:
-            return ()
-        most = moment.depth.lore
-        return tuple(await self._recall.about_viewer(speaker.id, query, most, talk=talk, seen=moment.seen))
-
-    async def _others(
-        self, material: TailMaterial, moment: _Moment, query: Query, bot_id: str, talk: frozenset[str] | None
-    ) -> tuple[Other, ...]:
-        text = " ".join([*(line.text for line in material.before), moment.trigger.question])
-        without = {material.speaker.id, bot_id}
-        named = await self._recall.people_in(text, without=without, limit=moment.depth.others)
-        people = await viewers.get_many(self._db, named) if named else {}
-        return tuple(
-            [
-                Other(
-                    people[who],
-                    tuple(await self._recall.about_viewer(who, query, moment.depth.lore_per_other, talk=talk)),
-                )
-                for who in named
-                if who in people and not people[who].opted_out
-            ]
-        )
-
-    async def _past(self, moment: _Moment, query: Query, shown: Sequence[int]) -> tuple[Past, ...]:
-        found = await self._recall.past_episodes(query, moment.depth.past_episodes, without=shown)
-        ids = {episode.stream_id for episode in found if episode.stream_id is not None}
-        ago = await streams.ago(self._db, ids) if ids else {}
-        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
 
     # ── names, last ─────────────────────────────────────────────────────────────────────────
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
-        ids = _people_of(material)
+        """With the names of the people in the notes too, whoever of them is in nothing else."""
+        lore = (*material.lore, *(recalled for other in material.others for recalled in other.lore))
+        ids = {who for recalled in lore for who in ids_in(recalled.note.fact)} - material.names.keys() - material.hidden
+        if not ids:
+            return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
-        return replace(material, names=names, hidden=hidden)
+        return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
 
 
 def _talk(material: TailMaterial) -> frozenset[str]:
@@ -247,10 +250,8 @@ def _own_line(said: Said) -> Line:
 
 
 def _people_of(material: TailMaterial) -> set[str]:
-    texts = [recalled.note.fact for recalled in material.lore]
-    texts += [recalled.note.fact for other in material.others for recalled in other.lore]
-    texts += [past.text for past in material.past_episodes]
+    """Everybody in it, but for the notes."""
+    texts = [*(past.text for past in material.past_episodes), *(done.text for done in material.actions_done)]
     texts.append(material.brief)
-    texts += [done.text for done in material.actions_done]
     ids = {line.viewer_id for line in material.said if line.viewer_id}
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}

@@ -16,6 +16,7 @@ _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
 )
+_ASCII_TOKEN = re.compile(r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*")  # the same, as far as it goes
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
 LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
@@ -34,7 +35,10 @@ STOPWORDS = frozenset(_STOP.split())
 
 def words(text: str) -> list[str]:
     """The words of a text in order: folded, without apostrophes; "alice's" is "alice", "don't" is "dont"."""
-    return [word for token in _TOKEN.finditer(plain(text)) for word in _read(token)]
+    seen = plain(text)
+    if seen.isascii():  # most texts are, and this is half the time
+        return [word if word[0] == "<" else _folded(word) for word in _ASCII_TOKEN.findall(seen)]
+    return [word for token in _TOKEN.finditer(seen) for word in _read(token)]
 
 
 def _read(token: re.Match[str]) -> list[str]:

@@ -10,9 +10,10 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store.database import Database
+from tests.notes_world import world
 from tests.stage import FakeChat, chat, stage
 
-__all__ = ["chat", "stage"]
+__all__ = ["chat", "stage", "world"]
 
 MENTIONS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 

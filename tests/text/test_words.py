@@ -53,3 +53,8 @@ def test_words_hold_no_space_and_no_capital(text: str) -> None:
         assert word
         assert " " not in word
         assert word == word.casefold() or word.startswith("<@")
+
+
+@given(st.lists(st.text("abzAZ019 _-.#'`\n<@>:") | st.sampled_from(["<@42>", "<@login:alice>", "it's"])).map("".join))
+def test_a_text_of_plain_letters_has_the_words_it_has_beside_others(text: str) -> None:
+    assert words(f"{text} ж") == [*words(text), "ж"]
