@@ -51,6 +51,35 @@ def test_look_alike_letters_do_not_hide_it() -> None:
     assert sensitive_category("ｈａｓ diabetes") == "health"
 
 
+@pytest.mark.parametrize(
+    ("fact", "category"),
+    [
+        ("has d1abetes", "health"),
+        ("has d.i.a.b.e.t.e.s", "health"),
+        ("takes pr0zac every day", "mood"),
+        ("is g a y", "sexuality"),
+        ("is a m u s l i m", "faith"),
+        ("is a mus1im", "faith"),
+        ("v0tes republican", "politics"),
+        ("number is five five five one two three four five six seven", "contact"),
+        ("call me on zero, one, seven, one, five, five, five, oh, two, three", "contact"),
+    ],
+)
+def test_neither_digits_for_letters_nor_gaps_hide_it(fact: str, category: str) -> None:
+    assert sensitive_category(fact) == category
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        *("plays on a PS5 with 2 friends", "finished F1 23 at level 99", "won a 1v1 against the boss", "is a D&D fan"),
+        *("counts one two three four", "says G G W P after each game", "types l o l a lot", "has a 4k screen"),
+    ],
+)
+def test_digits_and_gaps_alone_are_harmless(fact: str) -> None:
+    assert sensitive_category(fact) is None
+
+
 def test_the_id_in_a_mention_is_no_telephone() -> None:
     assert sensitive_category("call <@5558675309> the king") is None
 
