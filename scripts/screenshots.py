@@ -20,6 +20,7 @@ PLACES = {
     "people": "memory/people",
     "person": "",
     "chain": "memory/note/2",
+    "channel": "memory/channel",
     "streams": "memory/streams",
     "notes": "memory/notes",
     "approvals": "approvals",

@@ -5,10 +5,13 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
 from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.settings.live import LiveSettings
+from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import action_logs, channel_state, notes, viewers
 from forgetmenot.store.notes import NewNote
 from tests.dock.house import BROWSER, House, chromium, opened, page_on, play
@@ -428,13 +431,39 @@ async def test_a_busy_chat_leaves_the_page_usable_and_small(house: House, runnin
 async def test_after_a_lost_connection_it_says_so_and_catches_up(
     memory: Path, tmp_path: Path, running: Browser
 ) -> None:
+    """A bot that stops and starts again: the page is never touched."""
     async with opened(memory, tmp_path / "one") as first:
-        port = int(first.address.split(":")[2].split("/")[0])
+        port, its_memory = int(first.address.split(":")[2].split("/")[0]), first.bot.db.path
         context = page_on(running, first.address)
         page = await context.__aenter__()
         await expect(page.locator("#top")).to_contain_text("streamer")
     await expect(page.locator("#top")).to_contain_text("out of reach")
-    async with opened(memory, tmp_path / "two", port=port) as again:
-        await page.goto(again.address)
-        await expect(page.locator("#top")).not_to_contain_text("out of reach")
-    await page.context.close()
+    async with opened(its_memory, tmp_path / "two", port=port) as again:
+        assert again.address == first.address
+        await again.sim.say("bob", "did anybody miss me?")
+        await again.settle()
+        await expect(page.locator("#top")).not_to_contain_text("out of reach", timeout=20_000)
+        await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
+        await page.context.close()
+
+
+async def test_spend_is_shown_in_money_where_prices_are_named(house: House, running: Browser) -> None:
+    now, live = house.clock.now(), house.bot.settings
+    assert isinstance(live, LiveSettings)
+    priced = parse_settings('[model]\ncurrency = "EUR"\n[prices.small]\ninput = 2', "test")
+    live._now = msgspec.structs.replace(live(), model=priced.model, prices=priced.prices)
+    async with house.bot.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO model_calls (at, purpose, model, input, latency_ms) VALUES (?, 'reply', 'small', 700000, 1)",
+            (now,),
+        )
+    async with page_on(running, house.address, 300) as page:
+        await expect(page.locator(".cards")).to_contain_text("1.40 EUR")
+        await go(page, "figures")
+        spend = page.locator("figure", has_text="Spend per stream")
+        await expect(spend).to_contain_text("EUR, of all model calls with a price")
+        await spend.get_by_text("As a table").click()
+        await expect(spend.locator("tr").last).to_contain_text("1.4")
+        await go(page, "settings")
+        await page.get_by_text("Everything else").click()
+        await expect(page.get_by_text('[prices."small"]')).to_be_visible()

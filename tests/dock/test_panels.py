@@ -106,6 +106,22 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
     assert (told["streams"], told["currency"]) == ([[now, 3_000_000, 200_000, 1.75]], "EUR")
 
 
+async def test_an_undo_is_offered_while_there_is_something_to_take_back(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    async with db.write() as tx:
+        for ago in (10_000, 90_000):
+            await tx.execute(
+                "INSERT INTO action_logs"
+                " (at, name, class, params_json, verdict, rule, reason, status, finished_at, key)"
+                " VALUES (?1, 'timeout', 'B', '{\"seconds\": \"60\"}', 'allow', 'allowed', '', 'done', ?1, ?1)",
+                (clock.now() - ago,),
+            )
+    await dock.enter()
+    log = (await rows(dock, "/api/approvals"))["log"]
+    assert sorted((clock.now() - one["at"], one["undoable"]) for one in log) == [(10_000, True), (90_000, False)]
+
+
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 chain/x chain/9 why/7
     stream/99999999999999999999 nothing"""
 

@@ -53,6 +53,8 @@ const handlers = {
   },
   items(data, id) {
     if (id) mark = id;
+    const newest = Math.max(0, ...data.map((item) => item.at));
+    if (newest > clock.now()) clock.set(newest); // a replay's time goes in leaps
     take(data);
     tell("items", data);
   },

@@ -37,6 +37,13 @@ export function open(room) {
     feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of what is chosen yet." : "Nothing yet. As soon as somebody speaks, it is here.";
   }
 
+  function tick() {
+    for (const node of feed.querySelectorAll("time")) {
+      const told = ago(Number(node.dataset.at));
+      if (node.textContent !== told) node.textContent = told;
+    }
+  }
+
   function drawFilters() {
     redraw(filters, Object.entries(KINDS).map(([kind, title]) =>
       button(title, () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
@@ -49,11 +56,9 @@ export function open(room) {
   return {
     on(what) {
       if (what === "now") draw(state.now);
-      if (what === "items" || what === "gone") refresh();
+      if (what === "items" || what === "gone") { refresh(); tick(); }
     },
-    tick() {
-      for (const node of feed.querySelectorAll("time")) node.textContent = ago(Number(node.dataset.at));
-    },
+    tick,
   };
 }
 

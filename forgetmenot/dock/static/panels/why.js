@@ -41,7 +41,7 @@ export function sections(list) {
       "details", { class: MEMORY.has(one.name) ? "part remembered" : "part", open: MEMORY.has(one.name) && (one.rows || []).length > 0 },
       h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${count(one.tokens)} tokens `),
         one.dropped > 0 && chip(`${one.dropped} left out`, "warn")),
-      (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, "The same for every reply, or without rows."),
+      (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, "Nothing of the memory stands in it."),
     ),
   );
 }
