@@ -2,14 +2,27 @@
 
 import argparse
 import contextlib
+import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
-from forgetmenot.cli.common import SUMMARY_KEYS, Commands, add_config_option, add_json_option, emit, run_async, say
+from forgetmenot.cli.common import (
+    DATABASE,
+    SUMMARY_KEYS,
+    Commands,
+    add_config_option,
+    add_json_option,
+    emit,
+    run_async,
+    say,
+)
 
 FORMATS = ("irc", "csv", "jsonl")
 MODELS = ("offline", "gemini", "openai_compatible")
+TEMPORARY = "forgetmenot-replay-"
 
 
 def add(subparsers: Commands) -> None:
@@ -82,5 +95,29 @@ def _memory(chosen: Path | None) -> Iterator[Path]:
     if chosen is not None:
         yield chosen
         return
-    with tempfile.TemporaryDirectory(prefix="forgetmenot-") as folder:
-        yield Path(folder) / "memory.sqlite3"
+    _drop_left_over()
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder, _ended_like_by_ctrl_c():
+        yield Path(folder) / DATABASE
+
+
+def _drop_left_over() -> None:
+    """A replay that was killed could not delete its temporary memory, and there is chat in it."""
+    from forgetmenot.store.lock import is_held
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        if (folder / DATABASE).exists() and not is_held(folder / DATABASE):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _ended_like_by_ctrl_c() -> Iterator[None]:
+    """SIGTERM would end the process on the spot."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -5,9 +5,11 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -274,6 +276,29 @@ def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pyte
     assert code == 2
     assert "`not a login` is no login" in sentence
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_temporary_memory_goes_with_its_replay_or_with_the_next_one(tmp_path: Path, number: signal.Signals) -> None:
+    """Its chat would lie there for ever otherwise."""
+    (tmp_path / "chat.csv").write_text("alice,1700000000000,hello\nbob,1700000600000,hello\n", encoding="utf-8")
+    (places := tmp_path / "tmp").mkdir()
+    words = command("replay", tmp_path / "chat.csv", "--format", "csv")
+    env = environment(tmp_path, TMPDIR=str(places))
+    with subprocess.Popen([*words, "--speed", "1"], env=env, stderr=subprocess.PIPE) as process:
+        while not list(places.glob("*/memory.sqlite3.holder")) and process.poll() is None:
+            time.sleep(0.01)
+        assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 0
+        assert len(list(places.iterdir())) == 1  # one that is in use is left alone
+        process.send_signal(number)
+        process.communicate(timeout=20)
+        assert process.returncode != 0
+    if number is signal.SIGKILL:
+        assert len(list(places.iterdir())) == 1
+        assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 0
+    assert list(places.iterdir()) == []
 
 
 def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
