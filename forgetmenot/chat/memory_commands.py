@@ -10,6 +10,7 @@ from forgetmenot.chat.whom import NotTheirs, Unknown, Whom, has_words, moderates
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
+from forgetmenot.memory import never
 from forgetmenot.memory.notes import remember
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
@@ -101,7 +102,7 @@ class MemoryCommands:
             )
         except Refused as refused:
             return refusal(refused.rule)
-        return f"Remembered about {'you' if about.own else about.name}: {await self._shown(note)}"
+        return f"Remembered about {'you' if about.own else about.name}: {await self._quoted(note)}"
 
     async def remember_this(self, wish: Wish, event: ChatEvent) -> str:
         """Keep what somebody said just before. Raises NotTheirs, Unknown."""
@@ -196,6 +197,11 @@ class MemoryCommands:
         return f"Back again: {await self._shown(note)}"
 
     async def _shown(self, note: Note) -> str:
+        """A note by its number and its fact; by its number alone where it is to be left alone."""
+        quiet = await never.silence(self._db)
+        return await self._quoted(note) if quiet.allows(note) else f"#{note.id}"
+
+    async def _quoted(self, note: Note) -> str:
         [fact] = await with_names(self._db, [note.fact])
         return f"#{note.id} {fact}"
 

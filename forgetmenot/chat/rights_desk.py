@@ -12,6 +12,7 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Importance, Note, SourceKind
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
+from forgetmenot.memory import never
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.beliefs import LIVE
 from forgetmenot.settings.schema import Settings
@@ -47,7 +48,10 @@ class RightsDesk:
             return f"I know nothing about {'you' if who.own else who.name} yet."
         if who.id is not None and who.id in await rights.opted_out(self._db):  # what is said in chat is stored, too
             return f"Kept from before the opt-out, and unsaid since: {len(held)}. !forgetme erases that."
-        facts = [_told(fact, note) for note, fact in zip(held, await self._shown(held), strict=True)]
+        quiet = await never.silence(self._db)
+        shown = await self._shown(held)
+        facts = [_told(fact, note) for note, fact in zip(held, shown, strict=True) if quiet.allows(note)]
+        facts += [f"#{note.id} (left alone)" for note in held if not quiet.allows(note)]
         start = f"What I know about {'you' if who.own else who.name}: "
         return _fitting(start, facts, self._settings().reply.max_chars)
 

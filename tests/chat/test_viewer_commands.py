@@ -8,6 +8,7 @@ from forgetmenot.chat.viewer_commands import ViewerCommands
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory import never
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.streams import StreamBook
@@ -221,6 +222,18 @@ async def test_memory_is_one_message_with_the_most_important_first(desk: Desk) -
     shown = line.count("#")
     assert line.endswith(f"and {31 - shown} more; the streamer can hand you the whole file.")
     assert len(line) <= 500
+
+
+async def test_memory_says_aloud_nothing_that_is_to_be_left_alone(desk: Desk) -> None:
+    """It is there, with its number; what it says would be read by the whole chat."""
+    await desk.say("alice", "!remember I got divorced in May")
+    await desk.say("alice", "!remember I play drums")
+    await never.leave_alone(desk.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
+    for who, line in (("alice", "!memory"), ("carol", "!memory alice")):
+        told = await desk.say(who, line) or ""
+        assert "divorced" not in told
+        assert told.endswith("#2 plays drums · #1 (left alone)")
+    assert await desk.say("alice", "!forget #1") == "Forgotten for good: #1"
 
 
 async def test_memory_of_others_is_for_moderators(desk: Desk) -> None:
