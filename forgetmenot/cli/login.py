@@ -57,17 +57,11 @@ def token_store(arguments: argparse.Namespace) -> "TokenStore":
     return TokenStore(login_folder(database_path(arguments)))
 
 
-def _settings(arguments: argparse.Namespace) -> "Settings":
-    from forgetmenot.settings.load import load_settings
-    from forgetmenot.settings.schema import Settings
-
-    return load_settings(arguments.config) if arguments.config is not None else Settings()
-
-
 def _login(arguments: argparse.Namespace) -> int:
+    from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.twitch.tokens import Account
 
-    settings, account = _settings(arguments), Account(arguments.account)
+    settings, account = chosen_settings(arguments.config), Account(arguments.account)
     return run_async(sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser))
 
 
@@ -196,9 +190,10 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
 
 
 def _logout(arguments: argparse.Namespace) -> int:
+    from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.twitch.tokens import Account
 
-    return run_async(sign_out(_settings(arguments), Account(arguments.account), token_store(arguments)))
+    return run_async(sign_out(chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)))
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> int:

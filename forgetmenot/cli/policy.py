@@ -52,22 +52,16 @@ def add(subparsers: Commands) -> None:
         one.set_defaults(run=run)
 
 
-def _settings(arguments: argparse.Namespace) -> "Settings":
-    from forgetmenot.settings.load import load_settings
-    from forgetmenot.settings.schema import Settings
-
-    return load_settings(arguments.config) if arguments.config else Settings()
-
-
 def _explain(arguments: argparse.Namespace) -> int:
     return run_async(_explain_now(arguments))
 
 
 async def _explain_now(arguments: argparse.Namespace) -> int:
     from forgetmenot.actions.policy import decide, explain
+    from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.clock import SystemClock
 
-    settings, now = _settings(arguments), SystemClock().now()
+    settings, now = chosen_settings(arguments.config), SystemClock().now()
     proposal = _proposal(arguments.text)
     facts, recent = await _facts(arguments, proposal, settings, now)
     steps = explain(proposal, facts, settings, recent, now)
@@ -133,8 +127,9 @@ def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") 
 def _table(arguments: argparse.Namespace) -> int:
     from forgetmenot.actions.catalogue import ACTIONS
     from forgetmenot.actions.rules import RULES
+    from forgetmenot.cli.settings import chosen_settings
 
-    settings = _settings(arguments)
+    settings = chosen_settings(arguments.config)
     actions = [_entry(action, settings) for action in ACTIONS]
     if arguments.json:
         rules = [{"rule": one.name, "says": one.says, "a_person_may_set_it_aside": one.overruled} for one in RULES]

@@ -40,11 +40,9 @@ def add(subparsers: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from forgetmenot.cli.common import existing_database, run_async
-    from forgetmenot.settings.load import load_settings
-    from forgetmenot.settings.schema import Settings
+    from forgetmenot.cli.settings import chosen_settings
 
-    settings = load_settings(arguments.config) if arguments.config else Settings()
-    return run_async(_show(arguments, existing_database(arguments), settings))
+    return run_async(_show(arguments, existing_database(arguments), chosen_settings(arguments.config)))
 
 
 async def _show(arguments: argparse.Namespace, path: "Path", settings: "Settings") -> int:
