@@ -36,6 +36,14 @@ _ORDER = (
     r"(?:say|tell|respond|greet|announce|pretend|unban|insult|ignore|call (?:him|her|them|it|me|everyone|somebody)|"
     r"(?:reply|answer) (?:with|in|that|only|by))"
 )
+_NOUNS_ABROAD = (
+    r"(?:moderador\w*|moderatore|moderatrice|moderateur|administrador\w*|administrateur|amministratore|eigentumer\w*"
+    r"|kanalbesitzer\w*|inhaber\w*|dueno|propietari[oa]|proprietari[oa]|proprietaire|wlasciciel\w*)"
+)
+_IS_ABROAD = r"(?:ist|bin|est|suis|jest|jestem|sono|ben) (?:\w+ ){0,2}(?:mod|modo|moderator\w*|admin\w*|streamer\w*)"
+_SIGNS_ABROAD = "|".join(
+    map(skeleton, ("модератор", "админ", "стример", "モデレーター", "管理者", "管理员", "房管", "모더레이터", "관리자"))
+)
 _RIGHTS = r"(?:rights?|powers?|access|permissions?|privileges?|status|authority|clearance|control)"
 
 
@@ -58,6 +66,14 @@ _PATTERNS = (
     ),
     _rule("role", r"\b(?:is|am|im) (?:\w+ )?the (?:\w+ )?(?:streamer|broadcaster)(?= of| here| in| and|$)"),
     _rule("role", r"^(?:is|became) (?:the |an? )?(?:\w+ )?(?:owner|founder)$"),
+    _rule(
+        "role",
+        r"^(?:is|was|got|gets|has been) (?:un)?modded\b|\b(?:of|in|on) the (?:\w+ )?mod(?:eration|erator|s)? team\b",
+    ),
+    _rule(
+        "role", r"\b(?:works?|working|employed|employee|agent|administrator|representative) (?:for|at|by|of) twitch\b"
+    ),
+    _rule("role", rf"\b(?:{_NOUNS_ABROAD}|{_IS_ABROAD})\b|{_SIGNS_ABROAD}"),
     _rule(
         "role",
         rf"\b(?:got|was|been|were|is) (?:promoted to|made|given) (?:an? |the )?(?:{_ROLE}|owner)\b"
@@ -103,8 +119,8 @@ _PATTERNS = (
     _rule("authority", r"\b(?:can|may|could) (?:\w+ )?(?:ban|unban|timeout|time out|mute|purge) (?:\w+)\b"),
     _rule(
         "authority",
-        r"\b(?:speaks? for|outranks?|above|in command of|trusted by|verified by|whitelisted by|"
-        rf"authori[sz]ed by|approved by) (?:the |all |every )*(?:\w+ )?(?:mods?|moderators?|{_HERE})\b",
+        r"\b(?:speaks? for|represents?|acts? for|on behalf of|outranks?|above|in command of|trusted by|"
+        rf"verified by|whitelisted by|authori[sz]ed by|approved by) (?:the |all |every )*(?:\w+ )?(?:mods?|moderators?|{_HERE})\b",
     ),
     _rule(
         "authority",
