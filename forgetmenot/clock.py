@@ -1,6 +1,6 @@
 """Time as the rest of the house sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
 
-A `Clock` is handed down from app.py. Nothing else calls time.time().
+A `Clock` is handed down from app/. Nothing else calls time.time().
 """
 
 import asyncio

@@ -86,6 +86,15 @@ def test_the_plan_of_the_house_names_files_that_are_there() -> None:
         assert is_there(PACKAGE / path) or is_there(ROOT / path), f"{path} is not there"
 
 
+def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
+    rooms = "|".join(sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "sim"))
+    named = re.compile(rf"(?<![\w/.\"'])(?:{rooms}|scripts|tests|docs)/\w[\w/]*(?:\.\w+)?")
+    for path in PACKAGE.rglob("*.py"):
+        if not path.is_relative_to(PACKAGE / "sim"):
+            for name in named.findall(path.read_text(encoding="utf-8")):
+                assert is_there(PACKAGE / name) or is_there(ROOT / name), f"{path.relative_to(ROOT)} names {name}"
+
+
 def test_every_link_of_a_page_leads_somewhere() -> None:
     for page in (path for path in committed() if path.suffix == ".md"):
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

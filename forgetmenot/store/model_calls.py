@@ -8,7 +8,7 @@ from forgetmenot.store.database import Database
 
 
 class Meter:
-    """The ports.CallMeter that app.py hands to the models: writes each call down."""
+    """The ports.CallMeter that app/bot hands to the models: writes each call down."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
