@@ -48,7 +48,7 @@ from forgetmenot.reply.prefix import PrefixKeeper, offered
 from forgetmenot.reply.thinking import Parts
 from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, tally
+from forgetmenot.store import channel_state, episode_search, tally
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.lock import held
 from forgetmenot.store.model_calls import Meter
@@ -240,6 +240,7 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.now())
+        await episode_search.merge(self.db)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 

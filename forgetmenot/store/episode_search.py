@@ -1,12 +1,13 @@
-"""Episodes by the words of their summaries (FTS5). None with hidden people in it comes back. Reads only."""
+"""Episodes by the words of their summaries (FTS5). None with hidden people in it comes back."""
 
 import json
 from collections.abc import Iterable, Sequence
 
 from forgetmenot.domain.memory import Episode
-from forgetmenot.store.database import Source
+from forgetmenot.store.database import Database, Source
 from forgetmenot.store.episodes import episode_of
 
+PAGES_AT_ONCE = 500
 _NOBODY_HIDDEN = """
 NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
     WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
@@ -57,3 +58,21 @@ async def speaking_of(
 def any_of(terms: Iterable[str]) -> str:
     """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+async def merge(db: Database) -> None:
+    """Make the index one piece: every word of a search is looked up in each of its pieces, and writing leaves many.
+
+    In steps, between which others may write.
+    """
+    pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
+    while await _merge_some(db, pages):
+        pages = PAGES_AT_ONCE
+
+
+async def _merge_some(db: Database, pages: int) -> bool:
+    """One step; whether it had something to do."""
+    async with db.write() as tx:
+        before = await tx.value("SELECT total_changes()")
+        await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
+        return int(await tx.value("SELECT total_changes()")) - int(before) > 1

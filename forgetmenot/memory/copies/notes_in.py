@@ -18,7 +18,7 @@ from forgetmenot.memory.notes import beliefs
 from forgetmenot.memory.notes.beliefs import Said
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, evidence, identities, notes, viewers
+from forgetmenot.store import episode_search, episodes, evidence, identities, notes, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.evidence import Stance
@@ -70,6 +70,8 @@ async def import_notes(
     if pointers:
         async with db.write() as tx:
             await notes.point(tx, pointers)
+    if state.report.episodes:
+        await episode_search.merge(db)
     state.report.refused.sort()
     return state.report
 
