@@ -9,7 +9,7 @@ import re
 _CARD = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w])")
 _IBAN = re.compile(r"\b[a-z]{2}\d{2}(?: ?[a-z0-9]){11,30}\b")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b")
-_GROUPED = re.compile(r"\b\d{1,3}(?:[,.]\d{3})+\b")
+_GROUPED = re.compile(r"\b\d{1,3}(?:[,.]\d{3})+\b(?![,.]\d)")
 _PHONE = re.compile(
     r"(?<![\w.:#])(?:\+\d[\d ()./-]{7,18}\d|\(\d{3}\) ?\d{3}[ .-]?\d{4}|\d{3}[ .-]\d{3}[ .-]\d{4}"
     r"|0\d{2,4}[ /-]?\d{3,4}[ -]?\d{3,5})(?![\w:])"
