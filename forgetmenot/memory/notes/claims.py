@@ -120,7 +120,8 @@ _PATTERNS = (
     _rule(
         "authority",
         r"\b(?:speaks? for|represents?|acts? for|on behalf of|outranks?|above|in command of|trusted by|"
-        rf"verified by|whitelisted by|authori[sz]ed by|approved by) (?:the |all |every )*(?:\w+ )?(?:mods?|moderators?|{_HERE})\b",
+        r"verified by|whitelisted by|authori[sz]ed by|approved by) (?:the |all |every )*(?:\w+ )?"
+        rf"(?:mods?|moderators?|{_HERE})\b",
     ),
     _rule(
         "authority",
