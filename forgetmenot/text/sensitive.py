@@ -1,8 +1,8 @@
 """What is never stored about people: a deterministic filter, not a request to a model.
 
 Promises the same answer for the same text: the first category that a phrase falls into, in English, also behind
-look-alike letters, digits for letters and words of lone letters. It reads phrases, not minds: measured on a list
-(tests/text/sensitive_phrases.txt), it misses what is only hinted at and refuses some harmless talk. A note too few is
+look-alike letters, digits for letters and words of lone letters. It reads phrases, not minds: measured on two
+lists (in tests/text), it misses what is only hinted at and refuses some harmless talk. A note too few is
 cheaper than a confidence kept.
 """
 
