@@ -88,7 +88,7 @@ def test_the_plan_of_the_house_names_files_that_are_there() -> None:
 
 def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
     rooms = "|".join(sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "sim"))
-    named = re.compile(rf"(?<![\w/.\"'])(?:{rooms}|scripts|tests|docs)/\w[\w/]*(?:\.(?:py|md))?")
+    named = re.compile(rf"(?<![\w/.\"'])(?:{rooms}|scripts|tests|docs)/\w[\w/]*(?:\.[a-z]+)?")
     for path in PACKAGE.rglob("*.py"):
         if not path.is_relative_to(PACKAGE / "sim"):
             for name in named.findall(path.read_text(encoding="utf-8")):

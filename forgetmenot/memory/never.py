@@ -50,4 +50,5 @@ async def allow_again(db: Database, row_id: int) -> bool:
 
 async def silence(source: Source) -> Silence:
     """What is to be left alone now."""
-    return Silence(Entry(row.id, row.viewer_id, row.words, row.note_id) for row in await never.listed(source))
+    rows = await never.with_facts(source)
+    return Silence(Entry(row.id, row.viewer_id, row.words, row.note_id, fact) for row, fact in rows)

@@ -17,12 +17,16 @@ _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing to leave alone. `viewer_id` None: whoever it is about; `note_id`: that note, whatever it says."""
+    """One thing to leave alone. `viewer_id` None: whoever it is about; `note_id`: that note, and what it says (`fact`).
+
+    Other notes that have all the words of a fact are left out by `words` alone: they say something else.
+    """
 
     id: int
     viewer_id: str | None
     words: str
     note_id: int | None = None
+    fact: str = ""
 
 
 class Silence:
@@ -30,7 +34,8 @@ class Silence:
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = tuple(entries)
-        self._stems = tuple((entry.viewer_id, meaning(entry.words)) for entry in self.entries if entry.words)
+        self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
+        self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
         self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
 
     def __bool__(self) -> bool:
@@ -46,18 +51,17 @@ class Silence:
         if note.id in self._notes:
             return False
         about = (note.subject_id, *ids_in(note.fact))
-        return not self.has(" ".join((note.fact, *note.topics, *note.asked_with)), about)
+        return not _any_said(self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about)
 
     def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
         """Whether a text about these people speaks of what is left alone."""
-        people = {who for who in about if who is not None}
-        said = meaning(text)
-        return any(stems <= said and (who is None or who in people) for who, stems in self._stems if stems)
+        return _any_said(self._stems, text, about)
 
     def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
         """The words that are left alone of the channel and of these people."""
         wanted = {None, *people}
-        return tuple(entry.words for entry in self.entries if entry.words and entry.viewer_id in wanted)
+        entries = (entry for entry in self.entries if entry.viewer_id in wanted)
+        return tuple(said for entry in entries if (said := entry.words or entry.fact))
 
     def without(self, text: str) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
@@ -70,6 +74,19 @@ class Silence:
             if not self.has(sentence, about):
                 kept.append(sentence)
         return " ".join(kept)
+
+
+_Meanings = tuple[tuple[str | None, frozenset[str]], ...]
+
+
+def _meanings(told: Iterable[tuple[str | None, str]]) -> _Meanings:
+    return tuple((who, stems) for who, text in told if (stems := meaning(text)))
+
+
+def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
+    people = {who for who in about if who is not None}
+    said = meaning(text)
+    return any(stems <= said and (who is None or who in people) for who, stems in meanings)
 
 
 def leaving_alone(text: str, left_alone: Iterable[str]) -> str:

@@ -38,6 +38,15 @@ async def revision(source: Source) -> tuple[int, int, int]:
     return found[0], found[1], found[2]
 
 
+async def with_facts(source: Source) -> list[tuple[Left, str]]:
+    """Every row, oldest first, and what the note says that it names, if it names one that is there."""
+    rows = await source.rows(
+        "SELECT n.*, coalesce(s.fact, '') FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id"
+        " ORDER BY n.id"
+    )
+    return [(Left(*row[:-1]), row[-1]) for row in rows]
+
+
 async def listed(source: Source) -> list[Left]:
     """Every row, oldest first."""
     return [Left(*row) for row in await source.rows("SELECT * FROM never_mention ORDER BY id")]

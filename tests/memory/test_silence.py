@@ -71,6 +71,21 @@ async def test_one_note_by_its_number_until_it_is_allowed_again(world: "World", 
     assert await facts(recall, "1", "finals") == ["lost the finals"]
 
 
+async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: "World", recall: Recall) -> None:
+    """A note by its number: also the summary that it came from; other notes that share its words stay."""
+    stream = await world.stream()
+    await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
+    note = await write(world, "1", "lost the finals")
+    await write(world, "1", "lost the finals ticket and found it again")
+    await never.leave_alone(world.db, "1", f"#{note}", by="1", at=0)
+    assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
+    shown = await recall.newest_episodes()
+    assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
+    silence = await never.silence(world.db)
+    assert silence.about(["1"]) == ("lost the finals",)
+    assert silence.about(["2"]) == ()
+
+
 @pytest.mark.parametrize(("who", "what", "rule"), [("1", "  ", "length"), ("1", "x" * 300, "length")])
 async def test_nothing_odd_gets_on_the_list(world: "World", who: str, what: str, rule: str) -> None:
     with pytest.raises(Refused, match=rule):
