@@ -16,10 +16,11 @@ from pathlib import Path
 from forgetmenot import errors
 from forgetmenot.folders import make_own
 from forgetmenot.store import file_safety, ledger
-from forgetmenot.store.database import BUSY_TIMEOUT_S, Source, schema_sql, translating
+from forgetmenot.store.database import BUSY_TIMEOUT_S, Source
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.migrations import LATEST, MIGRATIONS
+from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
+from forgetmenot.store.translate import translating
 
 KEPT = (
     "viewers",

@@ -13,9 +13,8 @@ waits for it, and caches look at `data_version()`.
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -23,59 +22,15 @@ import aiosqlite
 
 from forgetmenot import errors
 from forgetmenot.store import file_safety
-from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.lock import cannot_open, make_room
-from forgetmenot.store.migrations import LATEST, MIGRATIONS
+from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
+from forgetmenot.store.translate import translating
 
 BUSY_TIMEOUT_S = 5.0
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
 T = TypeVar("T")
-
-
-def schema_sql() -> str:
-    """The newest schema. Packaged in a wheel; at the checkout's root under an editable install."""
-    packaged = resources.files("forgetmenot.store") / "schema.sql"
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8")
-    return (Path(__file__).parents[2] / "schema.sql").read_text(encoding="utf-8")
-
-
-@contextlib.contextmanager
-def translating(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours; each says what is wrong and the way out."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise _ours(error, path) from error
-
-
-def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
-    words = str(error)
-    if "not a database" in words or "malformed" in words:
-        return errors.StoreForeign(
-            f"{path} is not a readable SQLite database ({words}). Choose another file with --db, or bring back a copy: "
-            "`forgetmenot memory restore BACKUP`."
-        )
-    if "locked" in words or "busy" in words:
-        return errors.StoreLocked(
-            f"{path} is held by another program. Close that program, or choose another file with --db."
-        )
-    if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
-        return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
-    if "disk I/O" in words:
-        return errors.StoreError(f"{path} cannot be read or written ({words}). Check the disk and its free space.")
-    if "full" in words:
-        return errors.StoreFull(
-            f"The disk that holds {path} is full. Free some space; nothing that was stored is lost."
-        )
-    if "unable to open" in words or "readonly" in words:
-        return errors.StoreError(
-            f"{path} cannot be opened for writing. Check the folder and its permissions, or use --db."
-        )
-    return errors.StoreError(f"The database {path} answered: {words}.")
 
 
 async def to_the_end(work: Awaitable[Any]) -> None:
@@ -256,7 +211,10 @@ class Database(Source):
 @contextlib.asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
-    _make_folder(path)
+    try:
+        file_safety.make_room(path)
+    except OSError as error:
+        raise file_safety.cannot_open(path, error) from error
     file_safety.protect(path)
     with translating(path):
         async with contextlib.AsyncExitStack() as stack:
@@ -278,16 +236,8 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     )
 
 
-def _make_folder(path: Path) -> None:
-    """The data folder is its owner's alone; one that exists already is left as it is."""
-    try:
-        make_room(path)
-    except OSError as error:
-        raise cannot_open(path, error) from error
-
-
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
-    await _refuse_foreign(writer, path)
+    await refuse_foreign(writer, path)
     for pragma in (
         "journal_mode = WAL",
         "synchronous = NORMAL",
@@ -296,35 +246,8 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
         "secure_delete = ON",
     ):
         await writer.execute_fetchall(f"PRAGMA {pragma}")
-    if await _number(writer, "PRAGMA secure_delete") != 1:
+    if await number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
-    await _bring_to_latest(writer, path)
-
-
-async def _refuse_foreign(writer: aiosqlite.Connection, path: Path) -> None:
-    tables = await _number(writer, "SELECT count(*) FROM sqlite_master")
-    if tables and await _number(writer, "PRAGMA application_id") != APPLICATION_ID:
-        raise errors.StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
-    version = await _number(writer, "PRAGMA user_version")
-    if version > LATEST:
-        raise errors.StoreForeign(
-            f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update ForgetMeNot."
-        )
-
-
-async def _bring_to_latest(writer: aiosqlite.Connection, path: Path) -> None:
-    version = await _number(writer, "PRAGMA user_version")
-    if version == LATEST:
-        return
-    steps = [schema_sql()] if version == 0 else [sql for number, sql in MIGRATIONS if number > version]
-    script = "\n".join(["BEGIN IMMEDIATE;", *steps, f"PRAGMA user_version = {LATEST};"])
-    script += f"\nPRAGMA application_id = {APPLICATION_ID};\nCOMMIT;"
-    with translating(path):
-        await writer.executescript(script)
-
-
-async def _number(connection: aiosqlite.Connection, sql: str) -> int:
-    rows = list(await connection.execute_fetchall(sql))
-    return int(rows[0][0])
+    await bring_to_latest(writer, path)

@@ -5,8 +5,12 @@ others out. A file system that knows no permissions is no error.
 """
 
 import contextlib
+import errno
 import os
 from pathlib import Path
+
+from forgetmenot.errors import StoreError, StoreFull
+from forgetmenot.folders import make_own
 
 APPLICATION_ID = 0x464D4E31
 """What SQLite's header says of a memory of ours: "FMN1"."""
@@ -67,3 +71,18 @@ def warning_about(path: Path) -> str | None:
         f"{path} is in a folder that {service} copies elsewhere: what is erased here stays in those copies, and the"
         " file can be damaged. Move it with --db."
     )
+
+
+def make_room(database: Path) -> None:
+    """Make the folder for a memory, its owner's alone. Raises StoreError if the memory cannot be a file; OSError."""
+    make_own(database.parent)
+    if database.is_dir():
+        example = database / "memory.sqlite3"
+        raise StoreError(f"{database} is a folder. Name a file in it with --db, for example {example}.")
+
+
+def cannot_open(path: Path, error: OSError) -> StoreError:
+    """What to tell when the place of a memory cannot be used."""
+    if error.errno == errno.ENOSPC:
+        return StoreFull(f"The disk that holds {path} is full. Free some space, or use --db.")
+    return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")

@@ -5,15 +5,14 @@ bot (SQLite sees to that); a second bot may not.
 """
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from forgetmenot.errors import StoreError, StoreFull, StoreLocked
-from forgetmenot.folders import make_own
+from forgetmenot.errors import StoreLocked
+from forgetmenot.store.file_safety import cannot_open, make_room
 
 
 @contextlib.contextmanager
@@ -48,21 +47,6 @@ def is_held(database: Path) -> bool:
         return True
     lock.release()
     return False
-
-
-def make_room(database: Path) -> None:
-    """Make the folder for a memory, its owner's alone. Raises StoreError if the memory cannot be a file; OSError."""
-    make_own(database.parent)
-    if database.is_dir():
-        example = database / "memory.sqlite3"
-        raise StoreError(f"{database} is a folder. Name a file in it with --db, for example {example}.")
-
-
-def cannot_open(path: Path, error: OSError) -> StoreError:
-    """What to tell when the place of a memory cannot be used."""
-    if error.errno == errno.ENOSPC:
-        return StoreFull(f"The disk that holds {path} is full. Free some space, or use --db.")
-    return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")
 
 
 def _sentence(database: Path, holder: Path) -> str:

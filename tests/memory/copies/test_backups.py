@@ -18,9 +18,10 @@ from forgetmenot.memory.notes.remember import remember
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, rights, viewers
 from forgetmenot.store.backup import kept
-from forgetmenot.store.database import Database, open_database, schema_sql
+from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.ledger import path_of
+from forgetmenot.store.migrations import schema_sql
 from tests.memory.conftest import Channel
 
 ALICE, BOB = "id-viewer0", "id-viewer1"
