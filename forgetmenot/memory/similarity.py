@@ -133,8 +133,13 @@ def _forgive(one: Reading, two: Reading, mine: list[str], theirs: list[str], sha
 
 
 def _one_word(word: str, run: tuple[str, ...], spelt: Mapping[str, str]) -> bool:
+    if len(run) == 1 and same_word(word, run[0]):
+        return True
+    written = spelt[word]
+    if written[0] != spelt[run[0]][0]:
+        return False
     together = "".join(spelt[part] for part in run)
-    return (len(run) == 1 and same_word(word, run[0])) or spelt[word] == together or same_word(spelt[word], together)
+    return written == together or same_word(written, together)
 
 
 def _weight(words: list[str]) -> float:

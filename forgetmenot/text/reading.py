@@ -29,7 +29,7 @@ _RANKS = lex.as_set(
 )
 _TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
 _THE = frozenset({"the", "their", "his", "her"})
-_DONE = frozenset({"finished", "done", "completed"})
+_OVER = frozenset({"left", "finished", "done", "completed"})
 _BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
 
 _OWNERS = lex.as_set(
@@ -78,13 +78,14 @@ def _tokens(fact: str) -> tuple[list[str], set[str]]:
     tokens: list[str] = []
     capitals: set[str] = set()
     for found in _TOKEN.finditer(folded):
-        word = found[0]
+        word, at = found[0], found.start()
         if word[0] != "<":
             word = _spelt(word)
-            word = word if found.start() and fact[found.start() : found.start() + 1].isupper() else _meant(word)
+            if same_length and at and fact[at].isupper():
+                capitals.add(word)
+            else:
+                word = _meant(word)
         tokens.append(word)
-        if same_length and found.start() and fact[found.start()].isupper():
-            capitals.add(word)
     return tokens, capitals
 
 
@@ -230,16 +231,16 @@ def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
     result: list[str] = []
     index = 0
     while index < len(tokens):
-        taken, marks = _phrase_at(tokens, index)
+        word = tokens[index]
+        taken, marks = _phrase_at(tokens, index) if word in _FIRST_WORDS else (0, ())
         if taken:
             result += marks
             index += taken
             continue
-        word = tokens[index]
-        if _is_over(word, tokens[index + 1 : index + 4]):
+        if word in _OVER and _is_over(word, tokens[index + 1 : index + 4]):
             word = lex.ENDED
         in_a_name = word in capitals and word in {"no", "without", "never"}
-        result.append(word if in_a_name else _marked(word))
+        result.append(word if in_a_name else _MARKED.get(word, word))
         index += 1
     return result
 
@@ -248,23 +249,21 @@ def _is_over(verb: str, after: list[str]) -> bool:
     """Whether something ended: "finished building it", "finished the course", "left their old band"."""
     if verb == "left":
         return after[:1] != [] and after[0] in _THE and not lex.GROUPS.isdisjoint(after)
-    return verb in _DONE and not lex.COURSES.isdisjoint(after)
+    return not lex.COURSES.isdisjoint(after)
 
 
 def _phrase_at(tokens: list[str], index: int) -> tuple[int, tuple[str, ...]]:
     """How many words from here are a known phrase, the longest first, and what they are rewritten to."""
-    for length in range(_FIRST_WORDS.get(tokens[index], 0), 0, -1):
+    for length in range(_FIRST_WORDS[tokens[index]], 0, -1):
         marks = lex.PHRASES.get(tuple(tokens[index : index + length]))
         if marks is not None and index + length <= len(tokens):
             return length, marks
     return 0, ()
 
 
-def _marked(word: str) -> str:
-    if word in lex.NEGATIONS:
-        return lex.NOT
-    if word == "never":
-        return lex.NEVER
-    if word in lex.LIKES:
-        return lex.LIKE
-    return lex.DISLIKE if word in lex.DISLIKES else word
+_MARKED = {
+    **dict.fromkeys(lex.DISLIKES, lex.DISLIKE),
+    **dict.fromkeys(lex.LIKES, lex.LIKE),
+    "never": lex.NEVER,
+    **dict.fromkeys(lex.NEGATIONS, lex.NOT),
+}
