@@ -3,7 +3,7 @@
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import Prompt
 from forgetmenot.memory.recall import Recall
-from forgetmenot.prompt.assemble import assemble
+from forgetmenot.reply.compose import compose
 from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Trigger, TriggerKind
@@ -16,8 +16,8 @@ async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Pro
     keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, clock=world.clock, model="x")
     event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
     gatherer = Gatherer(db=world.db, recall=recall, clock=world.clock)
-    material = await gatherer.tail(Trigger(TriggerKind.MENTION, event, text), world.settings, nonce="abc123")
-    return assemble(await keeper.current(), material, world.settings)
+    trigger = Trigger(TriggerKind.MENTION, event, text)
+    return (await compose(keeper, gatherer, trigger, world.settings, nonce="abc123", bot_id="")).prompt
 
 
 def section(prompt: Prompt, name: str) -> str:
