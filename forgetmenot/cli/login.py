@@ -202,8 +202,12 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     from forgetmenot.twitch.auth import Login
 
     login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
-    if await login.log_out():
+    revoked = await login.log_out()
+    if revoked is None:
+        say(f"Nobody was logged in as {account.value}.")
+    elif revoked:
         say(f"The {account.value}'s log-in is revoked and forgotten.")
     else:
-        say(f"Nobody was logged in as {account.value}.")
+        say(f"The {account.value}'s log-in is forgotten here, but Twitch could not be told. Take the app's rights back")
+        say("with that account on https://www.twitch.tv/settings/connections.")
     return 0

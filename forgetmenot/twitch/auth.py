@@ -2,9 +2,9 @@
 
 Promises: of any number of callers with an expired token one renews it and all get the new one; the new pair is saved
 before anybody uses it, and a caller who gives up does not break that off; a 5xx or a dead network never ends a log-in
-and never loses one. A log-in that Twitch no longer takes raises TwitchLoginNeeded until somebody logs in again, also
-from another process. twitchio does the talking (its OAuth class); its own token keeping is not used, because it
-renews without a lock and saves only at its end.
+and never loses one. A log-in that Twitch no longer takes, or that was logged out, raises TwitchLoginNeeded until
+somebody logs in again; both also from another process. twitchio does the talking (its OAuth class); its own token
+keeping is not used, because it renews without a lock and saves only at its end.
 """
 
 import asyncio
@@ -129,6 +129,8 @@ class Login:
             kept = await self._newer_than(stale)
             if kept is not None:
                 return self._use(kept)
+            if await self._was_logged_out():
+                raise self._nobody()
             if stale.refresh == self._dead:
                 raise self._lapsed(stale)
             fresh = await self._exchange(stale)
@@ -142,6 +144,13 @@ class Login:
             return None
         kept = await asyncio.to_thread(self._store.load, self.account)
         return kept if kept is not None and kept.access != token.access else None
+
+    async def _was_logged_out(self) -> bool:
+        """Whether somebody has logged out, in another process: then the pair in use is not to be renewed."""
+        if self._unsaved or not await asyncio.to_thread(self._store.is_empty, self.account):
+            return False
+        self._token = None
+        return True
 
     async def _exchange(self, stale: Token) -> Token:
         try:
@@ -188,6 +197,8 @@ class Login:
         token = await self.token()
         newer = await self._newer_than(token)
         token = self._use(newer) if newer is not None else token
+        if await self._was_logged_out():
+            raise self._nobody()
         try:
             with translated("check the log-in"):
                 async with oauth(self._settings()) as client:
@@ -244,15 +255,31 @@ class Login:
             told = trouble
             await self._clock.sleep(pause)
 
-    async def log_out(self) -> bool:
-        """Revoke the token, if Twitch can be reached, and forget it; False if nobody was logged in."""
+    async def log_out(self) -> bool | None:
+        """Forget the token; whether Twitch took it back, or None if nobody was logged in."""
         token = await asyncio.to_thread(self._store.load, self.account)
         if token is None:
-            return False
-        with contextlib.suppress(TwitchError):
-            await self._revoke(token)
+            return None
+        revoked = await self._take_back(token)
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None
+        return revoked
+
+    async def _take_back(self, token: Token) -> bool:
+        """Whether neither the token nor the one to renew it with is good any more."""
+        try:
+            await self._revoke(token)
+        except TwitchUnavailable:
+            return False
+        except TwitchError as error:  # Twitch takes back only a living one, so an expired one is renewed for it
+            if "client" in str(error):  # no app, or another one: Twitch was not asked about this log-in
+                return False
+            try:
+                await self._revoke(await self._exchange(token))
+            except TwitchLoginNeeded:
+                return True
+            except TwitchError:
+                return False
         return True
 
     async def _revoke(self, token: Token) -> None:

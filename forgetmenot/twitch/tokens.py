@@ -55,6 +55,10 @@ class TokenStore:
             return msgspec.json.decode(text, type=Token) if text else None
         return None
 
+    def is_empty(self, account: Account) -> bool:
+        """Whether surely nothing is kept; a keyring that cannot be read just now may hold a pair."""
+        return not self._path(account).exists() and self._from_keyring(account) == ""
+
     def save(self, account: Account, token: Token) -> None:
         """Keep a pair in place of the old one. Raises OSError if neither place takes it."""
         text = msgspec.json.encode(token).decode()
@@ -83,18 +87,19 @@ class TokenStore:
     def _path(self, account: Account) -> Path:
         return self._folder / f"twitch-{account.value}.json"
 
-    def _from_keyring(self, account: Account) -> str:
+    def _from_keyring(self, account: Account) -> str | None:
+        """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
         if not self._use_keyring:
             return ""
         load("keyring")
         import keyring
-        from keyring.errors import KeyringError
+        from keyring.errors import KeyringError, NoKeyringError
 
         try:
             return keyring.get_password(SERVICE, account.value) or ""
         except KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
-            return ""
+            return "" if isinstance(error, NoKeyringError) else None
 
     def _into_keyring(self, account: Account, text: str) -> bool:
         if not self._use_keyring:

@@ -11,7 +11,7 @@ from forgetmenot.cli import login as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, TokenStore
+from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 
 def settings_for(sim: TwitchSim, **more: object) -> Settings:
@@ -103,6 +103,21 @@ def test_a_browser_is_opened_on_a_desktop_only(
     command._open("https://www.twitch.tv/activate", wanted=True)
     command._open("https://www.twitch.tv/activate", wanted=False)
     assert bool(asked) is opened
+
+
+async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = TokenStore(tmp_path, use_keyring=False)
+    async with TwitchSim() as sim:
+        granted = sim.grant("keeper")
+        store.save(Account.BOT, Token(granted.access, granted.refresh))
+        sim.faults.add("oauth", drop=True, times=None)
+        assert await command.sign_out(settings_for(sim), Account.BOT, store) == 0
+    told = capsys.readouterr().err
+    assert "forgotten" in told
+    assert "revoked" not in told
+    assert "https://www.twitch.tv/settings/connections" in told
 
 
 async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
@@ -188,17 +189,57 @@ async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, mak
 async def test_logging_out_revokes_and_forgets(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
     login = make_login()
     token = await login.token()
-    assert await login.log_out()
+    assert await login.log_out() is True
     assert sim.tokens.valid(token.access) is None
     assert store.load(Account.BOT) is None
-    assert not await login.log_out()
+    assert await login.log_out() is None
 
 
-async def test_logging_out_works_without_a_network(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
+async def test_logging_out_without_a_network_forgets_and_does_not_claim_more(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
     login = make_login()
     sim.faults.add("oauth", drop=True, times=None)
-    assert await login.log_out()
+    assert await login.log_out() is False
     assert store.load(Account.BOT) is None
+
+
+async def test_a_token_that_has_expired_is_renewed_to_be_revoked(sim: TwitchSim, make_login: MakeLogin) -> None:
+    """Twitch takes back only a living one; else the refresh token would stay good for a month."""
+    login = make_login()
+    sim.expire()
+    assert await login.log_out() is True
+    assert all(token.expired and token.used for token in sim.tokens.issued)
+
+
+@pytest.mark.parametrize("client_id", ["", "wrong"])
+async def test_without_the_right_app_nothing_is_claimed(settings: Settings, store: TokenStore, client_id: str) -> None:
+    twitch = replace(settings.twitch, client_id=client_id)
+    login = Login(account=Account.BOT, store=store, settings=lambda: Settings(twitch=twitch), clock=SystemClock())
+    store.save(Account.BOT, Token("a", "r"))
+    assert await login.log_out() is False
+    assert store.load(Account.BOT) is None
+
+
+async def test_what_lapsed_already_counts_as_revoked(sim: TwitchSim, make_login: MakeLogin) -> None:
+    login = make_login()
+    sim.tokens.disconnect("keeper")
+    assert await login.log_out() is True
+
+
+@pytest.mark.parametrize("asking", ["renew", "validate"])
+async def test_a_log_out_in_another_process_ends_the_running_one(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, asking: str
+) -> None:
+    running = make_login()
+    token = await running.token()
+    sim.faults.add("oauth", path="oauth2/revoke", drop=True)  # the refresh token is still good
+    other = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=SystemClock())
+    assert await other.log_out() is False
+    with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
+        await (running.renew(token) if asking == "renew" else running.validate())
+    assert store.load(Account.BOT) is None
+    assert sim.tokens.refreshes == 0
 
 
 # ── the code ─────────────────────────────────────────────────────────────────────────────────

@@ -126,8 +126,10 @@ def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
         assert store.load(Account.BOT) is None
         store.save(Account.BOT, ONE)
         assert store.load(Account.BOT) == ONE
+        assert not store.is_empty(Account.BOT)
         store.delete(Account.BOT)
         assert store.load(Account.BOT) is None
+        assert store.is_empty(Account.BOT)
     finally:
         keyring.set_keyring(before)
 
@@ -145,6 +147,18 @@ def test_deleting_empties_both_places(tmp_path: Path, ring: MemoryKeyring) -> No
 def test_a_broken_file_counts_as_nobody_logged_in(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "twitch-bot.json").write_bytes(content)
     assert TokenStore(tmp_path, use_keyring=False).load(Account.BOT) is None
+
+
+def test_a_locked_keyring_may_hold_a_pair_and_an_empty_one_does_not(tmp_path: Path, ring: MemoryKeyring) -> None:
+    store = TokenStore(tmp_path)
+    assert store.is_empty(Account.BOT)
+    store.save(Account.BOT, ONE)
+    assert not store.is_empty(Account.BOT)
+    ring.locked = True
+    assert not store.is_empty(Account.BOT)
+    ring.locked = False
+    store.delete(Account.BOT)
+    assert store.is_empty(Account.BOT)
 
 
 def test_a_token_does_not_show_itself() -> None:
