@@ -1,7 +1,7 @@
 """Who came to which stream."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from forgetmenot.domain.chat import Attendance
 from forgetmenot.store.database import Source, Transaction
@@ -33,3 +33,13 @@ async def of(
         {"viewers": json.dumps(list(found)), "lately": lately, "during": during},
     )
     return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
+
+
+async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
+    """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
+    rows = await source.rows(
+        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
+        " >= min(?2, (SELECT count(*) FROM streams) - ?2)",
+        (json.dumps(sorted(viewer_ids)), streams),
+    )
+    return {row[0] for row in rows}

@@ -1,7 +1,7 @@
 """Why a note is believed: rows of `note_evidence`."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Episode
@@ -52,16 +52,6 @@ async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
         (note_id,),
     )
     return [(row[0], row[1]) for row in rows]
-
-
-async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
-    """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
-    rows = await source.rows(
-        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
-        " >= min(?2, (SELECT count(*) FROM streams) - ?2)",
-        (json.dumps(sorted(viewer_ids)), streams),
-    )
-    return {row[0] for row in rows}
 
 
 async def says(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:

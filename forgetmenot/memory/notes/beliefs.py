@@ -13,7 +13,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, Refused
 from forgetmenot.memory.similarity import Relation, relate
-from forgetmenot.store import evidence, forgotten, notes, streams
+from forgetmenot.store import attendance, evidence, forgotten, notes, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.episode_mending import REDACTED
 from forgetmenot.store.evidence import Stance
@@ -269,7 +269,7 @@ async def _strongest(tx: Transaction, note: Note, source: SourceKind, said: Said
     others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id}
     if said.speaker_id is None or not others - {said.speaker_id}:
         return SourceKind.REPORTED
-    witnesses = await evidence.came_often(tx, others | {said.speaker_id}, said.witness_streams)
+    witnesses = await attendance.came_often(tx, others | {said.speaker_id}, said.witness_streams)
     heard_twice = said.speaker_id in witnesses and len(witnesses) > 1
     return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
 
