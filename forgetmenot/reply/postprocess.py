@@ -7,6 +7,7 @@ before (actions/grammar.py). `tidy` is for lines that no model wrote: they keep 
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ SHORTEST_WITHOUT_OPENER = 12
 MOST_READ = 4_000
 """Characters of a model's answer that are looked at: eight times what a message holds."""
 MOST_ROUNDS = 20
+MOST_SIGNS = 30
+"""So many emoji are a mood; more of them, or of blocks and dots, are a wall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|__|~~|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
+_OVER_AND_OVER = re.compile(r"(\D.{0,11}?)\1{7,}")
+_PICTURES = frozenset({"So", "Sk", "Sm"})
 _DOUBLE_AT = re.compile(r"[@＠﹫]{2,}")
 _LEADING_AT = re.compile(r"^\s*[@＠﹫]([^\W]{1,30})[\s,:!]*")
 _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
@@ -148,6 +153,18 @@ def _quotes(text: str, _manner: Manner) -> str:
         ):
             return _quotes(inner.strip(), _manner)
     return text
+
+
+def _spam(text: str, _manner: Manner) -> str:
+    """What fills a chat without saying anything: the same over and over, and pictures made of signs."""
+    text = _OVER_AND_OVER.sub(r"\1\1\1", text)
+    signs = sum(map(_is_sign, text))
+    return "".join(char for char in text if not _is_sign(char)).strip() if signs > MOST_SIGNS else text
+
+
+def _is_sign(char: str) -> bool:
+    """Whether it is a piece of a picture: a box, a block, a dot pattern, an emoji."""
+    return char > "\u2190" and unicodedata.category(char) in _PICTURES
 
 
 def _links(text: str, manner: Manner) -> str:
@@ -224,6 +241,7 @@ CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
     ("lines", _lines),
     ("mention tokens", _mention_tokens),
     ("quotes", _quotes),
+    ("spam", _spam),
     ("links", _links),
     ("double @", _ats),
     ("openers", _openers),

@@ -61,6 +61,12 @@ MANNER = Manner(
         ("-5 degrees here", "-5 degrees here", ()),
         ("**/**me waves", "me waves", ("markdown", "command")),
         ("😂", "😂", ()),
+        ("😂😂😂 you play drums 🥁🥁🥁", "😂😂😂 you play drums 🥁🥁🥁", ()),
+        ("I owe you 1000000000 points", "I owe you 1000000000 points", ()),
+        ("noooooooooooo, hahahahahahahahahaha", "nooo, hahaha", ("spam",)),
+        ("spam " * 60 + "eggs", "spam spam spam eggs", ("spam",)),
+        ("hi " + "".join(chr(0x2800 + i) for i in range(200)) + " bob", "hi bob", ("lines", "spam")),
+        ("hi " + "".join(chr(0x2580 + i) for i in range(31)) + " bob", "hi bob", ("spam", "lines")),
         ("", "", ("empty",)),
         ("...", "", ("command", "empty")),
         ("https://bad.example", "", ("links", "empty")),
@@ -76,11 +82,11 @@ def test_links_stay_where_the_streamer_allows_them() -> None:
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:
-    sent = polish("word " * 200, MANNER)
+    sent = polish(" ".join(f"word{number}" for number in range(200)), MANNER)
     assert len(sent.text) <= 500
-    assert sent.text.endswith("word…")
-    assert sent.filters == ("lines", "length")
-    assert len(polish("x" * 900, MANNER).text) == 500
+    assert sent.text.endswith(" word71…")
+    assert sent.filters == ("length",)
+    assert len(polish("".join(f"x{number}" for number in range(300)), MANNER).text) == 500
 
 
 def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:

@@ -7,7 +7,7 @@ import { date, hour, section } from "../words.js";
 // The filters a reply passes (reply/postprocess), as people say them.
 const FILTERS = {
   labels: "labels taken off", fences: "marks of quoted data taken out", markdown: "markdown made plain", lines: "lines joined into one", "mention tokens": "ids made names",
-  quotes: "quotation marks around all taken off", links: "web addresses taken out", "double @": "a second @ taken out", openers: "an opener it had used lately",
+  quotes: "quotation marks around all taken off", spam: "the same over and over, or a wall of signs", links: "web addresses taken out", "double @": "a second @ taken out", openers: "an opener it had used lately",
   blocklist: "words of the blocklist", command: "a command at its start", length: "cut to its length",
 };
 const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
