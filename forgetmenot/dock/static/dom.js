@@ -49,6 +49,9 @@ export function button(text, onclick, props = {}) {
   return h("button", { type: "button", ...props, onclick }, text);
 }
 
+// A sentence in which `what is typed` is marked.
+export const sentence = (text) => text.split("`").map((part, place) => (place % 2 ? h("code", {}, part) : part));
+
 export const empty = (text) => h("p", { class: "empty" }, text);
 
 export const heading = (text, ...more) => h("div", { class: "heading" }, h("h2", {}, text), ...more);

@@ -1,6 +1,6 @@
 // The frame: header, switches, panels. Which panel is shown stands in the address behind the #.
 
-import { h, put, redraw, icon, button } from "./dom.js";
+import { h, put, redraw, icon, button, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { connect, disconnect, listen, state } from "./live.js";
 import { act } from "./ask.js";
@@ -72,7 +72,8 @@ function drawTop() {
     document.getElementById("top"),
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, told?.name || "ForgetMeNot")),
-    h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }), h("span", { title: line }, line)),
+    h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
+      told?.trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line)),
     told && h(
       "div", { class: "switches" },
       button(stopped ? "Resume" : "Pause", (event) => act("switch", { text: stopped ? "resume" : "pause" }, event.target),

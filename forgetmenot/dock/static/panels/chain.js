@@ -52,7 +52,7 @@ export function openChain(room, id) {
 function layers(told) {
   return [
     told.streams.map((one) => ({ id: `s${one.id}`, head: one.title || "Stream", foot: date(one.at), href: "#memory/streams" })),
-    told.evidence.map((one) => ({ id: `e${one.episode}`, from: one.stream && `s${one.stream}`, head: `${one.stance} · episode ${one.episode}`, foot: one.speaker ? `${one.speaker}, ${hour(one.at)}` : hour(one.at), title: one.summary })),
+    told.evidence.map((one) => ({ id: `e${one.episode}`, from: one.stream && `s${one.stream}`, head: one.speaker ? `${one.stance} by ${one.speaker}` : one.stance, foot: `episode ${one.episode}, ${hour(one.at)}`, title: one.summary })),
     [{ id: "n", head: told.fact, foot: `#${told.id} ${told.who}`, strong: true }],
     told.replies.map((one) => ({ id: `r${one.id}`, from: "n", head: `reply ${one.id}`, foot: ago(one.at), call: () => why(one.id) })),
   ];
@@ -90,7 +90,7 @@ function down(all, wide) {
     if (!layer.length) return;
     found.push({ id: `t${number}`, title_of: LAYERS[number], x: 0, y, w: wide, h: 16 });
     y += 22;
-    const columns = Math.max(1, Math.min(layer.length, Math.floor(wide / 140)));
+    const columns = Math.max(1, Math.min(layer.length, Math.floor(wide / 130)));
     const w = (wide - GAP * (columns - 1)) / columns;
     layer.forEach((one, place) => found.push({ ...one, x: (place % columns) * (w + GAP), y: y + Math.floor(place / columns) * 60, w, h: 50 }));
     y += Math.ceil(layer.length / columns) * 60 + 14;

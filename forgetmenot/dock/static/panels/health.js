@@ -1,4 +1,4 @@
-import { h, redraw, chip, changedOnly } from "../dom.js";
+import { h, redraw, chip, changedOnly, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed } from "../ask.js";
 import { ago, count } from "../words.js";
@@ -11,8 +11,8 @@ export function open(room) {
     h("h2", {}, "Its parts"),
     h("div", { class: "stack" }, told.parts.map((part) => h(
       "div", { class: `item health ${STATES[part.state][0]}` },
-      h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", part.line),
-      part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, part.fix),
+      h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", sentence(part.line)),
+      part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, sentence(part.fix)),
       h("span", { class: "out" }, STATES[part.state][1])))),
     h("h2", {}, "What it promises"),
     h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, "Promise"), h("th", {}, "Figure"))),
@@ -21,7 +21,7 @@ export function open(room) {
     h("h2", {}, "Backups"),
     told.backups.length
       ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))
-      : h("p", { class: "meta" }, "No copies lie beside the memory yet. “forgetmenot memory backup” makes one, without chat."),
+      : h("p", { class: "meta" }, "No copies lie beside the memory yet. ", h("code", {}, "forgetmenot memory backup"), " makes one, without chat."),
   ));
   async function refresh() {
     try {

@@ -31,9 +31,9 @@ const tell = (problem) => say(problem.message, false);
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
 function openPeople(room) {
-  const find = search("Find a person", "Find a person by any name they had", () => list.reload());
+  const find = search("Find a person", "Any name they had", () => list.reload());
   const list = windowed({
-    label: "People", rowHeight: 58, nothing: "Nobody by that name.",
+    label: "People", rowHeight: 58, nothing: () => (find.value ? "Nobody by that name." : "Nobody has spoken yet. Who does appears here."),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (one) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(one.id)}` },
       h("p", {}, h("b", {}, one.name), one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
@@ -146,7 +146,7 @@ function openNotes(room) {
   const total = h("p", { class: "meta" });
   const count = (told) => told && put(total, many(told.total, "note"));
   const list = windowed({
-    label: "Notes", rowHeight: 110, nothing: "No such note.",
+    label: "Notes", rowHeight: 110, nothing: () => (find.value || which.value !== "live" ? "No such note." : "No note yet. What people tell becomes notes after a while."),
     fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (one) => noteCard(one, () => list.refresh(), true),
   });
   put(room, h("div", { class: "row" }, find, which), total, list.root);

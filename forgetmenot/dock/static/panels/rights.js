@@ -48,7 +48,7 @@ export async function exported(person) {
 export function open(room) {
   const find = h("input", { type: "search", id: "rights-find", placeholder: "A name, old or new", maxlength: 50, oninput: typed });
   const list = windowed({
-    label: "People", rowHeight: 92, nothing: "Nobody is called that.",
+    label: "People", rowHeight: 92, nothing: () => (find.value ? "Nobody is called that." : "Nobody has spoken yet."),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }), row,
   });
   const out = h("section", {});
