@@ -182,10 +182,10 @@ def _given_up(one: Reading, two: Reading, mine: list[str], theirs: list[str]) ->
 
 
 def _reached(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> bool:
-    """Whether what the one is after is what the other has: "is saving up for a car", "bought a car"."""
-    there = two if one.aim else one
+    """Whether the new fact has what the old one was after; who has one thing may well want another."""
     same = shared and all(word in lex.LIGHT_VERBS for word in (*mine, *theirs))
-    return bool(same) and there.polarity > 0 and not lex.REACHED.isdisjoint(there.tokens.split()[:2])
+    has = two.polarity > 0 and not lex.REACHED.isdisjoint(two.tokens.split()[:2])
+    return bool(same) and one.aim and has
 
 
 def _opposed(mine: list[str], theirs: list[str]) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.memory.similarity import Relation, relate
+from forgetmenot.text.reading import read
 
 D, C, X = Relation.DUPLICATE, Relation.CONFLICT, Relation.DISTINCT
 KINDS = {"D": D, "C": C, "X": X}
@@ -53,7 +54,9 @@ def test_letter_case_spaces_and_full_stops_make_no_difference(fact: str) -> None
 @settings(max_examples=200)
 @given(FACTS, FACTS)
 def test_a_contradiction_contradicts_both_ways(one: str, two: str) -> None:
-    assert (relate(one, two) is C) == (relate(two, one) is C)
+    """But for what is reached: "wants to buy a cat" is over with "has a cat", not the other way round."""
+    if read(one).aim == read(two).aim:
+        assert (relate(one, two) is C) == (relate(two, one) is C)
 
 
 @settings(max_examples=200)
@@ -88,6 +91,7 @@ def test_any_two_texts_have_a_relation(one: str, two: str) -> None:
         ("likes coffee", "dislikes coffee", C),
         ("is saving up for a Steam Deck", "bought the Steam Deck", C),
         ("is saving up for a Steam Deck", "bought a desk", X),
+        ("has a dog", "is looking for a dog", X),
         ("studies physics", "dropped out of physics", C),
         ("is allergic to milk", "gave up milk", X),
         ("works as a teacher", "worked as a waiter in college", X),
