@@ -13,11 +13,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
+from forgetmenot.sim.model_server import ModelServer
 from forgetmenot.sim.tokens import count
 
 MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
@@ -52,52 +52,24 @@ Fault = Callable[[Seen], Awaitable[web.StreamResponse]]
 Answerer = Callable[[Seen], str]
 
 
-class SimGemini:
-    """The server. `url` is its base address while it runs; `seen` is every request that reached a model."""
+class SimGemini(ModelServer[Seen]):
+    """The server. `key`: what it insists on; `cache_from`: the tokens of the smallest prefix that it caches."""
+
+    route = "/{version}/models/{call}"
 
     def __init__(self, *, key: str = KEY, models: tuple[str, ...] = MODELS, cache_from: int = CACHE_FROM) -> None:
-        self.seen: list[Seen] = []
-        self.url = ""
+        super().__init__()
         self._key = key
         self._models = models
         self._cache_from = cache_from
-        self._script: deque[str] = deque()
         self._answerer: Answerer = _default_answer
-        self._faults: deque[Fault] = deque()
         self._cached: deque[str] = deque(maxlen=REMEMBERED)
-        self._runner: web.AppRunner | None = None
-
-    async def __aenter__(self) -> Self:
-        """Listen on a free port of the loopback interface."""
-        app = web.Application()
-        app.router.add_post("/{version}/models/{call}", self._generate)
-        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def answers(self, *texts: str) -> None:
-        """Queue answers; when they are used up the answerer speaks again."""
-        self._script.extend(texts)
 
     def answer_with(self, answerer: Answerer) -> None:
         """Let a function write the answers."""
         self._answerer = answerer
 
-    def fail(self, fault: Fault, times: int = 1) -> None:
-        """Let the next calls fail like this."""
-        self._faults.extend([fault] * times)
-
-    async def _generate(self, request: web.Request) -> web.StreamResponse:
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         model, _, verb = request.match_info["call"].partition(":")
         seen = _read(await request.json(), request.match_info["version"], model, request.headers)
         self.seen.append(seen)

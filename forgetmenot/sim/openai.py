@@ -7,13 +7,12 @@ Imports nothing of the bot.
 """
 
 import json
-from collections import deque
 from collections.abc import Awaitable, Callable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
+from forgetmenot.sim.model_server import ModelServer
 from forgetmenot.sim.tokens import count
 
 ALL_FORMATS = frozenset({"json_schema", "json_object"})
@@ -21,51 +20,25 @@ Sent = dict[str, Any]
 Fault = Callable[[Sent], Awaitable[web.StreamResponse]]
 
 
-class SimOpenAI:
+class SimOpenAI(ModelServer[Sent]):
     """The server. `formats`: the response formats it knows; to others it answers `refusal` (a status), or ignores them.
 
     `key`: the bearer token it insists on; empty for none. `seen`: every body that was posted.
     """
 
+    route = "/v1/chat/completions"
+    base = "/v1"
+
     def __init__(
         self, *, formats: frozenset[str] | set[str] = ALL_FORMATS, refusal: int | None = 500, key: str = ""
     ) -> None:
-        self.seen: list[Sent] = []
+        super().__init__()
         self.authorizations: list[str | None] = []
-        self.url = ""
         self._formats = formats
         self._refusal = refusal
         self._key = key
-        self._script: deque[str] = deque()
-        self._faults: deque[Fault] = deque()
-        self._runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Self:
-        """Listen on a free port of the loopback interface."""
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._complete)
-        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    def answers(self, *texts: str) -> None:
-        """Queue answers."""
-        self._script.extend(texts)
-
-    def fail(self, fault: Fault, times: int = 1) -> None:
-        """Let the next calls fail like this."""
-        self._faults.extend([fault] * times)
-
-    async def _complete(self, request: web.Request) -> web.StreamResponse:
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         sent = await request.json()
         self.seen.append(sent)
         self.authorizations.append(request.headers.get("Authorization"))
