@@ -122,15 +122,15 @@ async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
     """Whoever any of these words (casefolded) names: by login, former login, or a display name that is not the login.
 
-    A login that somebody holds now is theirs, whoever held it before. `hidden`: opted out or banned.
+    A login that somebody holds now is theirs, whoever held it before or is shown by that name. `hidden`: opted out or banned.
     """
     rows = await source.rows(
         "WITH said AS (SELECT value AS word FROM json_each(?1)),"
-        " found AS (SELECT v.id, s.word, 0 AS former FROM said s JOIN viewers v ON v.login = s.word"
-        "  UNION ALL SELECT n.viewer_id, s.word, 1 FROM said s JOIN viewer_names n ON n.login = s.word"
-        "  UNION ALL SELECT v.id, v.display_name, 0 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
+        " found AS (SELECT v.id, s.word, 0 AS rank FROM said s JOIN viewers v ON v.login = s.word"
+        "  UNION ALL SELECT n.viewer_id, s.word, 2 FROM said s JOIN viewer_names n ON n.login = s.word"
+        "  UNION ALL SELECT v.id, v.display_name, 1 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
         " SELECT f.id, f.word, v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
-        " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.former, v.last_seen_at DESC",
+        " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.rank, v.last_seen_at DESC",
         (json.dumps(sorted(set(words))),),
     )
     first: dict[str, Known] = {}

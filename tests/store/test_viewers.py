@@ -88,6 +88,14 @@ async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
     assert found == {"alice": "2", "alicia": "1"}
 
 
+async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(db: Database) -> None:
+    """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
+    await take_in(db, seen("1", "bob"), Seen("6", "mallory", "bob", Role.VIEWER, 9, 9))
+    assert [one.id for one in await viewers.called(db, ["bob"])] == ["1"]
+    await take_in(db, seen("1", "robert", 10))
+    assert [one.id for one in await viewers.called(db, ["bob"])] == ["6"]
+
+
 async def test_the_bot_has_a_row_and_is_never_around(db: Database) -> None:
     async with db.write() as tx:
         await identities.add_bot(tx, "99", "fmn", "FMN")
