@@ -122,7 +122,8 @@ async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
     """Whoever any of these words (casefolded) names: by login, former login, or a display name that is not the login.
 
-    A login that somebody holds now is theirs, whoever held it before or is shown by that name. `hidden`: opted out or banned.
+    A login that somebody holds now is theirs, whoever held it before or is shown by that name. `hidden`: opted out or
+    banned.
     """
     rows = await source.rows(
         "WITH said AS (SELECT value AS word FROM json_each(?1)),"
