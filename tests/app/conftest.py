@@ -1,4 +1,4 @@
-"""A bot over a database on disk, without an account."""
+"""A bot over a database on disk, without an account; and a loopback Twitch."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +8,9 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import Settings
+from tests.loopback import settings, sim
+
+__all__ = ["bot", "settings", "sim"]
 
 
 @pytest.fixture

@@ -19,26 +19,6 @@ NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, cla
 
 
 @pytest.fixture
-async def sim() -> AsyncIterator[TwitchSim]:
-    async with TwitchSim() as twitch:
-        yield twitch
-
-
-@pytest.fixture
-def settings(sim: TwitchSim) -> Settings:
-    return Settings(
-        twitch=TwitchSettings(
-            channel="demo",
-            client_id=sim.client_id,
-            bot_login="keeper",
-            irc_url=sim.irc_url,
-            helix_url=sim.helix_url,
-            id_url=sim.id_url,
-        )
-    )
-
-
-@pytest.fixture
 async def account(
     tmp_path: Path, sim: TwitchSim, settings: Settings, clock: ManualClock
 ) -> AsyncIterator[TwitchAccount]:

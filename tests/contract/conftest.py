@@ -1,39 +1,20 @@
-"""A loopback Twitch, and log-ins against it."""
+"""Log-ins against a loopback Twitch."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.settings.schema import Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from tests.loopback import settings, sim
+
+__all__ = ["MakeLogin", "make_login", "settings", "sim", "store"]
 
 MakeLogin = Callable[..., Login]
-
-
-@pytest.fixture
-async def sim() -> AsyncIterator[TwitchSim]:
-    """A Twitch whose channel is `demo`."""
-    async with TwitchSim() as running:
-        yield running
-
-
-@pytest.fixture
-def settings(sim: TwitchSim) -> Settings:
-    """Settings that point at it."""
-    return Settings(
-        twitch=TwitchSettings(
-            channel="demo",
-            client_id=sim.client_id,
-            bot_login="keeper",
-            irc_url=sim.irc_url,
-            helix_url=sim.helix_url,
-            id_url=sim.id_url,
-        )
-    )
 
 
 @pytest.fixture

@@ -1,0 +1,30 @@
+"""A Twitch on loopback, and settings that point at it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[TwitchSim]:
+    """A Twitch whose channel is `demo`."""
+    async with TwitchSim() as running:
+        yield running
+
+
+@pytest.fixture
+def settings(sim: TwitchSim) -> Settings:
+    """Settings that point at it."""
+    return Settings(
+        twitch=TwitchSettings(
+            channel="demo",
+            client_id=sim.client_id,
+            bot_login="keeper",
+            irc_url=sim.irc_url,
+            helix_url=sim.helix_url,
+            id_url=sim.id_url,
+        )
+    )
