@@ -64,11 +64,13 @@ def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
     return all(word in large or any(same_word(word, other) for other in large) for word in small)
 
 
-def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation:
+def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation | None:
     agree = (one.polarity < 0 or old.ended) == (two.polarity < 0 or new.ended)
     if _covers(old.value, new.value):
         if not agree:
             return Relation.CONFLICT
+        if old.rest != new.rest and all(word.isdecimal() for word in (*old.rest, *new.rest)):
+            return None  # how long, how often: the numbers decide
         both_say_more = old.rest and new.rest and old.rest.isdisjoint(new.rest)
         return Relation.DISTINCT if both_say_more else Relation.DUPLICATE
     if old.name not in {"home", "love life"} and old.rest and new.rest and old.rest.isdisjoint(new.rest):

@@ -38,9 +38,6 @@ PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
     **_phrases("given up,giving up on,giving up,moved away from,moved out of,moved on from", ENDED),
     **_phrases("dropped out of,broke up with,moved out from,dropped out", ENDED),
     **_phrases(
-        "back from holiday,back from vacation,back from their holiday,back from their vacation", ENDED, "holiday"
-    ),
-    **_phrases(
         "graduated from,once was,was once,was previously,got rid of,rage quit,is done with,done with,is over",
         ENDED,
     ),
@@ -281,6 +278,8 @@ REACHED = as_set("has owns got bought found received adopted")
 
 GROUPS = as_set("band team guild clan group army navy company club choir orchestra crew course job church party")
 """What one leaves for good: "left the volleyball team"."""
+ABSENCES = as_set("holiday holidays vacation break hiatus leave trip")
+"""What one comes back from."""
 COURSES = as_set(
     """school degree apprenticeship course courses thesis university college training studies internship building
     writing making reading painting knitting sewing learning studying watching playing"""

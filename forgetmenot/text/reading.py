@@ -29,7 +29,8 @@ _RANKS = lex.as_set(
 )
 _TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
 _THE = frozenset({"the", "their", "his", "her"})
-_OVER = frozenset({"left", "finished", "done", "completed"})
+_WISHES = frozenset({"wants", "plans", "hopes", "would"})
+_OVER = frozenset({"left", "back", "finished", "done", "completed"})
 _BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
 
 _OWNERS = lex.as_set(
@@ -163,7 +164,7 @@ class _Reader:
             ended=self.ended,
             never=self.never,
             additive=self.additive,
-            event=not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
+            event=_WISHES.isdisjoint(tokens[:1]) and not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
             aim=self.aim,
             one=self.one,
             owner=_owner(tokens),
@@ -246,7 +247,9 @@ def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
 
 
 def _is_over(verb: str, after: list[str]) -> bool:
-    """Whether something ended: "finished building it", "finished the course", "left their old band"."""
+    """Whether something ended: "finished building it", "left their old band", "is back from a break"."""
+    if verb == "back":
+        return after[:1] == ["from"] and not lex.ABSENCES.isdisjoint(after)
     if verb == "left":
         return after[:1] != [] and after[0] in _THE and not lex.GROUPS.isdisjoint(after)
     return not lex.COURSES.isdisjoint(after)

@@ -55,7 +55,8 @@ RULES = (
         "home",
         "live lives lived living based resides residing located",
         r"^(?P<who>.*?)\b(?:live[sd]?|living|based|resid\w+|located)(?: now| currently| alone)? (?:in|"
-        r"at|out of) (?!an?\b|the woods|fear|peace|\d)(?P<value>.+)",
+        r"at|out of) (?:an? (?:\w+ )?(?:flat|house|apartment|room|studio|cottage) in )?"
+        r"(?!an?\b|the woods|fear|peace|\d)(?P<value>.+)",
     ),
     _rule(
         "home",
@@ -167,6 +168,11 @@ RULES = (
         "main",
         r"^(?P<who>.*?)\bmain (?:(?:champ(?:ion)?|character|hero|agent|fighter) )?is(?: now)? "
         r"(?P<value>.+?)(?: in (?P<key>.+))?$",
+    ),
+    _rule(
+        "main",
+        "main",
+        r"^(?P<who>.*?)\bmain in (?P<key>.+?) is(?: now)? (?P<value>.+)",
     ),
     _rule(
         "main",
