@@ -37,6 +37,8 @@ def relate(old: str, new: str) -> Relation:
     if old == new:
         return Relation.DUPLICATE
     one, two = read(old), read(new)
+    if one.tokens == two.tokens:
+        return Relation.DUPLICATE
     if one.mentions != two.mentions:
         return Relation.DISTINCT
     return _by_slot(one, two) or _by_words(one, two)
