@@ -133,6 +133,7 @@ class Database(Source):
         self.key = HashKey(path.with_name(path.name + ".key"))
         self._writer = writer
         self._reader = reader
+        self._file = _file_at(path)
         self._write_lock = asyncio.Lock()
         self._read_gate = asyncio.Event()
         self._read_gate.set()
@@ -156,6 +157,7 @@ class Database(Source):
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
         async with self._write_lock:
+            self._refuse_another_file()
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
@@ -171,6 +173,13 @@ class Database(Source):
         except sqlite3.Error:
             await self._writer.rollback()
             raise
+
+    def _refuse_another_file(self) -> None:
+        """What is written to a file that was moved away or replaced would be lost with the last of its handles."""
+        if _file_at(self.path) != self._file:
+            raise errors.StoreError(
+                f"{self.path} was moved away or replaced meanwhile: nothing is stored. Put it back, or start anew."
+            )
 
     async def data_version(self) -> int:
         """A number that changes when anybody else, another process included, has committed."""
@@ -228,6 +237,15 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
             yield Database(path, writer, reader)
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file that is; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

@@ -51,7 +51,8 @@ def is_held(database: Path) -> bool:
 
 def _sentence(database: Path, holder: Path) -> str:
     try:
-        name = holder.read_text(encoding="utf-8")
+        name = holder.read_text(encoding="utf-8", errors="replace") if holder.is_file() else ""
     except OSError:
-        name = "another ForgetMeNot"
+        name = ""
+    name = name.partition("\n")[0][:80] or "another ForgetMeNot"  # in a shared folder somebody else may have written it
     return f"{database} is in use by {name}. Stop that one first, or choose another file with --db."

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,22 @@ async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> N
     with pytest.raises(errors.StoreError, match="cannot be opened"):
         async with open_database(tmp_path / "file" / "memory.sqlite3"):
             pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
+async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written_to(db: Database) -> None:
+    away = db.path.with_name("away")
+    db.path.rename(away)
+    for _ in range(2):
+        with pytest.raises(errors.StoreError, match="was moved away or replaced"):
+            async with db.write() as tx:
+                await tx.insert(INSERT, (1, "lost"))
+        db.path.write_bytes(away.read_bytes())
+    db.path.unlink()
+    away.rename(db.path)
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "kept"))
+    assert await count(db) == 1
 
 
 async def test_a_full_disk_is_told_and_nothing_is_lost(db: Database) -> None:

@@ -18,6 +18,17 @@ def test_a_second_bot_is_refused_with_the_name_of_the_first(tmp_path: Path) -> N
         pass
 
 
+@pytest.mark.parametrize("told", [b"\xff\xfe", b"evil\n" + b"x" * 100_000, b"", b"y" * 100_000])
+def test_what_stands_in_the_other_ones_note_is_not_trusted(tmp_path: Path, told: bytes) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with held(path, "run"):
+        (tmp_path / "memory.sqlite3.holder").write_bytes(told)
+        with pytest.raises(StoreLocked) as caught, held(path, "demo"):
+            pass
+        assert len(str(caught.value)) < len(str(path)) + 180
+        assert "\n" not in str(caught.value)
+
+
 def test_when_the_first_has_stopped_the_second_may_start(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with held(path, "run"):
