@@ -65,6 +65,7 @@ async def test_notes_come_in_pages_with_present_names(dock: Served) -> None:
     assert [one["fact"] for one in channel["rows"]] == [EVIL]
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
+    assert (await rows(dock, "/api/notes?find=@"))["total"] == 121  # asks for nothing
 
 
 @pytest.mark.usefixtures("people")

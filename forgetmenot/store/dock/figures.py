@@ -109,6 +109,5 @@ _PROMISES = {
 
 async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    columns = ", ".join(f"({sql}) AS {name}" for name, sql in _PROMISES.items())
-    row = await db.row(f"SELECT {columns}", {"oldest": oldest})
-    return {name: int(row[name]) for name in _PROMISES} if row else {}
+    # one by one: a reply that has to be thought meanwhile reads in between
+    return {name: int(await db.value(sql, {"oldest": oldest})) for name, sql in _PROMISES.items()}

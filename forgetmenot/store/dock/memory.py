@@ -85,14 +85,10 @@ def _like(find: str) -> str:
     return f"%{escaped}%" if text else ""
 
 
-_NOTES = """
-FROM semantic_notes n LEFT JOIN viewers v ON v.id = n.subject_id
-WHERE v.banned_at IS NULL
-    AND (CASE :scope WHEN 'viewer' THEN n.scope = 'viewer' WHEN 'channel' THEN n.scope <> 'viewer' ELSE 1 END)
-    AND (:subject = '' OR n.subject_id = :subject) AND (:like = '' OR n.fact LIKE :like ESCAPE '\\')
-    AND (CASE :status WHEN 'live' THEN n.status IN ('active', 'stale')
-        WHEN 'past' THEN n.status NOT IN ('active', 'stale') ELSE 1 END)
-"""
+_HIDDEN = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
+_SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
+_STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
+_ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 _NOTE = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
 """
@@ -112,19 +108,25 @@ class Page(NamedTuple):
 async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
     """How many notes fit, and a page of them: pinned first, then the newest."""
     asked = {**wanted._asdict(), "like": _like(wanted.find)}
-    total = int(await db.value(f"SELECT count(*) {_NOTES}", asked))
-    rows = await db.rows(
-        f"{_NOTE} {_NOTES} ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC LIMIT :limit OFFSET :offset",
-        asked,
-    )
+    found = f"FROM semantic_notes n WHERE {_conditions(wanted)}"
+    total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
+    picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
+    rows = await db.rows(f"{_NOTE} FROM semantic_notes n WHERE n.id IN ({picked}) {_ORDER}", asked)
     return total, [notes.from_row(row) for row in rows]
+
+
+def _conditions(wanted: Page) -> str:
+    """Only those that ask for something: the database then finds its index."""
+    found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
+    found += ["n.subject_id = :subject"] if wanted.subject else []
+    found += ["n.fact LIKE :like ESCAPE '\\'"] if _like(wanted.find) else []
+    return " AND ".join(one for one in found if one)
 
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
     row = await db.row(
-        f"{_NOTE} FROM semantic_notes n LEFT JOIN viewers v ON v.id = n.subject_id"
-        " WHERE n.id = ? AND v.banned_at IS NULL",
+        f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}",
         (note_id,),
     )
     return notes.from_row(row) if row else None
@@ -133,10 +135,12 @@ async def note(db: Database, note_id: int) -> Note | None:
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
-        "SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
-        " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes,"
-        " (SELECT count(*) FROM attendance a WHERE a.stream_id = s.id) AS people"
-        " FROM streams s ORDER BY s.id DESC LIMIT ?",
+        "WITH shown AS (SELECT * FROM streams ORDER BY id DESC LIMIT ?),"
+        " present AS (SELECT stream_id, count(*) AS people FROM attendance"
+        " WHERE stream_id >= (SELECT min(id) FROM shown) GROUP BY stream_id)"
+        " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
+        " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
+        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.id DESC",
         (limit,),
     )
 

@@ -26,6 +26,7 @@ function search(label, placeholder, call) {
   return field;
 }
 
+const SELDOM = 3000; // ms between two looks at what is long
 const tell = (problem) => say(problem.message, false);
 
 // ── people ──────────────────────────────────────────────────────────────────────────────────
@@ -41,7 +42,7 @@ function openPeople(room) {
   });
   put(room, find, list.root);
   list.reload();
-  return { close: list.close, changed: soon(list.refresh) };
+  return { close: list.close, changed: soon(list.refresh, SELDOM) };
 }
 
 function openPerson(room, id) {
@@ -151,7 +152,7 @@ function openNotes(room) {
   });
   put(room, h("div", { class: "row" }, find, which), total, list.root);
   reload();
-  return { close: list.close, changed: soon(async () => count(await list.refresh())) };
+  return { close: list.close, changed: soon(async () => count(await list.refresh()), SELDOM) };
 }
 
 function openStreams(room) {

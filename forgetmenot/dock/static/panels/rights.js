@@ -80,5 +80,5 @@ export function open(room) {
     h("label", { class: "field", for: "rights-find" }, "Whom is it about?", find), list.root, out,
   );
   refresh();
-  return { close: list.close, changed: soon(refresh) };
+  return { close: list.close, changed: soon(refresh, 3000) };
 }
