@@ -17,10 +17,10 @@ from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.store.database import Database
 from speed.figures import Figure, percentile
 from speed.invented import NOW, viewer_id
-from speed.replies import LINES, Memory, memory
+from speed.replies import COMMON, Memory, memory, regulars
 
-GONE = 3
-OTHERS = (4, 40, 400)
+GONE = COMMON  # one of the best known
+OTHERS = (GONE + 1, 40, 400)
 WORD = "quaggaflute"
 EPISODES = 10_000
 MENTIONED_IN = 300
@@ -34,7 +34,7 @@ def measure(folder: Path, notes: int) -> list[Figure]:
 
 async def _measure(folder: Path, notes: int) -> list[Figure]:
     path, viewers = folder / "memory.sqlite3", notes // 20
-    async with memory(path, viewers, viewers // 231, LINES) as large:
+    async with memory(path, viewers, regulars(viewers)) as large:
         await _mention(large.db)
         held = int(await large.db.value("SELECT count(*) FROM semantic_notes"))
         summaries = int(await large.db.value("SELECT count(*) FROM episodes"))
@@ -90,7 +90,7 @@ async def _reply(large: Memory, viewers: int, times: list[float]) -> None:
     """Prompts for people who were not seen before and for those who were, until it is over."""
     dice = random.Random(5)  # noqa: S311  # the same in every run
     while True:
-        times.append((await large.prompt(dice.randrange(10, viewers), "what did i tell you about the level"))[1])
+        times.append((await large.prompt(dice.randrange(10, viewers), "what did i tell you about the level"))[1].whole)
         await asyncio.sleep(PAUSE_S)
 
 

@@ -28,7 +28,7 @@ PRAGMAS = "journal_mode = WAL", "synchronous = NORMAL", "temp_store = MEMORY", "
 
 def measure(folder: Path, lines: int) -> list[Figure]:
     """Events a second, and the share of what SQLite alone does; the best of some rounds of each, in turn."""
-    chat = list(Invented().day(lines, PEOPLE))
+    chat = list(Invented().chat(lines, PEOPLE))
     ours: list[float] = []
     bare: list[float] = []
     at_once: list[float] = []

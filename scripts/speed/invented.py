@@ -6,7 +6,7 @@ invented ones beside everyday ones), since full-text search and recall depend on
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -75,11 +75,11 @@ class Invented:
         """`count` different numbers below `of`."""
         return self._dice.sample(range(of), count)
 
-    def notes(self, viewers: int, regulars: int = 0) -> Iterator[dict[str, Any]]:
-        """Notes as `memory import` takes them: so many about each viewer, and as many as may be about the regulars."""
-        for number in range(viewers):
-            facts = [self.fact() for _ in range(NOTES_AT_MOST if number < regulars else NOTES_EACH)]
-            for first in range(0, len(facts), NOTES_PER_EPISODE):
+    def notes(self, people: Iterable[int], each: int = NOTES_EACH) -> Iterator[dict[str, Any]]:
+        """Notes as `memory import` takes them: so many about each of these people."""
+        for number in people:
+            facts = [self.fact() for _ in range(each)]
+            for first in range(0, each, NOTES_PER_EPISODE):
                 together = facts[first : first + NOTES_PER_EPISODE]
                 yield from self._episode(number, first, together)
 
@@ -102,14 +102,14 @@ class Invented:
         event_id = str(UUID(int=self._dice.getrandbits(128), version=4))  # Twitch's are such too
         return ChatEvent(event_id, EventKind.MESSAGE, viewer_id(who), name, name.title(), words, at, "1")
 
-    def day(self, lines: int, people: int) -> Iterator[ChatEvent]:
-        """A day's chat until noon: everybody says something, and few say most of it."""
-        step = max(1, 20 * HOUR // lines)
+    def chat(self, lines: int, people: int, *, until: int = NOW, over: int = 20 * HOUR) -> Iterator[ChatEvent]:
+        """Chat over some time (ms): everybody says something, and few say most of it."""
+        step = max(1, over // lines)
         weights = list(itertools.accumulate(1 / rank for rank in range(5, people + 5)))
         speakers = [*range(people), *self._dice.choices(range(people), cum_weights=weights, k=max(0, lines - people))]
         self._dice.shuffle(speakers)
         for number, who in enumerate(speakers[:lines]):
-            yield self.event(who, NOW - (lines - number) * step)
+            yield self.event(who, until - (lines - number) * step)
 
 
 def viewer_id(number: int) -> str:
