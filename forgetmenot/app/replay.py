@@ -34,7 +34,7 @@ class Replay:
 
 
 async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
-    """Play a recording into the memory at `path`. Raises ModelUnavailable if the remainder cannot be summarised."""
+    """Play a recording into the memory at `path`. Raises ModelUnavailable where the model stops answering."""
     clock = ManualClock()
     first, rest = _peek(items)
     await clock.move_to(first)
@@ -42,9 +42,15 @@ async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
         before = await report.totals(bot.db)
         known = await heard_before(bot.db, rest)
         await _pass_over(bot, rest[:known])
-        await _play(bot, clock, rest[known:], how)
+        await clock.move_to(max(map(_time, rest[:known]), default=0))
+        heard = known + await _play(bot, clock, rest[known:], how)
         await bot.settle()
-        await mark(bot.db, rest, clock.now())
+        await mark(bot.db, rest[:heard], clock.now())
+        if heard < len(rest):
+            raise ModelUnavailable(
+                f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
+                "What was read is kept where --db says; with it the same command goes on from there."
+            )
         if how.until_compacted:
             await _compact(bot)
         return await summarise(bot.db, bot.run_id, before)
@@ -71,7 +77,8 @@ async def _pass_over(bot: Bot, items: list[Heard]) -> None:
             bot.ingest.note(outcome_of(item))
 
 
-async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> None:
+async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> int:
+    """How many items were heard: not all where the model is away, for without it they would be counted, not read."""
     for number, item in enumerate(items, 1):
         await _sit_out(bot, clock, _time(item), how)
         await _wait(clock, _time(item), how.speed)
@@ -81,6 +88,9 @@ async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -
         await bot.chores.catch_up()
         if number % TELL_EVERY == 0:
             how.progress(f"{number} of {len(items)} lines")
+        if bot.models.memory.trouble:
+            return number
+    return len(items)
 
 
 async def _sit_out(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
