@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from forgetmenot.chat.router import Heard
 from forgetmenot.clock import parse_iso
@@ -25,6 +26,7 @@ from forgetmenot.twitch.irc import parse
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
 csv.field_size_limit(2**31 - 1)  # a line of any length is a line
+LONGEST_LINE = 1 << 20
 _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
@@ -32,12 +34,21 @@ _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 def read_recording(path: Path, kind: str) -> Iterator[Heard]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:  # Windows' editors put a mark first
-            yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](lines)
+        with path.open(encoding="utf-8-sig", newline="") as file:  # Windows' editors put a mark first
+            yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](_lines(file))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """Its lines; of one that is longer than any line of chat, the beginning."""
+    while line := file.readline(LONGEST_LINE):
+        rest = line
+        while len(rest) == LONGEST_LINE and not rest.endswith("\n"):
+            rest = file.readline(LONGEST_LINE)
+        yield line
 
 
 def _irc(lines: Iterator[str]) -> Iterator[Heard]:

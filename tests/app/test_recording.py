@@ -1,12 +1,13 @@
 """Recorded chat: three ways of writing it, one item per line, whatever the line is."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgetmenot.app.recording import FORMATS, read_recording
+from forgetmenot.app.recording import FORMATS, LONGEST_LINE, read_recording
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import InputError
 from forgetmenot.text.mentions import is_id
@@ -67,6 +68,18 @@ def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
 )
 def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, kind: str, line: str) -> None:
     assert list(read_recording(write(tmp_path, line), kind)) == [Unparsed()]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_line_without_end_is_one_line_and_takes_no_memory(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "recording"
+    with path.open("wb") as file:
+        file.truncate(64 * LONGEST_LINE)  # of nothing, which takes no place on the disk
+    tracemalloc.start()
+    assert len(list(read_recording(path, kind))) == 1
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 16 * LONGEST_LINE
 
 
 @pytest.mark.parametrize("kind", FORMATS)
