@@ -251,10 +251,7 @@ class Bot:
             return await fun_commands.handle(event, self.db, self.clock)
 
         async def never(event: ChatEvent) -> str | None:
-            line = await never_commands.handle(event, self.db, self.clock, self.ingest.flush)
-            if line is not None:
-                await self.keeper.refresh()
-            return line
+            return await never_commands.handle(event, self.db, self.clock, self.ingest.flush)
 
         return [moderators.handle, self.viewers.handle, never, fun]
 
