@@ -14,7 +14,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.memory.concordance import Concordance
@@ -22,7 +22,6 @@ from forgetmenot.memory.term_table import TermTable
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
 
 DAY_MS = 86_400_000
-ALL_WHEN_AT_MOST = 10
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
 K1 = 2.0  # how slowly a repeated word stops counting
@@ -78,15 +77,17 @@ class Postings:
         """Roughly how many bytes it holds by now."""
         return self._words.size + self._stems.size + self._trigrams.size
 
-    def ranked(self, query: Query, *, now: int, limit: int | None = None) -> list[Recalled]:
-        """The notes in order, the best first, at most `limit`; expired ones left out."""
+    def ranked(
+        self, query: Query, *, now: int, limit: int, opens: Callable[[Note], bool] = lambda _: True
+    ) -> list[Recalled]:
+        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out."""
         scores = self._fused(self._known(query))
+        alive = (i for i, note in enumerate(self.notes) if note.expires_at is None or note.expires_at > now)
         order = sorted(
-            (i for i, note in enumerate(self.notes) if note.expires_at is None or note.expires_at > now),
-            key=lambda i: (not self.notes[i].pinned, -scores.get(i, 0.0), -freshness(self.notes[i], now)),
+            (not self.notes[i].pinned, -scores.get(i, 0.0), -freshness(self.notes[i], now), i) for i in alive
         )
-        wanted = order if limit is None else order[: max(limit, 0)]
-        return [Recalled(self.notes[i], round(scores.get(i, 0.0), 6)) for i in wanted]
+        shown = islice(((self.notes[i], -score) for _, score, _, i in order if opens(self.notes[i])), max(limit, 0))
+        return [Recalled(note, round(score, 6)) for note, score in shown]
 
     def _known(self, query: Query) -> dict[str, float]:
         """The query with each word that was never seen replaced by the nearest one that was."""
@@ -102,7 +103,7 @@ class Postings:
         shared = Counter(chain.from_iterable(map(self._words.with_trigram, grams)))
         least = NEAR_ENOUGH * len(grams)
         best, most = None, 0.0
-        for number in sorted(number for number, common in shared.items() if common >= least):
+        for number in sorted([number for number, common in shared.items() if common >= least]):
             known = self._words.words[number]
             near = shared[number] / len(grams | trigrams(known))
             if near > most:

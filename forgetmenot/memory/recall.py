@@ -210,14 +210,14 @@ class Recall:
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         kept, now = self._kept.get(subjects), self._clock.now()
         if kept is not None and kept.revision == revision:
-            found = kept.postings.ranked(query, now=now)
+            answer = kept.postings.ranked(query, now=now, limit=limit, opens=opens)
         else:
             candidates = await self._db.together(lambda at: _candidates(at, visible))
-            postings, found = await asyncio.to_thread(_built_and_asked, candidates, query, now)
+            postings, answer = await asyncio.to_thread(_built_and_asked, candidates, query, now, limit, opens)
             self._kept[subjects] = _Kept(revision, postings)
             self._make_room()
         self._kept.move_to_end(subjects)
-        return list(islice((one for one in found if opens(one.note)), max(limit, 0)))
+        return answer
 
     async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
         prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
@@ -306,10 +306,12 @@ def _shared(stems: Iterable[str], summary: str) -> int:
     return sum(bool(having_stem(told, one)) for one in stems)
 
 
-def _built_and_asked(candidates: list[Candidate], query: Query, now: int) -> tuple[Postings, list[Recalled]]:
+def _built_and_asked(
+    candidates: list[Candidate], query: Query, now: int, limit: int, opens: Callable[[Note], bool]
+) -> tuple[Postings, list[Recalled]]:
     """The first question takes the longest: it is asked where the postings are built."""
     postings = Postings(candidates)
-    return postings, postings.ranked(query, now=now)
+    return postings, postings.ranked(query, now=now, limit=limit, opens=opens)
 
 
 async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
