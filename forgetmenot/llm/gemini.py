@@ -7,8 +7,10 @@ but words from known lists (it may echo chat). It does not validate JSON.
 
 import contextlib
 import re
+import ssl
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from typing import NoReturn
 
 import aiohttp
@@ -38,6 +40,7 @@ SHAPE_ERRORS = (
     AttributeError,
     KeyError,
     IndexError,
+    RecursionError,
 )
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
 STATUSES = frozenset(
@@ -66,6 +69,12 @@ warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"go
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 
+@cache
+def _trust() -> ssl.SSLContext:
+    """The certificates that the rest of the bot trusts too; by itself the SDK reads them three times for each model."""
+    return ssl.create_default_context()
+
+
 class Gemini:
     """One Gemini model. `key_env` names the environment variable of the key, for the sentence about a wrong one."""
 
@@ -91,6 +100,8 @@ class Gemini:
                 api_version=api_version,
                 timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
                 retry_options=types.HttpRetryOptions(attempts=1),
+                client_args={"verify": _trust()},
+                async_client_args={"verify": _trust(), "ssl": _trust()},
             ),
         )
 

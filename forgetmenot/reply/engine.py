@@ -233,7 +233,9 @@ class ReplyEngine:
             return await self._end(job, Status.SILENT, "nothing was left to say")
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, Status.SHADOW, "", text)
-        sent = await self._outbox.send(Outgoing(job.reply_id, text, job.deadline, job.event.user_id, job.reply_to))
+        event = job.event
+        message = Outgoing(job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id)
+        sent = await self._outbox.send(message)
         if sent.status in {Status.SENT, Status.UNKNOWN}:
             self._answered(job)
         return _reply(job, sent, text)

@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.postprocess import Manner, polish, tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages
+from forgetmenot.store import bot_messages, events
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
@@ -30,7 +30,8 @@ EVERYBODY = ""
 class Outgoing:
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
-    `otherwise`: what to say instead where the text itself was said just before; empty: then it is dropped.
+    `otherwise`: what to say instead where the text itself was said just before; empty: then it is dropped. `answers`:
+    the id of a line without which it is pointless; it is dropped once that is cleared.
     """
 
     reply_id: int
@@ -39,6 +40,7 @@ class Outgoing:
     viewer_id: str = EVERYBODY
     reply_to: str | None = None
     otherwise: str = ""
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +208,8 @@ class Outbox:
         if waiting is None:
             return
         waiting.message = self._said_otherwise(waiting.message, now)
-        reason = self._reason_to_drop(waiting.message, now)
         try:
+            reason = self._reason_to_drop(waiting.message, now) or await self._reason_in_chat(waiting.message)
             await (self._drop(waiting, reason) if reason else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
@@ -245,6 +247,11 @@ class Outbox:
         if now > message.deadline:
             return "too late"
         return "the same text was said just before" if self._is_repeated(message.text, now) else ""
+
+    async def _reason_in_chat(self, message: Outgoing) -> str:
+        """Raises StoreError."""
+        cleared = message.answers and await events.any_cleared(self._db, [message.answers])
+        return "its line was cleared" if cleared else ""
 
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
         if not message.otherwise or not self._is_repeated(message.text, now):

@@ -25,7 +25,7 @@ _NEVER_SENT = (
     aiohttp.InvalidURL,
     aiohttp.NonHttpUrlClientError,
 )
-_BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError)
+_BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError, RecursionError)
 
 
 class AnswerLost(TwitchUnavailable):

@@ -198,6 +198,8 @@ UNAVAILABLE = [
     raw("<html>", 502, "text/html"),
     raw("not json", 200),
     raw("42", 200),
+    raw("[" * 100_000, 200),
+    raw("[" * 100_000, 500),
 ]
 
 

@@ -3,11 +3,13 @@
 import asyncio
 from typing import Literal
 
+import msgspec
 import pytest
 
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.reply.engine import Reply
+from forgetmenot.settings.schema import SendingSettings
 from forgetmenot.store import events
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.events import Clear
@@ -62,6 +64,23 @@ async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(s
     assert reply is not None
     assert (reply.status, reply.detail) == (Status.SILENT, "its line was cleared")
     assert len(stage.model.asked) == 1
+
+
+async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleared(stage: Stage) -> None:
+    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
+    for viewer in ("2", "3"):
+        await stage.ask("@forgetmenot_bot hello", viewer)
+    await stage.clock.advance(29 * SECOND)
+    event = await stage.hear("@forgetmenot_bot hello")
+    task = asyncio.create_task(stage.engine.consider(event))
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0.001)
+    await clear(stage, event_id=event.id)
+    await stage.clock.advance(5 * SECOND)
+    reply = await task
+    assert reply is not None
+    assert (reply.status, reply.detail) == (Status.DROPPED, "its line was cleared")
+    assert len(stage.said) == 2
 
 
 async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:

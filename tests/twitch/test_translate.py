@@ -115,3 +115,4 @@ def test_whether_a_request_went_out_is_told_apart() -> None:
     assert type(translation(key, "do it")) is TwitchUnavailable
     assert type(translation(aiohttp.ServerDisconnectedError(), "do it")) is AnswerLost
     assert type(translation(aiohttp.InvalidURL(URL("x:")), "do it")) is TwitchUnavailable
+    assert type(translation(RecursionError(), "do it")) is AnswerLost  # an answer that is nested without end
