@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import ssl
 import traceback
 from collections.abc import AsyncIterator
 
@@ -46,6 +47,13 @@ async def gemini(sim: SimGemini) -> AsyncIterator[Gemini]:
     model = _gemini(sim)
     yield model
     await model.aclose()
+
+
+async def test_a_model_more_reads_no_certificates_again(
+    sim: SimGemini, gemini: Gemini, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssl, "create_default_context", None)
+    await _gemini(sim).aclose()
 
 
 # ── what is sent ────────────────────────────────────────────────────────────────────────────
