@@ -64,7 +64,8 @@ def _chat(state: BotState, settings: Settings, gaps: str) -> Part:
     if state.phase == "connected":
         return Part("Chat", "ok", f"Reading {channel}. {gaps}".rstrip())
     if state.phase == "none":
-        return Part("Chat", "off", "No channel is being read.")
+        fix = "Start it with `forgetmenot listen CHANNEL`, or name `channel` in the table [twitch] of your settings."
+        return Part("Chat", "off", "No channel is being read.", fix)
     trouble = state.phase_trouble or f"Connecting to {channel} …"
     fix = "It tries again by itself. If it lasts, look at the network, and at twitch.tv in a browser."
     return Part("Chat", "trouble", f"{trouble} {gaps}".rstrip(), fix)

@@ -428,6 +428,42 @@ async def test_a_busy_chat_leaves_the_page_usable_and_small(house: House, runnin
         await expect(page.locator(".feed .item.line")).to_have_count(0)
 
 
+async def test_a_busy_chat_takes_no_click_away_and_closes_no_list(house: House, running: Browser) -> None:
+    """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
+    async with page_on(running, house.address) as page:
+        kept = "#top button, #nav a, select[aria-label=Mode]"
+        await page.evaluate(
+            "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept
+        )
+        await page.get_by_role("button", name="Pause").hover()
+        await page.mouse.down()
+        before = await page.locator(".cards").inner_text()
+        await house.sim.say("bob", "one more line")
+        await house.settle()
+        await expect(page.locator(".item.line", has_text="one more line")).to_be_visible()
+        await expect(page.locator(".cards")).not_to_have_text(before)
+        await page.mouse.up()
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+        await expect(
+            page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
+        ).to_have_count(2)
+
+
+async def test_the_list_stands_still_while_somebody_points_at_it(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        first = page.locator(".feed .item").first
+        await first.hover()
+        read = await first.inner_text()
+        for number in range(3):
+            await house.sim.say("bob", f"newer line {number}")
+        await house.settle()
+        await expect(page.get_by_text("3 newer, shown when you leave the list.")).to_be_visible()
+        assert (await first.inner_text()).split("\n")[0] == read.split("\n")[0]
+        await page.locator("#top").hover()
+        await expect(page.locator(".feed .item").first).to_contain_text("newer line 2")
+        await expect(page.locator(".held")).to_be_hidden()
+
+
 async def test_after_a_lost_connection_it_says_so_and_catches_up(
     memory: Path, tmp_path: Path, running: Browser
 ) -> None:

@@ -48,7 +48,11 @@ export function sheet(title, ...content) {
     h("div", { class: "sheet-body" }, ...content),
   );
   dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
-  dialog.addEventListener("close", () => { dialog.remove(); back?.isConnected && back.focus(); });
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    const again = back?.isConnected ? back : back?.dataset.key && document.querySelector(`[data-key="${CSS.escape(back.dataset.key)}"]`);
+    again?.focus();
+  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -69,11 +69,18 @@ export function redraw(node, ...children) {
   return node;
 }
 
-// For what happens often: not at once each time, but soon once.
+// For what happens often: not at once each time, but soon once; and not between press and release, which would lose a click.
 export function soon(call, wait = 1000) {
   let due = 0;
-  return () => { due ||= setTimeout(() => { due = 0; call(); }, wait); };
+  const go = () => {
+    if (pressed) return setTimeout(go, 200);
+    due = 0;
+    call();
+  };
+  return () => { due ||= setTimeout(go, wait); };
 }
+let pressed = false;
+for (const [name, is] of Object.entries({ pointerdown: true, pointerup: false, pointercancel: false })) addEventListener(name, () => { pressed = is; }, true);
 
 // Panels are drawn again only when what they show has changed.
 export function changedOnly(draw) {

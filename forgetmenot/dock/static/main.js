@@ -1,10 +1,10 @@
 // The frame: header, switches, panels. Which panel is shown stands in the address behind the #.
 
-import { h, put, redraw, icon, button, sentence } from "./dom.js";
+import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { connect, disconnect, listen, state } from "./live.js";
 import { act } from "./ask.js";
-import { left, clock } from "./words.js";
+import { clock, span } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
@@ -35,12 +35,12 @@ function open() {
   const room = h("div", { class: "room" });
   main.append(room);
   shown = PANELS[name].open(room, rest) || {};
-  drawNav(name);
+  nav(name);
   window.scrollTo(0, 0);
 }
 
-function drawNav(current) {
-  const waiting = state.now?.waiting || 0;
+// Both are drawn anew only when they change: whoever presses a button meanwhile keeps it.
+const drawNav = changedOnly(({ current, waiting }) => {
   redraw(
     document.getElementById("nav"),
     Object.entries(NAMES).map(([name, title]) =>
@@ -51,40 +51,45 @@ function drawNav(current) {
       ),
     ),
   );
-}
+});
+const nav = (current) => drawNav({ current, waiting: state.now?.waiting || 0 });
 
 function standing(told) {
   if (state.connection === "lost") return ["bad", "The bot is out of reach. Trying again …"];
   if (!told) return ["", "Connecting …"];
   if (told.paused) return ["warn", "Paused"];
-  if (told.quiet_until > clock.now()) return ["warn", `Quiet for ${left(told.quiet_until)}`];
+  if (told.quiet_until > clock.now()) return ["warn", `Quiet for ${span(told.quiet_until - clock.now())}`];
   if (told.trouble) return ["bad", told.trouble];
   if (told.phase === "none") return ["", "No channel is read"];
   if (told.phase !== "connected") return ["warn", "Connecting to chat …"];
   return ["good", told.live ? `Live in ${told.channel}` : `Reading ${told.channel}`];
 }
 
-function drawTop() {
+function top() {
   const told = state.now;
   const [kind, line] = standing(told);
   const stopped = told && (told.paused || told.quiet_until > clock.now());
+  drawTop({ kind, line, stopped, name: told?.name, trouble: told?.trouble, safe: told?.safe_mode, settled: told?.safe_in_settings });
+}
+
+const drawTop = changedOnly(({ kind, line, stopped, name, trouble, safe, settled }) => {
   redraw(
     document.getElementById("top"),
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
-      h("span", { class: "name" }, told?.name || "ForgetMeNot")),
+      h("span", { class: "name" }, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
-      told?.trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line)),
-    told && h(
+      trouble && trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line)),
+    name && h(
       "div", { class: "switches" },
       button(stopped ? "Resume" : "Pause", (event) => act("switch", { text: stopped ? "resume" : "pause" }, event.target),
         { class: stopped ? "big on" : "big", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
-      button(told.safe_mode ? "Safe mode on" : "Safe mode", (event) => act("switch", { text: told.safe_mode ? "unsafe" : "safe" }, event.target), {
-        class: told.safe_mode ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(told.safe_mode), disabled: told.safe_in_settings,
-        title: told.safe_in_settings ? "Switched on in the settings" : "It talks, and does nothing",
+      button(safe ? "Safe mode on" : "Safe mode", (event) => act("switch", { text: safe ? "unsafe" : "safe" }, event.target), {
+        class: safe ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(safe), disabled: settled,
+        title: settled ? "Switched on in the settings" : "It talks, and does nothing",
       }),
     ),
   );
-}
+});
 
 let locked = false;
 
@@ -105,8 +110,8 @@ whenLockedOut(() => {
 listen((what, data) => {
   if (locked) return;
   if (what === "now" || what === "connection") {
-    drawTop();
-    drawNav(route()[0]);
+    top();
+    nav(route()[0]);
   }
   if (what === "connection" && state.connection === "live" && data === "lost") shown?.changed?.();
   shown?.on?.(what, data);
@@ -115,7 +120,7 @@ listen((what, data) => {
 
 setInterval(() => {
   if (locked) return;
-  if (state.now?.quiet_until > clock.now() - 2000) drawTop();
+  if (state.now?.quiet_until > clock.now() - 2000) top();
   shown?.tick?.();
 }, 1000);
 window.addEventListener("hashchange", () => {
@@ -124,6 +129,6 @@ window.addEventListener("hashchange", () => {
   main.focus({ preventScroll: true });
 });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-drawTop();
+top();
 open();
 connect();

@@ -18,6 +18,7 @@ export function open(room) {
     h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, "Promise"), h("th", {}, "Figure"))),
       h("tbody", {}, told.promises.map((one) => h("tr", { class: one.kept === false ? "bad" : "" },
         h("th", { scope: "row" }, one.line), h("td", {}, one.figure, one.kept === true && h("span", { class: "kept", title: "kept" }, " ✓"), one.kept === false && chip("broken", "bad")))))),
+    told.promises.some((one) => one.kept === false) && h("p", { class: "meta" }, "A broken promise is a fault of the program, not yours. Please report it, with the log."),
     h("h2", {}, "Backups"),
     told.backups.length
       ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))

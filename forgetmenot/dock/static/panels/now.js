@@ -1,4 +1,4 @@
-import { h, put, redraw, button, chip, changedOnly } from "../dom.js";
+import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
 import { act, say } from "../ask.js";
@@ -11,15 +11,24 @@ const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memo
 const off = new Set();
 
 export function open(room) {
-  const cards = h("div", { class: "cards" });
+  const cards = standing();
   const feed = h("div", { class: "feed", role: "log", "aria-label": "What happened, the newest first", "aria-live": "off" });
+  const held = h("p", { class: "meta held" });
   const filters = h("div", { class: "row filters", role: "group", "aria-label": "What is shown" });
   const nodes = new Map();
-  put(room, cards, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), feed);
-  const draw = changedOnly((told) => drawCards(cards, told));
+  put(room, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
+  const later = () => setTimeout(refresh, 0);
+  feed.addEventListener("mouseleave", later);
+  feed.addEventListener("focusout", later);
+  const draw = changedOnly(cards.draw);
 
+  // Whoever points at the list, or is in it by keyboard, reads it: it stands still, and what is new is counted.
   function refresh() {
     const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
+    const still = nodes.size > 0 && feed.matches(":hover, :focus-within");
+    const newer = wanted.filter((item) => !nodes.has(item.key)).length;
+    put(held, still && newer > 0 && `${count(newer)} newer, shown when you leave the list.`);
+    if (still) return renew();
     const keys = new Set(wanted.map((item) => item.key));
     for (const [key, one] of nodes) if (!keys.has(key)) { one.node.remove(); nodes.delete(key); }
     let before = feed.firstChild;
@@ -35,6 +44,17 @@ export function open(room) {
       else feed.insertBefore(one.node, before);
     }
     feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of what is chosen yet." : "Nothing yet. As soon as somebody speaks, it is here.";
+  }
+
+  // What has become of what is shown already.
+  function renew() {
+    for (const [key, one] of nodes) {
+      const item = state.items.get(key);
+      if (!item || item === one.item) continue;
+      const node = drawItem(item);
+      keeping(feed, () => one.node.replaceWith(node));
+      nodes.set(key, { item, node });
+    }
   }
 
   function tick() {
@@ -54,33 +74,50 @@ export function open(room) {
   drawFilters();
   refresh();
   return {
-    on(what) {
+    on(what, data) {
       if (what === "now") draw(state.now);
+      if (what === "gone") for (const key of data) { nodes.get(key)?.node.remove(); nodes.delete(key); }
       if (what === "items" || what === "gone") { refresh(); tick(); }
     },
     tick,
   };
 }
 
-const card = (title, value, note, kind = "") =>
-  h("div", { class: `card ${kind}` }, h("div", { class: "meta" }, title), h("div", { class: "value" }, value), h("div", { class: "meta" }, note));
-
 const MODES = { shadow: "thinks, says nothing", mentions: "answers who speaks to it", live: "also speaks by itself" };
 
-function drawCards(node, told) {
-  const spent = told.spent;
-  const share = spent.input ? Math.round((100 * spent.cached) / spent.input) : 0;
-  const mode = h("select", { "aria-label": "Mode", class: "value", data: { key: "mode" }, onchange: (event) => act("set", { table: "bot", key: "mode", value: event.target.value }) },
-    Object.keys(MODES).map((one) => h("option", { value: one, selected: one === told.mode }, one)));
-  redraw(
-    node,
-    told.waiting > 0 && h("a", { class: "card warn", href: "#approvals" }, h("b", {}, `${told.waiting} waiting for you`), " · approve or deny"),
-    card("Stream", told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good wide" : "wide"),
-    card("Mode", mode, MODES[told.mode]),
-    card("Chat", `${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty"),
-    card("Model", told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad"),
-    card("Spent in 24 h", spent.cost || `${short(spent.input + spent.output)} tokens`, `${spent.cost ? `${short(spent.input + spent.output)} tokens, ` : ""}${many(spent.calls, "call")}, ${share} % cached`),
-  );
+// The cards stay the same elements, and only their words change: a list that is open stays open.
+function standing() {
+  const mode = h("select", { "aria-label": "Mode", class: "value", onchange: () => act("set", { table: "bot", key: "mode", value: mode.value }) },
+    Object.keys(MODES).map((one) => h("option", { value: one }, one)));
+  const [stream, how, chat, model, spent] = [card("Stream", "wide"), card("Mode", "", mode), card("Chat"), card("Model"), card("Spent in 24 h")];
+  const waiting = h("a", { class: "card warn", href: "#approvals", hidden: true });
+  const node = h("div", { class: "cards" }, waiting, [stream, how, chat, model, spent].map((one) => one.node));
+
+  function draw(told) {
+    waiting.hidden = !told.waiting;
+    put(waiting, h("b", {}, `${told.waiting} waiting for you`), " · approve or deny");
+    stream.tell(told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good" : "");
+    if (mode.value !== told.mode) mode.value = told.mode;
+    how.tell(null, MODES[told.mode]);
+    chat.tell(`${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty");
+    model.tell(told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad");
+    const { input, output, cached, calls, cost } = told.spent;
+    const tokens = `${short(input + output)} tokens`;
+    spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${many(calls, "call")}, ${input ? Math.round((100 * cached) / input) : 0} % cached`);
+  }
+  return { node, draw };
+}
+
+function card(title, kind = "", value = h("div", { class: "value" })) {
+  const note = h("div", { class: "meta" });
+  const node = h("div", {}, h("div", { class: "meta" }, title), value, note);
+  function tell(words, more, mood = "") {
+    if (words !== null && value.textContent !== words) value.textContent = words;
+    if (note.textContent !== more) note.textContent = more;
+    node.className = `card ${kind} ${mood}`;
+  }
+  tell(null, "");
+  return { node, tell };
 }
 
 function tryOut() {
