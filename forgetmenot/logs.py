@@ -36,9 +36,16 @@ def _tell_exception(_logger: object, _method: str, event: MutableMapping[str, An
     given = event.pop("exc_info", None)
     error = given if isinstance(given, BaseException) else (given if isinstance(given, tuple) else sys.exc_info())[1]
     if given and error is not None:
-        frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
-        event["exception"] = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
+        event["exception"] = where(error)
     return event
+
+
+def where(error: BaseException) -> str:
+    """Where an exception was raised, and its kind; without its message."""
+    frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
+    inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    told = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
+    return "\n".join([told, *map(where, inner)])
 
 
 def mask(text: str) -> str:

@@ -51,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _failed(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
+    except Exception as error:  # noqa: BLE001  # a bug: what Python would print may quote chat or a secret
+        from forgetmenot.logs import where
+
+        return _failed(f"this is a bug of ours, please report it with these lines:\n{where(error)}", 1)
 
 
 def _failed(sentence: str, code: int) -> int:

@@ -1,8 +1,29 @@
 """What the commands print is safe for a terminal, whatever chat was made of."""
 
+import argparse
+
 import pytest
 
+from forgetmenot import cli
 from forgetmenot.cli.common import emit, printable, say, show_line
+
+
+def test_a_bug_is_told_without_what_it_choked_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def choke() -> argparse.ArgumentParser:
+        try:
+            raise ValueError("alice: my secret")  # noqa: TRY301
+        except ValueError as error:
+            raise ExceptionGroup("oauth:abcdef", [RuntimeError("https://id.example/?token=abcdef")]) from error
+
+    monkeypatch.setattr(cli, "build_parser", choke)
+    assert cli.main(["sim"]) == 1
+    told = capsys.readouterr().err
+    assert "in choke" in told
+    assert "RuntimeError" in told
+    assert "secret" not in told
+    assert "abcdef" not in told
 
 
 @pytest.mark.parametrize(
