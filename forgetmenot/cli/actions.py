@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import Commands, add_action, emit, existing_database, run_async, say, show_line
+from forgetmenot.cli.common import Commands, add_action, emit, existing_database, number_from, run_async, say, show_line
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction
@@ -25,14 +25,14 @@ def add(subparsers: Commands) -> None:
     log = _command(
         nouns, "log", "what was proposed and what became of it", 'JSON: {"actions": [action …]}. ' + KEYS, _log
     )
-    log.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    log.add_argument("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)")
     for name, help_text, run in (
         ("approve", "let the bot do it", _approve),
         ("deny", "refuse it", _deny),
         ("undo", "have the bot take it back", _undo),
     ):
         one = _command(nouns, name, help_text, 'JSON: {"id", "ok", "line"}.', run)
-        one.add_argument("id", type=int, metavar="ID", help="its number")
+        one.add_argument("id", type=number_from(1), metavar="ID", help="its number")
     enable = _command(
         nouns, "enable", "switch an action on again that failed too often", 'JSON: {"enabled": [names]}.', _enable
     )

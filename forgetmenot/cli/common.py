@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
@@ -29,6 +29,17 @@ The JSON object's keys, counted over the whole run, also of what has been pruned
   actions     proposed; allowed at once; denied; executed (also by a person's approval, so it may exceed allowed)
   llm_calls   all calls of a model; tokens: replies' inputs, estimated, billed, of these cached,
               and of the estimated ones those in the prompt's unchanged prefix"""
+
+
+def number_from(least: int) -> Callable[[str], int]:
+    """What reads a whole number on the command line: this one or more, and no more than SQLite can count."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return int(text)
+
+    return read
 
 
 def data_folder() -> Path:

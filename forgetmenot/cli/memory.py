@@ -15,6 +15,7 @@ from forgetmenot.cli.common import (
     emit,
     existing_database,
     known_viewer,
+    number_from,
     run_async,
     say,
     show_line,
@@ -61,7 +62,7 @@ def add(subparsers: Commands) -> None:
         ("why", "where a note comes from", WHY_KEYS, _why),
     ):
         one = add_action(actions, name, help_text, keys)
-        one.add_argument("id", type=int, metavar="ID", help="the note's number")
+        one.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
         one.set_defaults(run=lambda arguments, run=run: run_async(run(arguments)))
     _add_import(actions)
     _add_export(actions)
@@ -73,8 +74,8 @@ def _add_list(actions: Commands) -> None:
     parser = add_action(actions, "list", "notes in the order of their ids", LIST_KEYS)
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
     parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
-    parser.add_argument("--limit", type=int, default=1_000, help="at most this many (default: 1000)")
-    parser.add_argument("--after", type=int, default=0, metavar="ID", help="only ids above this one")
+    parser.add_argument("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)")
+    parser.add_argument("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one")
     parser.set_defaults(run=lambda arguments: run_async(_list(arguments)))
 
 

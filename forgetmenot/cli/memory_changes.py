@@ -7,7 +7,16 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import Commands, add_action, emit, existing_database, known_viewer, run_async, show_line
+from forgetmenot.cli.common import (
+    Commands,
+    add_action,
+    emit,
+    existing_database,
+    known_viewer,
+    number_from,
+    run_async,
+    show_line,
+)
 from forgetmenot.cli.shown_notes import as_json, as_lines
 
 if TYPE_CHECKING:
@@ -40,12 +49,12 @@ def add_changes(actions: Commands) -> None:
     )
     for name, help_text, change in changes:
         parser = add_action(actions, name, help_text, CHANGED_KEYS)
-        parser.add_argument("id", type=int, metavar="ID", help="the note's number")
+        parser.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
         parser.set_defaults(run=lambda arguments, change=change: run_async(_changed(arguments, change)))
     parser = add_action(actions, "never", "what is never brought up: show it, add to it, take off it", NEVER_KEYS)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
-    parser.add_argument("--remove", type=int, metavar="N", help="take entry N off the list")
+    parser.add_argument("--remove", type=number_from(1), metavar="N", help="take entry N off the list")
     parser.set_defaults(run=lambda arguments: run_async(_never(arguments)))
 
 

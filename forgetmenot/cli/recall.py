@@ -11,6 +11,7 @@ from forgetmenot.cli.common import (
     emit,
     existing_database,
     known_viewer,
+    number_from,
     run_async,
     show_line,
     text_lines,
@@ -40,7 +41,7 @@ def add(subparsers: Commands) -> None:
     parser.add_argument("text", nargs="?", metavar="TEXT", help="the message")
     parser.add_argument("--viewer", metavar="LOGIN", help="whom it is about (login or id)")
     parser.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
-    parser.add_argument("--limit", type=int, default=10, help="at most this many notes (default: 10)")
+    parser.add_argument("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)")
     parser.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
     add_db_option(parser)
     add_json_option(parser)

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import Commands, add_config_option, add_db_option, add_json_option, show_line
+from forgetmenot.cli.common import Commands, add_config_option, add_db_option, add_json_option, number_from, show_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def add(subparsers: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "reply", nargs="?", type=int, metavar="REPLY_ID", help="a reply's id; without it: the last ones"
+        "reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help="a reply's id; without it: the last ones"
     )
     add_config_option(parser)
     add_db_option(parser)

@@ -186,7 +186,7 @@ def check(path: Path) -> None:
             sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
         ) as db,
     ):
-        if _number(db, "PRAGMA application_id") != APPLICATION_ID:
+        if not file_safety.may_be_ours(path) or _number(db, "PRAGMA application_id") != APPLICATION_ID:
             raise errors.StoreForeign(f"{path} is no memory of ForgetMeNot. Nothing was changed.")
         version = _number(db, "PRAGMA user_version")
         if version > LATEST:

@@ -34,14 +34,14 @@ def protect(path: Path) -> None:
     with contextlib.suppress(OSError):  # what cannot be opened is told by whoever opens it
         if not path.exists():
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        if not _may_be_ours(path):
+        if not may_be_ours(path):
             return
     for ending in ("", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
         with contextlib.suppress(OSError):
             _close_to_others(path.with_name(path.name + ending))
 
 
-def _may_be_ours(path: Path) -> bool:
+def may_be_ours(path: Path) -> bool:
     """Whether it is empty or a memory, by SQLite's header: what somebody else uses is not to be closed to them."""
     with path.open("rb") as file:
         head = file.read(72)

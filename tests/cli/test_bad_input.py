@@ -278,6 +278,40 @@ def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("number", ["0", "9" * 30, "1.5", "one"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "show"),
+        ("memory", "why"),
+        ("memory", "retract"),
+        ("memory", "never", "--remove"),
+        ("memory", "list", "--limit"),
+        ("why",),
+        ("recall", "--viewer", "alice", "hello", "--limit"),
+    ],
+)
+def test_a_number_that_cannot_be_one_is_refused(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], number: str
+) -> None:
+    capsys.readouterr()
+    typed = f"{words[-1]}={number}" if words[-1].startswith("--") else number
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*(words[:-1] if "=" in typed else words), typed])
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "is no whole number from" in shown.err
+
+
+def test_what_is_no_backup_is_said_and_changes_nothing(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = fingerprint(memory)
+    code, sentence = told(capsys, "memory", "restore", memory.with_name("chat.csv"), "--yes", "--db", memory)
+    assert code == 3
+    assert "chat.csv is no memory of ForgetMeNot. Nothing was changed." in sentence
+    assert fingerprint(memory) == before
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
