@@ -8,22 +8,24 @@ from forgetmenot import cli
 from forgetmenot.cli.common import emit, printable, say, show_line
 
 
+SAID = "alice: my secret is at https://id.example/?token=abcdef"
+
+
 def test_a_bug_is_told_without_what_it_choked_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def choke() -> argparse.ArgumentParser:
         try:
-            raise ValueError("alice: my secret")  # noqa: TRY301
+            raise ValueError(SAID)  # noqa: TRY301
         except ValueError as error:
-            raise ExceptionGroup("oauth:abcdef", [RuntimeError("https://id.example/?token=abcdef")]) from error
+            raise ExceptionGroup(SAID, [RuntimeError(SAID)]) from error
 
     monkeypatch.setattr(cli, "build_parser", choke)
     assert cli.main(["sim"]) == 1
     told = capsys.readouterr().err
     assert "in choke" in told
     assert "RuntimeError" in told
-    assert "secret" not in told
-    assert "abcdef" not in told
+    assert not any(part in told for part in ("alice", "secret", "abcdef"))
 
 
 @pytest.mark.parametrize(
