@@ -7,7 +7,6 @@ import pytest
 from forgetmenot import cli
 from forgetmenot.cli.common import emit, printable, say, show_line
 
-
 SAID = "alice: my secret is at https://id.example/?token=abcdef"
 
 
