@@ -95,6 +95,19 @@ def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
                 assert is_there(PACKAGE / name) or is_there(ROOT / name), f"{path.relative_to(ROOT)} names {name}"
 
 
+def test_what_calls_itself_pure_is_held_to_it() -> None:
+    held = re.search(
+        r'id = "pure".*?source_modules = \[(.*?)\]', (ROOT / "pyproject.toml").read_text("utf-8"), re.DOTALL
+    )
+    assert held is not None
+    modules = tuple(re.findall(r'"([\w.]+)"', held[1]))
+    for path in PACKAGE.rglob("*.py"):
+        told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if re.search(r"\bPure\b", told) and not path.is_relative_to(PACKAGE / "sim"):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            assert any(name == one or name.startswith(f"{one}.") for one in modules), name
+
+
 def test_every_link_of_a_page_leads_somewhere() -> None:
     for page in (path for path in committed() if path.suffix == ".md"):
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

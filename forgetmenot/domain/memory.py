@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class EpisodeKind(StrEnum):
@@ -11,6 +12,13 @@ class EpisodeKind(StrEnum):
     COUNTED = "counted"  # a window that was about to age out unread: people, counts, topics
     COMMAND = "command"  # somebody asked for something to be remembered
     IMPORT = "import"
+
+
+class Part(NamedTuple):
+    """Somebody's part in an episode: lines said (0: only spoken about), and how many of them to the bot."""
+
+    lines: int
+    addressed: int
 
 
 @dataclass(frozen=True, slots=True)

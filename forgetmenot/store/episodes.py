@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role
-from forgetmenot.domain.memory import Episode, EpisodeKind
+from forgetmenot.domain.memory import Episode, EpisodeKind, Part
 from forgetmenot.store import events
 from forgetmenot.store.database import Database, Row, Source, Transaction
 
@@ -18,13 +18,6 @@ _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
 FROM episodes e
 """
-
-
-class Part(NamedTuple):
-    """Somebody's part in an episode: lines said (0: only spoken about), and how many of them to the bot."""
-
-    lines: int
-    addressed: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.memory.notes.remember import remember
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.gather import Gatherer
@@ -14,7 +14,7 @@ from forgetmenot.store import channel_state, episodes, streams, viewers
 from forgetmenot.store.dock import feed as dock_feed
 from forgetmenot.store.dock import memory as dock_memory
 from forgetmenot.store.dock.memory import Page
-from forgetmenot.store.episodes import NewEpisode, Part
+from forgetmenot.store.episodes import NewEpisode
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}

@@ -10,7 +10,7 @@ import pytest
 from forgetmenot import logs
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Part, Scope, SourceKind
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.notes.forgetting import forget_fact
@@ -32,7 +32,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.action_logs import NewAction
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.episodes import NewEpisode, Part
+from forgetmenot.store.episodes import NewEpisode
 
 ALICE, BOB = "771234501", "771234502"
 TRACES = (

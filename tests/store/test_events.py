@@ -4,10 +4,10 @@ import pytest
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import EventKind, Role
-from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.store import episode_mending, episodes, events, identities, tally
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.episodes import NewEpisode, Part
+from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.identities import Seen
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import Standing
-from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.counted import counted
@@ -22,7 +22,7 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import attendance, channel_state, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.store.episodes import NewEpisode, Part
+from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.mentions import MENTION, ids_in
 
 TRIES = 2

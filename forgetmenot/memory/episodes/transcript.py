@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from forgetmenot.domain.chat import EventKind, Line, Role, Standing
+from forgetmenot.domain.memory import Part
 from forgetmenot.memory.episodes.windows import Window
 from forgetmenot.memory.handles import BOT, Handles
-from forgetmenot.store.episodes import Part
 from forgetmenot.text.clean import clean
 from forgetmenot.text.commands import is_command
 from forgetmenot.text.cut import cut
