@@ -17,7 +17,7 @@ from forgetmenot.app.ending import Ending, on_signals
 from forgetmenot.app.gaps import begin_counting, keep_gap
 from forgetmenot.app.interpreter import short_pauses
 from forgetmenot.app.served import served
-from forgetmenot.clock import MINUTE, SystemClock
+from forgetmenot.clock import MINUTE, SECOND, SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
@@ -27,6 +27,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 STOP_WITHIN_S = 3.6
+LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
 
 
 async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
@@ -39,6 +40,7 @@ async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], Non
             hands = account.helix
             async with open_bot(path, "run", settings=settings, clock=clock, account=hands, me=me) as bot:
                 keep_backups(bot)
+                keep_looking_around(bot)
                 if settings().twitch.client_id:
                     watch_channel(bot, account)
                 tell(_greeting(bot, account))
@@ -115,6 +117,11 @@ def keep_backups(bot: Bot) -> None:
     """Add the chore that copies the memory: not before the start, which it would hold up."""
     backups = Backups(db=bot.db, settings=bot.settings, clock=bot.clock)
     bot.chores.all.append(Chore("backups", lambda: MINUTE, backups.run_pass))
+
+
+def keep_looking_around(bot: Bot) -> None:
+    """Add the chore that sees who is around before a reply would have to."""
+    bot.chores.all.append(Chore("people", lambda: LOOK_EVERY, bot.recall.look_again))
 
 
 def _check_channel(settings: Settings) -> None:

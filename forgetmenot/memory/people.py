@@ -6,6 +6,7 @@ somebody only behind an @. Knows the people it was given (recent chatters and re
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from forgetmenot.memory.ranking import FILLER
 from forgetmenot.store.viewers import Name
@@ -49,15 +50,10 @@ class People:
     def _add(self, name: Name) -> None:
         if name.current or name.login not in self._at:  # a login that somebody else holds now is theirs
             _enter(self._at, name.login.casefold(), name.viewer_id)
-        for whole in {_whole(name.login), _whole(name.display_name)}:
-            _enter(self._exact, whole, name.viewer_id)
-        parts = _PARTS.findall(name.display_name) or _PARTS.findall(name.login)
-        for position, part in enumerate(word for piece in parts for word in words(piece)):
-            if len(part) >= _SHORTEST_PART:
-                _enter(self._parts, part, name.viewer_id)
-            if position == 0:
-                for end in range(_SHORTEST_PREFIX, len(part)):
-                    _enter(self._prefixes, part[:end], name.viewer_id)
+        read = _read(name.login, name.display_name)
+        for level, pieces in zip((self._exact, self._parts, self._prefixes), read, strict=True):
+            for piece in pieces:
+                _enter(level, piece, name.viewer_id)
 
     def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
         """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
@@ -97,3 +93,20 @@ def _enter(level: dict[str, str], word: str, person: str) -> None:
 
 def _whole(name: str) -> str:
     return "".join(words(name))
+
+
+Pieces = tuple[str, ...]
+
+
+@lru_cache(maxsize=8_192)
+def _read(login: str, display_name: str) -> tuple[Pieces, Pieces, Pieces]:
+    """A name by the whole of it, its parts, and the beginnings of the first: the same names come every minute."""
+    wholes = tuple({_whole(login), _whole(display_name)})
+    found = [word for piece in _PARTS.findall(display_name) or _PARTS.findall(login) for word in words(piece)]
+    prefixes = [found[0][:end] for end in range(_SHORTEST_PREFIX, len(found[0]))] if found else []
+    return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART), tuple(prefixes)
+
+
+def forget_names() -> None:
+    """Drop what is kept in memory of how names read: after an erasure."""
+    _read.cache_clear()

@@ -20,7 +20,7 @@ from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import never
 from forgetmenot.memory.concordance import having_stem
-from forgetmenot.memory.people import People
+from forgetmenot.memory.people import People, forget_names
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
 from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import touched
@@ -75,7 +75,7 @@ class Recall:
         self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
         self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
         self._people = People(())
-        self._people_until = 0
+        self._people_until = self._people_seen = 0
         self.took_ms: deque[float] = deque(maxlen=TIMES_KEPT)
         self._silence = Silence()
 
@@ -131,6 +131,7 @@ class Recall:
             for key in [key for key in kept if viewer_id is None or viewer_id in key]:
                 del kept[key]
         self._people_until = 0
+        forget_names()
 
     async def silence(self) -> Silence:
         """What is to be left alone now."""
@@ -240,17 +241,23 @@ class Recall:
 
     async def look_around(self) -> None:
         """See who is around, unless that was seen within the last minute."""
-        now = self._clock.now()
-        if now >= self._people_until:
-            regular = self._settings().people
-            names = await viewers.around(
-                self._db,
-                seen_since=now - SEEN_LATELY,
-                regular_since=now - regular.regular_within_d * DAY,
-                regular_streams=regular.regular_streams,
-            )
+        if self._clock.now() >= self._people_until:
+            await self.look_again()
+
+    async def look_again(self) -> None:
+        """See who is around. For a chore too: then no reply has to wait for it."""
+        now, regular = self._clock.now(), self._settings().people
+        names = await viewers.around(
+            self._db,
+            seen_since=now - SEEN_LATELY,
+            regular_since=now - regular.regular_within_d * DAY,
+            regular_streams=regular.regular_streams,
+        )
+        seen = hash(tuple(names))
+        if seen != self._people_seen:
             self._people = await asyncio.to_thread(People, names)
-            self._people_until = now + CROWD_FRESH
+            self._people_seen = seen
+        self._people_until = now + CROWD_FRESH
 
     async def episodes(self, query: Query | str, limit: int = 3, *, without: Sequence[int] = ()) -> list[Episode]:
         """The episodes whose summaries fit a query best."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.clock import DAY
+from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
@@ -122,6 +122,28 @@ async def test_people_are_found_among_recent_chatters_and_regulars(world: "World
         await world.attends("2", await world.stream())
     await world.clock.advance(3 * DAY)
     assert await recall.people_in("how is alice? and bob?") == ["2"]
+
+
+async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
+    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await recall.look_again()
+    await world.clock.advance(45 * SECOND)
+    await recall.look_again()
+    await world.clock.advance(30 * SECOND)
+
+    async def no_reading(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Database, "rows", no_reading)
+    assert await recall.people_in("how is alice?") == ["1"]
+
+
+async def test_a_new_name_is_known_within_a_minute(world: "World", recall: Recall) -> None:
+    assert await recall.people_in("how is dora?") == []
+    await world.viewer("new", "dora")
+    await world.clock.advance(MINUTE)
+    assert await recall.people_in("how is dora?") == ["new"]
 
 
 async def test_the_episode_that_a_message_is_about(world: "World", recall: Recall) -> None:
