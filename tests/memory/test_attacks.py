@@ -16,10 +16,11 @@ from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.copies import notes_in
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.lifecycle import sweep_notes
-from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes import beliefs, remember
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.similarity import Relation, relate
 from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
@@ -368,6 +369,28 @@ async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
     for query, expected in (("drums", "plays drums"), ("your cats", "has two cats"), ("tea?", "drinks tea")):
         best = (await recall.about_viewer("1", query))[0].note
         assert best.fact.startswith(expected)
+
+
+async def test_thousands_of_replaced_notes_hold_up_nobody(
+    world: "World", learn: Learn, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await learn(change(fact="lives in Oslo"))
+    async with world.db.write() as tx:
+        await tx.many(
+            "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, status, created_at,"
+            " last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 'superseded', 0, 0)",
+            [(f"likes number {number}",) for number in range(3 * beliefs.LOOKED_BACK)],
+        )
+    compared: list[str] = []
+
+    def counted(old: str, new: str) -> Relation:
+        compared.append(old)
+        return relate(old, new)
+
+    monkeypatch.setattr(beliefs, "relate", counted)
+    report = await learn(change(fact="lives in Bergen"))
+    assert report.superseded == 1
+    assert len(compared) < 2 * beliefs.LOOKED_BACK
 
 
 # ── changes of mind ─────────────────────────────────────────────────────────────────────────

@@ -22,6 +22,8 @@ from forgetmenot.text.removal import traces
 
 LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
 COMPARED_ON_THE_LOOP = 30
+LOOKED_BACK = 500
+"""So many replaced notes of somebody are looked through for one that said the same: it is done inside a transaction."""
 HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
@@ -162,7 +164,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
     """The superseded note that said the same once."""
     held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
     gone = [note for note in held if note.persona == new.persona]
-    return (await _related(gone, new.fact)).get(Relation.DUPLICATE)
+    return (await _related(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: Said, now: int) -> int:
