@@ -32,7 +32,7 @@ LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
 
 async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
     """`forgetmenot run`. Raises what is expected to go wrong at start; later troubles are told and survived."""
-    _check_channel(settings())
+    check_channel(settings())
     clock = SystemClock()
     with on_signals() as ending:
         async with open_account(settings, login_folder(path), clock) as account:
@@ -51,7 +51,7 @@ async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], Non
 
 async def listen_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
     """`forgetmenot listen`: anonymous, read-only."""
-    _check_channel(settings())
+    check_channel(settings())
     clock = SystemClock()
     with on_signals() as ending:
         async with open_bot(path, "listen", settings=settings, clock=clock) as bot:
@@ -124,7 +124,8 @@ def keep_looking_around(bot: Bot) -> None:
     bot.chores.all.append(Chore("people", lambda: LOOK_EVERY, bot.recall.look_again))
 
 
-def _check_channel(settings: Settings) -> None:
+def check_channel(settings: Settings) -> None:
+    """Raises SettingsError if no channel is named."""
     if not settings.twitch.channel:
         raise SettingsError("No channel is named: fill in `channel` in the table [twitch] of your settings file.")
 

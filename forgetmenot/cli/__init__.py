@@ -7,6 +7,7 @@ arguments to an exit code. Expected errors are one sentence on standard error; e
 import argparse
 import contextlib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from forgetmenot.errors import ForgetMeNotError
 
+    _speak_utf_8()
     try:
         parsed = build_parser().parse_args(words)
         return int(parsed.run(parsed))
@@ -55,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from forgetmenot.logs import where
 
         return _failed(f"this is a bug of ours, please report it with these lines:\n{where(error)}", 1)
+
+
+def _speak_utf_8() -> None:
+    """Files and pipes get UTF-8 on every system; a terminal gets what it can show, and never an error."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
 def _failed(sentence: str, code: int) -> int:

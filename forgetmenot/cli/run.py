@@ -21,12 +21,13 @@ def add(subparsers: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run it."""
     from forgetmenot import logs
-    from forgetmenot.app.live import run_live
+    from forgetmenot.app.live import check_channel, run_live
     from forgetmenot.cli.notices import tell_first
     from forgetmenot.cli.settings import chosen_settings
     from forgetmenot.settings.live import LiveSettings
 
     settings = chosen_settings(arguments.config)
+    check_channel(settings)
     path = database_path(arguments)
     tell_first(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))

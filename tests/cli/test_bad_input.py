@@ -66,6 +66,7 @@ def test_a_broken_setting_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert code == 2
     assert words in sentence
     assert not (tmp_path / "memory.sqlite3").exists()
+    assert "prompt" in text or not (tmp_path / "logs").exists()
 
 
 @pytest.mark.parametrize("name", ["none.toml", "folder", "bytes.toml"])
@@ -278,6 +279,30 @@ def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp_path: Path, encoding: str) -> None:
+    """As a Windows that redirects an export into a file: what comes out can be read in again."""
+    (tmp_path / "notes.jsonl").write_text(
+        '{"scope":"channel","fact":"the mascot is a 🦩 called ヒナ"}\n', encoding="utf-8"
+    )
+    words = ("--db", tmp_path / "m.sqlite3")
+    assert run(tmp_path, "memory", "import", tmp_path / "notes.jsonl", *words).returncode == 0
+    env = environment(tmp_path, PYTHONIOENCODING=encoding)
+    listed, exported = (
+        subprocess.run(command("memory", action, *words), env=env, capture_output=True, check=True).stdout
+        for action in ("list", "export")
+    )
+    assert "🦩 called ヒナ" in listed.decode("utf-8")
+    again = subprocess.run(
+        command("memory", "import", "-", "--json", "--db", tmp_path / "m2.sqlite3"),
+        env=env,
+        input=exported,
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(again.stdout)["imported"] == 1
+
+
 @pytest.mark.parametrize("number", ["0", "9" * 30, "1.5", "one"])
 @pytest.mark.parametrize(
     "words",
@@ -376,7 +401,7 @@ async def test_a_wrong_key_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -
 def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
-    words = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
+    words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
     ended = run(tmp_path, *words, "openai_compatible", timeout=30)
     assert ended.returncode == 5
