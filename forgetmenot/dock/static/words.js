@@ -54,6 +54,7 @@ export const section = (name) => SECTIONS[name] || name.replaceAll("_", " ");
 export const MEMORY = new Set(["lore", "others", "channel_notes", "channel_notes_more", "brief", "past_episode", "episodes", "digest"]);
 
 export const STATUS = { sent: "said", shadow: "thought", silent: "kept quiet", dropped: "not sent", sending: "sending", refused: "refused by Twitch", unknown: "not sure it arrived" };
+export const ROLES = { broadcaster: "streamer", moderator: "mod", vip: "VIP" };
 export const TRIGGERS = { mention: "spoken to", "follow-up": "going on talking", reply: "answered to", returner: "back after a long time", raid: "a raid" };
 // An action's parameters in a few words; what is empty is not told.
 export const params = (one) => Object.entries(one.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)

@@ -2,7 +2,7 @@ import { h, put, redraw, button, chip, changedOnly, empty, heading, soon } from 
 import { get } from "../api.js";
 import { act, failed, say } from "../ask.js";
 import { windowed } from "../list.js";
-import { ago, date, hour, many, span } from "../words.js";
+import { ROLES, ago, date, hour, many, span } from "../words.js";
 import { noteCard } from "./note.js";
 import { openChain } from "./chain.js";
 import { erase, exported, optOut } from "./rights.js";
@@ -37,7 +37,7 @@ function openPeople(room) {
     label: "People", rowHeight: 58, nothing: () => (find.value ? "Nobody by that name." : "Nobody has spoken yet. Who does appears here."),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (one) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(one.id)}` },
-      h("p", {}, h("b", {}, one.name), one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
+      h("p", {}, h("b", {}, one.name), one.regular && chip("regular", "good"), ROLES[one.role] && chip(ROLES[one.role]), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
       h("span", { class: "meta" }, `${many(one.notes, "note")} · ${many(one.streams, "stream")} · seen ${ago(one.last_seen_at)}`)),
   });
   put(room, find, list.root);
@@ -73,7 +73,7 @@ function openPerson(room, id) {
   function drawPerson(one) {
     redraw(
       head, h("a", { href: "#memory", class: "back" }, "← People"),
-      h("h2", {}, one.name, one.regular && chip("regular", "good"), one.role !== "viewer" && chip(one.role), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
+      h("h2", {}, one.name, one.regular && chip("regular", "good"), ROLES[one.role] && chip(ROLES[one.role]), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
       h("p", { class: "meta" }, `first seen ${date(one.first_seen_at)} · ${many(one.streams, "stream")} · ${many(one.notes, "note")} · seen ${ago(one.last_seen_at)}`),
       h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }), optOut(one, async (done) => { if (await done) refresh(); }),
         button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),

@@ -2,7 +2,7 @@ import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
 import { act, say } from "../ask.js";
-import { STATUS, TRIGGERS, ago, clock, count, hour, many, short, span } from "../words.js";
+import { ROLES, STATUS, TRIGGERS, ago, clock, count, hour, many, short, span } from "../words.js";
 import { bar, sections, why } from "./why.js";
 
 const SHOWN = 120;
@@ -165,11 +165,9 @@ function drawItem(item) {
   return node;
 }
 
-const BADGES = { broadcaster: "streamer", moderator: "mod", vip: "VIP" };
-
 function line(item) {
   return h("div", { class: item.addressed ? "item line addressed" : "item line" },
-    h("p", {}, h("b", {}, item.who), BADGES[item.role] && chip(BADGES[item.role]), " ", item.text), when(item));
+    h("p", {}, h("b", {}, item.who), ROLES[item.role] && chip(ROLES[item.role]), " ", item.text), when(item));
 }
 
 function reply(item) {

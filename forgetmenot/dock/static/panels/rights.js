@@ -3,7 +3,7 @@ import { get, download } from "../api.js";
 import { act, confirmed, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
 import { listen } from "../live.js";
-import { ago, many } from "../words.js";
+import { ROLES, ago, many } from "../words.js";
 
 export async function erase(person, from) {
   const name = person.login || person.name;
@@ -66,7 +66,7 @@ export function open(room) {
     const then = async (done) => { if (await done) refresh(); };
     return h(
       "div", { class: "item person" },
-      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), person.opted_out && chip("opted out", "warn"), person.role !== "viewer" && chip(person.role), person.erasing && chip("being erased", "warn"),
+      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), person.opted_out && chip("opted out", "warn"), ROLES[person.role] && chip(ROLES[person.role]), person.erasing && chip("being erased", "warn"),
         h("span", { class: "meta" }, ` ${many(person.notes, "note")} · seen ${ago(person.last_seen_at)}`)),
       h("div", { class: "row" },
         button("Export", () => exported(person), { class: "small", data: { key: `export${person.id}` } }),

@@ -42,6 +42,7 @@ function setting(table, one) {
   const save = button("Save", () => send(), { class: "primary small save", hidden: true });
   const control = build(one.form, one.value, id, { changed: () => { save.hidden = false; }, now: () => send() });
   let held = one.value;
+  control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
   async function send() {
     const value = control.read();
     if (value === null) return say("That is no number.", false);
