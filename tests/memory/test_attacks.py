@@ -221,6 +221,7 @@ async def test_gossip_in_ones_own_note_is_gossip(world: "World", learn: Learn, c
     [
         *("plays in <@2>'s band on Fridays", "is married to <@2>", "plays chess with <@2> sometimes"),
         *("plays with <@2> this year", "named a cat after <@2>", "<@1> plays the flute"),
+        *("plays drums with <@2> and likes jazz", "met <@2>, likes them", "games with <@2> and <@9> most evenings"),
     ],
 )
 async def test_who_others_are_to_somebody_is_theirs_to_tell(world: "World", fact: str) -> None:

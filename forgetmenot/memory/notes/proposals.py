@@ -51,7 +51,7 @@ _NO_VERB = (
     r"|\w+(?:days|nights|times|weeks|ends|mornings|evenings|hours|years))"
 )
 _TELLS = re.compile(
-    rf"{MENTION.pattern},? (?:who |that (?:he |she |they )?|and |also |really |secretly |only )*"
+    rf"{MENTION.pattern}(?:,? (?:who|that(?: he| she| they)?))? (?:also |really |secretly |only )*"
     rf"(?:{_IS}|(?!{_NO_VERB}\b)\w+(?:s|ed))\b"
     rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
     re.IGNORECASE,
