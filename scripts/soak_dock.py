@@ -78,7 +78,7 @@ async def _visit(page: "Page", panel: str) -> float:
     """Seconds from choosing a panel until it shows something."""
     began = time.monotonic()
     await page.locator(f"#nav a[href='#{panel}']").click()
-    here = page.locator(f"main.{panel} .room :is(.item, .card, .chart, .empty, fieldset)").first
+    here = page.locator(f"main.{panel} .room :is(.item, .card, .chart, .empty, fieldset):visible").first
     await here.wait_for()  # keeps no handle, which would keep the panel it is in
     return time.monotonic() - began
 

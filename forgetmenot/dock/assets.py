@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from aiohttp import web
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-MARK = "%BUILD%"
+MARK, PRELOAD = "%BUILD%", "%PRELOAD%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,11 @@ def load() -> Assets:
     for path in sorted(files):
         digest.update(path.encode() + b"\0" + files[path])
     build = digest.hexdigest()[:12]
-    files["index.html"] = files["index.html"].replace(MARK.encode(), build.encode())
+    modules = "\n".join(
+        f'<link rel="modulepreload" href="/static/{MARK}/{path}">' for path in sorted(files) if path.endswith(".js")
+    )  # all are asked for at once, instead of each when another names it
+    page = files["index.html"].decode().replace(PRELOAD, modules).replace(MARK, build)
+    files["index.html"] = page.encode()
     return Assets(files, build)
 
 

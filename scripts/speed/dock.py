@@ -99,7 +99,7 @@ def _spent(bot: Running) -> float:
 async def _painted(running: "Browser", url: str) -> tuple[float, float]:
     """Seconds from asking for the page until something is painted, and until the Now panel is whole."""
     async with page_on(running, url) as page:
-        await page.wait_for_selector(".cards .card")
+        await page.wait_for_selector(".cards .card:visible")
         first, whole = await page.evaluate(
             "[performance.getEntriesByName('first-contentful-paint')[0].startTime, performance.now()]"
         )

@@ -174,7 +174,11 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
     await dock.enter()
     build = assets.load().build
     async with dock.client.get(dock.origin) as answer:
-        assert f'content="{build}"' in await answer.text()
+        page = await answer.text()
+        assert f'content="{build}"' in page
+        assert "%" not in page
+        for name in assets.load().files:  # the page asks for all at once
+            assert name == "index.html" or f'href="/static/{build}/{name}"' in page
         assert answer.headers["Cache-Control"] == "no-store"
     async with dock.client.get(f"{dock.origin}/static/{build}/main.js") as answer:
         assert "immutable" in answer.headers["Cache-Control"]
