@@ -185,7 +185,9 @@ class Compactor:
         return keep - min(30 * MINUTE, keep // 4)
 
     async def _redo(self, report: PassReport) -> None:
-        """Summarise again what rests on cleared lines; what ages out meanwhile is counted."""
+        """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
+        for one in await episode_mending.dirty(self._db):
+            await episode_mending.let_notes_go(self._db, one.id, self._clock.now())
         for one in await episode_mending.dirty(self._db):
             if report.trouble and not self._is_aged(one):
                 continue

@@ -1,7 +1,8 @@
 """Keeps the prompt's prefix: composed anew after a compaction pass, the same bytes for every reply until the next.
 
 `refresh` is also called when the settings changed or somebody was erased, and it is composed anew as soon as somebody
-who stands in it was banned, opted out or is gone, or the list of what is never brought up changed. It is what makes a
+who stands in it was banned, opted out or is gone, a line it rests on was cleared, or the list of what is never brought
+up changed. It is what makes a
 provider's cache work, so nothing else may change it. In memory only: a restart composes it again.
 """
 
@@ -17,7 +18,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.store import calibration, channel_state, evidence, never, viewers
+from forgetmenot.store import calibration, channel_state, episode_mending, evidence, never, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import without_person
@@ -37,6 +38,7 @@ class PrefixKeeper:
         self._prefix: Prefix | None = None
         self._shown: frozenset[str] = frozenset()
         self._left_alone = (0, 0, 0)
+        self._mending = (0, 0)
         self.factor = 1.0
 
     async def current(self) -> Prefix:
@@ -46,7 +48,7 @@ class PrefixKeeper:
         return await self.refresh()
 
     async def _still_holds(self, at: Source) -> bool:
-        same = await never.revision(at) == self._left_alone
+        same = await never.revision(at) == self._left_alone and await episode_mending.revision(at) == self._mending
         return same and (not self._shown or await viewers.may_be_shown(at, self._shown))
 
     async def refresh(self) -> Prefix:
@@ -54,6 +56,7 @@ class PrefixKeeper:
         settings = self._settings()
         self.factor = await calibration.factor_of(self._db, self._model)
         self._left_alone = await never.revision(self._db)
+        self._mending = await episode_mending.revision(self._db)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)
@@ -66,6 +69,8 @@ class PrefixKeeper:
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self._db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
+        if self._mending != (0, 0):
+            digest = ""  # nobody knows which of its words came from a line that was cleared
         digest = await self._open((await self._recall.silence()).without(digest))
         query = self._recall.query("", category=category, title=title)
         notes = tuple(found.note for found in await self._recall.about_channel(query))

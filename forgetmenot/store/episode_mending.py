@@ -52,6 +52,18 @@ async def dirty(source: Source) -> list[Dirty]:
     return [Dirty(row[0], EpisodeKind(row[1]), row[2], row[3], row[4]) for row in rows]
 
 
+async def revision(source: Source) -> tuple[int, int]:
+    """Two numbers that change when another summary turns out to rest on a cleared line; (0, 0): none does."""
+    row = await source.row("SELECT count(*), coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL")
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+async def let_notes_go(db: Database, episode_id: int, now: int) -> None:
+    """Retract what rests on a cleared line of an episode; the episode itself may have to wait for a model."""
+    async with db.write() as tx:
+        await _let_notes_go(tx, episode_id, now)
+
+
 async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
     """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
 

@@ -1,4 +1,4 @@
-"""Episodes by the words of their summaries (FTS5). None with hidden people in it comes back."""
+"""Episodes by the words of their summaries (FTS5): none with hidden people in it, none that rests on a cleared line."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.store.episodes import episode_of
 
 PAGES_AT_ONCE = 500
-_NOBODY_HIDDEN = """
-NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
+_MAY_BE_TOLD = """
+e.dirty_at IS NULL AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
     WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
 """
 _BEST = f"""
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN} ORDER BY f.rank LIMIT :limit
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD} ORDER BY f.rank LIMIT :limit
 """  # noqa: S608  # a constant
 _SHARING = f"""
 WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
@@ -23,7 +23,7 @@ WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
     sharing AS MATERIALIZED (SELECT f.rowid AS id, count(*) AS terms FROM rare JOIN episodes_fts f
         ON episodes_fts MATCH rare.value GROUP BY f.rowid HAVING count(*) >= 2)
 SELECT e.*, NULL AS people FROM sharing s JOIN episodes e ON e.id = s.id
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_NOBODY_HIDDEN}
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD}
 ORDER BY s.terms DESC, e.id DESC LIMIT :limit
 """  # noqa: S608  # a constant
 

@@ -146,9 +146,10 @@ async def unread(source: Source, limit: int = 50) -> list[Episode]:
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
-    """A stream's newest episodes from chat, oldest first."""
+    """A stream's newest episodes from chat, oldest first; none that rests on a cleared line."""
     rows = await source.rows(
-        f"{_EPISODE} WHERE e.stream_id IS ? AND e.kind = 'chat' ORDER BY e.ended_at DESC, e.id DESC LIMIT ?",
+        f"{_EPISODE} WHERE e.stream_id IS ? AND e.kind = 'chat' AND e.dirty_at IS NULL"
+        " ORDER BY e.ended_at DESC, e.id DESC LIMIT ?",
         (stream_id, limit),
     )
     return [episode_of(row) for row in reversed(rows)]

@@ -62,9 +62,11 @@ async def last_heard(source: Source) -> int:
 
 
 async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
-    """The stream before that one (None: the last of all) with its recap."""
+    """The stream before that one (None: the last of all) with its recap; without, while it rests on a cleared line."""
     row = await source.row(
-        "SELECT id, recap FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1", (stream_id,)
+        "SELECT id, iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = streams.id AND e.dirty_at IS NOT NULL),"
+        " '', recap) FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1",
+        (stream_id,),
     )
     return (row[0], row[1]) if row else None
 

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.store import episode_mending, events, rights, tally
+from forgetmenot.store import episode_mending, episode_search, episodes, events, rights, tally
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
 from tests.memory.conftest import Channel, answer
@@ -88,6 +88,29 @@ async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Chan
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
     assert await channel.db.value("SELECT cause FROM note_changes WHERE to_status = 'retracted'") == "redaction"
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
+
+
+async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhile(channel: Channel) -> None:
+    """The summary waits for a model; until then it is in no prompt, and its notes are gone at once."""
+    said = await channel.chat(30)
+    channel.model.reply = lambda _: answer("P1 found a xylophone.")
+    await channel.compactor.run_pass(everything=True)
+    stream = await channel.db.value("SELECT stream_id FROM episodes")
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    [first, other] = [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)]
+    assert len(await episode_search.best(channel.db, '"xylophone"', limit=3)) == 2
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+    await channel.ingest.flush()
+    assert await channel.db.value("SELECT id FROM episodes WHERE dirty_at NOT NULL") == first
+    assert [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)] == [other]
+    assert [one.id for one in await episode_search.best(channel.db, '"xylophone"', limit=3)] == [other]
+    channel.model.reply = lambda _: ModelUnavailable("The model is away.")
+    report = await channel.compactor.run_pass()
+    assert report.trouble
+    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
+    channel.model.reply = lambda _: answer("P1 played a xylophone.")
+    await channel.compactor.run_pass()
+    assert len(await episode_search.best(channel.db, '"xylophone"', limit=3)) == 2
 
 
 async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:

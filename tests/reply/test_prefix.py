@@ -1,6 +1,6 @@
 """The prefix: nothing of people who are hidden now, whatever was written before."""
 
-from forgetmenot.store import identities, rights
+from forgetmenot.store import channel_state, identities, rights
 from tests.stage import Stage
 
 
@@ -40,3 +40,29 @@ async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM viewers WHERE id = '3'")
     assert "Carol" not in (await stage.keeper.current()).text
+
+
+async def test_what_rests_on_a_cleared_line_leaves_it_at_once(stage: Stage) -> None:
+    """Its summary, and the recap and the digest that were made of it; not those of another stream."""
+    async with stage.db.write() as tx:
+        for number, words in ((1, "a harp"), (2, "an oboe")):
+            stream = await tx.insert(
+                "INSERT INTO streams (started_at, last_event_at, ended_at, recap) VALUES (?1, ?1, ?2, ?3)",
+                (number, number if number == 1 else None, f"The recap had {words}." if number == 1 else ""),
+            )
+            await tx.insert(
+                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', ?1, ?2, ?2, ?3, 2, 2)",
+                (stream, number, f"Somebody played {words}."),
+            )
+        await channel_state.put(tx, {"digest": "It was a week of harps."}, 1)
+    whole = (await stage.keeper.current()).text
+    assert all(words in whole for words in ("recap had a harp", "played an oboe", "week of harps"))
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE episodes SET dirty_at = 5 WHERE id = 1")
+    cleared = (await stage.keeper.current()).text
+    assert "harp" not in cleared
+    assert "played an oboe" in cleared
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE episodes SET dirty_at = 6 WHERE id = 2")
+    assert "oboe" not in (await stage.keeper.current()).text
