@@ -147,7 +147,7 @@ class Login:
 
     async def _was_logged_out(self) -> bool:
         """Whether somebody has logged out, in another process: then the pair in use is not to be renewed."""
-        if self._unsaved or not await asyncio.to_thread(self._store.is_empty, self.account):
+        if not await asyncio.to_thread(self._store.is_empty, self.account):
             return False
         self._token = None
         return True

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from forgetmenot.actions.catalogue import ACTIONS, BY_NAME
 from forgetmenot.actions.entry import ActionClass
 from forgetmenot.actions.facts import Facts, Found, Immunity, Person, Recent
+from forgetmenot.actions.parameters import Checked
 from forgetmenot.actions.policy import decide, explain
-from forgetmenot.actions.rules import RULES
+from forgetmenot.actions.rules import RULES, Case
 from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, Mode, Settings
@@ -161,6 +162,18 @@ def test_what_is_kept_is_what_the_asker_typed() -> None:
     wish = Proposal("remember", {"target": "me", "fact": "lives with bob"})
     decision = decide(wish, replace(WILLING, told={"remember": "plays drums"}), LIVE, Recent(), NOW)
     assert (decision.verdict, decision.params) == (Verdict.ALLOW, {"target": "1", "fact": "plays drums"})
+
+
+def test_class_c_needs_a_person_by_two_rules() -> None:
+    """Whatever the rule of the classes says: the last one asks by itself."""
+    never_alone = RULES[-1]
+    assert never_alone.name == "never_alone"
+    for action in ACTIONS:
+        alone = Case(action, Checked({}), WILLING, LIVE, Recent(), NOW)
+        asked = never_alone.check(alone)
+        assert (asked is not None) == (action.kind is ActionClass.NEVER_ALONE)
+        assert asked is None or asked.verdict is Verdict.ASK
+        assert never_alone.check(replace(alone, facts=replace(WILLING, approved_by="9"))) is None
 
 
 def test_explain_gives_every_rule_in_order_and_the_verdict_last() -> None:

@@ -109,6 +109,21 @@ async def test_another_moderators_deed_is_not_the_bots(wire: Wire, name: str, se
     assert (await after_the_start(wire)).status is Status.UNKNOWN
 
 
+@pytest.mark.parametrize("name", ["ban", "timeout"])
+async def test_what_the_bot_did_long_before_says_nothing(wire: Wire, name: str) -> None:
+    bob = wire.sim.world.user("bob").id
+    await (wire.helix.ban(bob, "") if name == "ban" else wire.helix.timeout(bob, 600, ""))
+    await wire.clock.advance(MINUTE)
+    await interrupted(wire, name, done=False, target="bob", seconds="60", reason="")
+    assert (await after_the_start(wire)).status is Status.UNKNOWN
+
+
+async def test_a_ban_is_no_timeout(wire: Wire) -> None:
+    await interrupted(wire, "timeout", done=False, target="bob", seconds="60", reason="")
+    await wire.helix.ban(wire.sim.world.user("bob").id, "")
+    assert (await after_the_start(wire)).status is Status.UNKNOWN
+
+
 async def test_a_timeout_is_no_ban(wire: Wire) -> None:
     await interrupted(wire, "ban", done=False, target="bob", reason="")
     await wire.sim.timeout("bob", 600)

@@ -247,6 +247,46 @@ async def test_a_channel_that_does_not_exist_is_one_clear_sentence(sim: TwitchSi
             await listener.task
 
 
+async def test_the_pause_is_short_again_after_a_connection_that_held(sim: TwitchSim, hasty: HastyClock) -> None:
+    sim.faults.add("irc", status=503, times=6)
+    async with listening(sim, hasty) as listener:
+        await sim.joined()
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        hasty.skew += room.STEADY
+        await sim.drop()
+        await sim.until(lambda: len(hasty.pauses) == 7)
+    assert hasty.pauses[5] > 10_000
+    assert hasty.pauses[6] <= 1_000
+
+
+async def test_a_chat_that_is_slow_for_once_is_waited_for(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
+    sim.faults.add("irc", stall=True, times=1)
+    sim.irc.silent_unknown = True
+    async with listening(sim, hasty, idle_s=1) as listener:
+        await sim.joined(seconds=8)
+        await sim.say("alice", "at last")
+        await sim.until(lambda: listener.texts == ["at last"])
+
+
+async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: HastyClock) -> None:
+    token = sim.grant("keeper")
+
+    async def login() -> IrcLogin | None:
+        return IrcLogin("keeper", token.access)
+
+    async with listening(sim, hasty, login) as listener:
+        await sim.joined()
+        await sim.ban("keeper")
+        await sim.drop()
+        await sim.until(lambda: "banned in the channel `demo`" in listener.source.state.error)
+        del sim.world.bans[sim.world.user("keeper").id]
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        assert len(listener.gaps) == 1
+
+
 async def test_a_channel_that_never_answers_is_the_same_sentence(
     sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,29 @@ async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
     assert (await outbox.send(await message(db, clock, "hello"))).status is Status.SENT
 
 
+async def test_what_may_have_been_said_is_not_said_again(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
+) -> None:
+    chat.answers = [Outcome(OutcomeKind.UNKNOWN, "no answer"), Outcome(OutcomeKind.REFUSED, "no")]
+    assert (await outbox.send(await message(db, clock, "hello"))).status is Status.UNKNOWN
+    assert (await outbox.send(await message(db, clock, "hello", "2"))).status is Status.DROPPED
+    assert (await outbox.send(await message(db, clock, "bye"))).status is Status.REFUSED
+    assert (await outbox.send(await message(db, clock, "bye", "2"))).status is Status.SENT
+
+
+async def test_what_twitch_put_off_is_first_again(
+    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
+) -> None:
+    chat.answers = [TwitchRateLimited("slow down", 4)]
+    first = await message(db, clock, "one", "1")
+    others = [await message(db, clock, text, viewer) for text, viewer in (("two", "2"), ("three", "3"))]
+    sending = [asyncio.create_task(outbox.send(each)) for each in (first, *others)]
+    await asyncio.sleep(0.02)
+    await settle(5_000)
+    await asyncio.gather(*sending)
+    assert [text for _, text, _ in chat.said] == ["one", "one", "two", "three"]
+
+
 async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: ManualClock, outbox: Outbox) -> None:
     late = await message(db, clock, "hello", patience=-1)
     assert await outbox.send(late) == Sent(Status.DROPPED, "too late")
