@@ -22,6 +22,7 @@ from forgetmenot.store.database import Database
 
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
+_NOTHING_TO_UNDO = "Nothing of the last hour can be undone. !undo 3 takes back #3."
 _LEFT = {
     True: (Status.DONE, "asked at the next start, Twitch says that it is so"),
     False: (Status.FAILED, "asked at the next start, Twitch says that it is not so"),
@@ -90,10 +91,10 @@ class Approvals:
         return Answer(ok=done, line=f"#{action_id} is refused." if done else f"#{action_id} is not waiting.")
 
     async def undo(self, by: str, action_id: int | None = None) -> Answer:
-        """Take back one action, or the last one that can be."""
+        """Take back one action, or the last one of this hour that can be."""
         row = await self._to_undo(action_id)
         if row is None:
-            return Answer(ok=False, line="There is nothing that can be undone.")
+            return Answer(ok=False, line=_NOTHING_TO_UNDO if action_id is None else f"#{action_id} cannot be undone.")
         async with self._db.write() as tx:
             asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=self._clock.now())
         if asked:
@@ -101,7 +102,9 @@ class Approvals:
         after = await action_logs.get(self._db, row.id)
         if after is not None and after.status is Status.UNDONE:
             return Answer(ok=True, line=f"#{row.id} ({row.name}) is undone.")
-        return Answer(ok=False, line=f"#{row.id} ({row.name}) could not be undone yet.")
+        again = after is not None and after.revert_at is not None
+        how = "is not undone yet; it is tried again" if again else "could not be undone: Twitch refused"
+        return Answer(ok=False, line=f"#{row.id} ({row.name}) {how}.")
 
     async def start(self) -> None:
         """After a start: nothing that a crash interrupted is repeated, and what must be taken back is."""
@@ -167,7 +170,8 @@ class Approvals:
             row = await action_logs.get(self._db, action_id)
             return row if row is not None and _can_undo(row) else None
         rows = await action_logs.latest(self._db, 50, (Status.DONE, Status.UNKNOWN))
-        return next((row for row in rows if _can_undo(row)), None)
+        since = self._clock.now() - HOUR
+        return next((row for row in rows if (row.finished_at or row.at) >= since and _can_undo(row)), None)
 
 
 def _can_undo(row: LoggedAction) -> bool:

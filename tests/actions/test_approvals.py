@@ -89,6 +89,19 @@ async def test_the_last_thing_that_can_be_is_undone(room: Room) -> None:
     assert not (await room.approvals.undo("9")).ok
 
 
+async def test_an_undo_without_a_number_means_nothing_old(room: Room) -> None:
+    """A slip of the finger lifts no ban of last week; its number does."""
+    waiting = await _ask_for_ban(room)
+    assert (await room.approvals.approve(waiting, "9")).ok
+    await room.clock.advance(61 * MINUTE)
+    answer = await room.approvals.undo("9")
+    assert not answer.ok
+    assert "last hour" in answer.line
+    assert ("untimeout", "2") not in room.hands.calls
+    assert (await room.approvals.undo("9", waiting)).ok
+    assert room.hands.calls[-1] == ("untimeout", "2")
+
+
 async def test_an_undo_that_twitch_refuses_is_not_tried_for_ever(room: Room) -> None:
     carried = await room.timeout_alice()
     room.hands.answer = Outcome(OutcomeKind.REFUSED, "not timed out")

@@ -124,7 +124,7 @@ async def test_approve_deny_and_undo(desk: Desk) -> None:
     assert await desk.say("!approve") == f"Which one? #{first} title “a”, #{second} title “b”"
     assert await desk.say(f"!deny {first}", badges=frozenset({"broadcaster"})) == f"#{first} is refused."
     assert await desk.say(f"!deny {first}") == f"#{first} is not waiting."
-    assert await desk.say("!undo") == "There is nothing that can be undone."
+    assert await desk.say("!undo") == "Nothing of the last hour can be undone. !undo 3 takes back #3."
     assert desk.hands.titles == ["New title"]
     assert (await latest(desk.db, 1))[0].id == second
 
