@@ -203,7 +203,7 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
     async with page_on(running, house.address) as page:
         await go(page, f"memory/person/{bob.id}")
         await page.get_by_label("Remember about them").fill("collects old maps")
-        await page.get_by_role("button", name="Add").click()
+        await page.get_by_role("button", name="Add").first.click()
         card = page.locator(".notecard", has_text="collects old maps")
         await card.get_by_role("button", name="Edit").click()
         await page.get_by_label("The fact").fill("collects old sea maps")
@@ -221,6 +221,11 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
         await page.locator(".notecard.retracted").get_by_role("button", name="Undo").click()
         await page.get_by_role("button", name="Show what stands").click()
         await expect(card).to_be_visible()
+        await page.get_by_label("A topic that is never brought up").fill("the old job")
+        await page.get_by_label("A topic that is never brought up").press("Enter")
+        left_alone = page.locator(".plain li", has_text="the old job")
+        await left_alone.get_by_role("button", name="Allow again").click()
+        await expect(left_alone).to_have_count(0)
 
 
 async def test_the_switches_and_the_mode_are_the_same_in_two_docks(house: House, running: Browser) -> None:
@@ -244,7 +249,7 @@ async def test_two_docks_agree_about_notes_people_and_settings(house: House, run
         for page in (one, other):
             await go(page, f"memory/person/{bob.id}")
         await one.get_by_label("Remember about them").fill("collects old maps")
-        await one.get_by_role("button", name="Add").click()
+        await one.get_by_role("button", name="Add").first.click()
         card = other.locator(".notecard", has_text="collects old maps")
         await expect(card).to_be_visible()
         await card.get_by_role("button", name="Retract").click()

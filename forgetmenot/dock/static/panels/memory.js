@@ -47,7 +47,7 @@ function openPeople(room) {
 
 function openPerson(room, id) {
   const head = h("header", { class: "who" });
-  const left = h("section", {});
+  const left = h("ul", { class: "plain" });
   let status = "live";
   const list = windowed({
     label: "Notes", rowHeight: 110, nothing: () => (status === "live" ? "Nothing is known. What they tell the bot or the chat becomes notes after a while." : "No note of theirs was replaced, taken back or ran out."),
@@ -78,11 +78,11 @@ function openPerson(room, id) {
       h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }), optOut(one, async (done) => { if (await done) refresh(); }),
         button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
-    put(left, one.left_alone.length > 0 && [h("h3", {}, "Never brought up"), h("ul", { class: "plain" }, one.left_alone.map((row) =>
-      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small" }))))]);
+    redraw(left, one.left_alone.map((row) =>
+      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } }))));
   }
 
-  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, left);
+  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, h("h2", {}, "Never bring up with them"), silence(refresh, { viewer: id }), left);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -126,13 +126,13 @@ function openChannel(room) {
   return { close: list.close, changed: soon(refresh) };
 }
 
-function silence(refresh) {
+function silence(refresh, whom = {}) {
   const field = h("input", { type: "text", maxlength: 200, placeholder: "a topic, in a few words", "aria-label": "A topic that is never brought up", required: true });
   return h("form", {
     class: "adder",
     async onsubmit(event) {
       event.preventDefault();
-      if (await act("leave_alone", { text: field.value }, event.submitter)) { field.value = ""; refresh(); }
+      if (await act("leave_alone", { ...whom, text: field.value }, event.submitter)) { field.value = ""; refresh(); }
     },
   }, h("div", { class: "row" }, field, h("button", { type: "submit" }, "Add")));
 }

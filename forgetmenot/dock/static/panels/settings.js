@@ -66,7 +66,7 @@ function build(form, value, id, on) {
     return { node, read: () => (node.value === "" || Number.isNaN(Number(node.value)) ? null : Number(node.value)), write: (old) => { node.value = old; } };
   }
   if (form.kind === "list") {
-    const node = h("input", { id, data: { key: id }, type: "text", value: value.join(", "), placeholder: "none; several are parted by commas", oninput: on.changed });
+    const node = h("input", { id, data: { key: id }, type: "text", value: value.join(", "), placeholder: "none; or one, two, three", oninput: on.changed });
     return { node, read: () => node.value.split(",").map((word) => word.trim()).filter(Boolean), write: (old) => { node.value = old.join(", "); } };
   }
   const node = form.long ? h("textarea", { id, data: { key: id }, rows: 4, oninput: on.changed }) : h("input", { id, data: { key: id }, type: "text", oninput: on.changed });
