@@ -5,6 +5,7 @@ a beginning of them; the size stays within the budget; the floor (instructions, 
 messages, the current message) is always there; the current message stands last and once.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from forgetmenot.domain.model import Prompt, Section
@@ -147,18 +148,18 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
         others=tuple(other for other in material.others if other.viewer.id not in hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
-        chat=_spread(rows.without_repeats(chat, ids, texts), material),
+        chat=_spread(rows.newest_first(chat, ids, texts), material),
         bot_replies=tuple(rows.without_repeats(material.bot_replies, ids, texts)),
     )
 
 
-def _spread(lines: list[Line], material: TailMaterial) -> tuple[Line, ...]:
-    """The newest lines, of one person no more than the depth allows."""
+def _spread(newest: Iterator[Line], material: TailMaterial) -> tuple[Line, ...]:
+    """The newest lines, of one person no more than the depth allows; oldest first."""
     kept: list[Line] = []
     of: dict[str | None, int] = {}
-    for line in reversed(lines):
+    while len(kept) < material.depth.chat_lines and (line := next(newest, None)) is not None:
         of[line.viewer_id] = of.get(line.viewer_id, 0) + 1
-        if of[line.viewer_id] <= material.depth.lines_per_viewer and len(kept) < material.depth.chat_lines:
+        if of[line.viewer_id] <= material.depth.lines_per_viewer:
             kept.append(line)
     return tuple(reversed(kept))
 

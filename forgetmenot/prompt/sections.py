@@ -4,7 +4,7 @@ Names are looked up here, at the last moment. Text from chat is cleaned to one v
 keep it from closing its block.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -160,16 +160,22 @@ def speaker_line(viewer: Viewer, streams: int) -> str:
 
 def without_repeats(lines: Iterable[Line], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]) -> list[Line]:
     """The lines that were not shown yet, by id and by who said what; of a repeated one the last stays."""
-    kept: list[Line] = []
+    kept = list(newest_first(lines, seen_ids, seen_texts))
+    kept.reverse()
+    return kept
+
+
+def newest_first(lines: Iterable[Line], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]) -> Iterator[Line]:
+    """The same, the last line first, and no more of them looked at than are taken."""
     for line in reversed(list(lines)):
+        if line.event_id in seen_ids:
+            continue
         key = (line.viewer_id, clean(line.text).casefold())
-        if line.event_id in seen_ids or key in seen_texts:
+        if key in seen_texts:
             continue
         seen_ids.add(line.event_id)
         seen_texts.add(key)
-        kept.append(line)
-    kept.reverse()
-    return kept
+        yield line
 
 
 def date(ms: int) -> str:
