@@ -126,7 +126,13 @@ async def _left_alone(request: web.Request) -> web.Response:
     known = await names(desk.db, (), (row.viewer_id for row in rows))
     return answer(
         [
-            {"id": row.id, "who": known.get(row.viewer_id or "", ""), "words": row.words, "note": row.note_id}
+            {
+                "id": row.id,
+                "viewer": row.viewer_id,
+                "who": known.get(row.viewer_id or "", ""),
+                "words": row.words,
+                "note": row.note_id,
+            }
             for row in rows
         ]
     )

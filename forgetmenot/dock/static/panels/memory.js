@@ -47,17 +47,10 @@ function openPeople(room) {
 
 function openPerson(room, id) {
   const head = h("header", { class: "who" });
-  const left = h("ul", { class: "plain" });
-  let status = "live";
-  const list = windowed({
-    label: "Notes", rowHeight: 110, nothing: () => (status === "live" ? "Nothing is known. What they tell the bot or the chat becomes notes after a while." : "No note of theirs was replaced, taken back or ran out."),
-    fetchPage: (offset, limit) => get("notes", { subject: id, status, offset, limit }), row: (one) => noteCard(one, refresh),
+  const alone = h("ul", { class: "plain" });
+  const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
+    live: "Nothing is known. What they tell the bot or the chat becomes notes after a while.", past: "No note of theirs was replaced, taken back or ran out.",
   });
-  const past = button("Show history", () => {
-    status = status === "live" ? "past" : "live";
-    past.textContent = status === "live" ? "Show history" : "Show what stands";
-    list.reload();
-  }, { class: "ghost small" });
   const drawHead = changedOnly(drawPerson);
 
   async function refresh() {
@@ -78,13 +71,27 @@ function openPerson(room, id) {
       h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }), optOut(one, async (done) => { if (await done) refresh(); }),
         button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
-    redraw(left, one.left_alone.map((row) =>
-      h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } }))));
+    redraw(alone, leftAlone(one.left_alone, refresh));
   }
 
-  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, h("h2", {}, "Never bring up with them"), silence(refresh, { viewer: id }), left);
+  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, h("h2", {}, "Never bring up with them"), silence(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
+}
+
+// Notes that stand, or with the button those that did once.
+function standingOrPast(query, refresh, nothing) {
+  let status = "live";
+  const list = windowed({
+    label: "Notes", rowHeight: 110, nothing: () => nothing[status],
+    fetchPage: (offset, limit) => get("notes", { ...query, status, offset, limit }), row: (one) => noteCard(one, refresh),
+  });
+  const past = button("Show history", () => {
+    status = status === "live" ? "past" : "live";
+    past.textContent = status === "live" ? "Show history" : "Show what stands";
+    list.reload();
+  }, { class: "ghost small" });
+  return { list, past };
 }
 
 function adder(label, body, refresh, example = "plays drums in a band") {
@@ -101,23 +108,15 @@ function adder(label, body, refresh, example = "plays drums in a band") {
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
 function openChannel(room) {
-  let status = "live";
-  const list = windowed({
-    label: "Notes of the channel", rowHeight: 110, nothing: () => (status === "live" ? "Nothing about the channel yet." : "No note of the channel was replaced, taken back or ran out."),
-    fetchPage: (offset, limit) => get("notes", { scope: "channel", status, offset, limit }), row: (one) => noteCard(one, refresh),
-  });
-  const past = button("Show history", () => {
-    status = status === "live" ? "past" : "live";
-    past.textContent = status === "live" ? "Show history" : "Show what stands";
-    list.reload();
-  }, { class: "ghost small" });
   const alone = h("ul", { class: "plain" });
-  const drawAlone = changedOnly((rows) => redraw(alone, rows.length ? rows.map((row) =>
-    h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } }))) : h("li", { class: "meta" }, "Nothing is left out.")));
+  const { list, past } = standingOrPast({ scope: "channel" }, () => refresh(), {
+    live: "Nothing about the channel yet.", past: "No note of the channel was replaced, taken back or ran out.",
+  });
+  const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
   async function refresh() {
     await list.refresh();
     const rows = await get("left_alone").catch(() => null);
-    if (rows) drawAlone(rows.filter((row) => !row.who));
+    if (rows) drawAlone(rows.filter((row) => !row.viewer));
   }
   put(room, adder("Remember about the channel", {}, refresh, "streams on Sundays at eight"), adder("A running bit", { key: "bit" }, refresh, "blame the ladder whenever somebody falls"),
     heading("Channel notes and running bits", past), list.root,
@@ -125,6 +124,10 @@ function openChannel(room) {
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
+
+const leftAlone = (rows, refresh) => (rows.length
+  ? rows.map((row) => h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
+  : h("li", { class: "meta" }, "Nothing is left out."));
 
 function silence(refresh, whom = {}) {
   const field = h("input", { type: "text", maxlength: 200, placeholder: "a topic, in a few words", "aria-label": "A topic that is never brought up", required: true });
