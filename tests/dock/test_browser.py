@@ -467,6 +467,12 @@ async def test_the_list_stands_still_while_somebody_points_at_it(house: House, r
         await page.locator("#top").hover()
         await expect(page.locator(".feed .item").first).to_contain_text("newer line 2")
         await expect(page.locator(".held")).to_be_hidden()
+        await page.locator(".item.reply").first.get_by_role("button", name="Why").click()
+        await page.get_by_role("button", name="Close").click()  # the focus is back on “Why”, the pointer is not
+        await page.locator("#top").hover()
+        await house.sim.say("bob", "the newest line")
+        await house.settle()
+        await expect(page.locator(".feed .item").first).to_contain_text("the newest line")
 
 
 async def test_after_a_lost_connection_it_says_so_and_catches_up(

@@ -18,14 +18,17 @@ export function open(room) {
   const nodes = new Map();
   put(room, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
   const later = () => setTimeout(refresh, 0);
-  feed.addEventListener("mouseleave", later);
+  feed.addEventListener("mouseleave", () => {
+    if (feed.contains(document.activeElement)) document.activeElement.blur(); // a button that was clicked does not hold it
+    later();
+  });
   feed.addEventListener("focusout", later);
   const draw = changedOnly(cards.draw);
 
   // Whoever points at the list, or is in it by keyboard, reads it: it stands still, and what is new is counted.
   function refresh() {
     const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
-    const still = nodes.size > 0 && feed.matches(":hover, :focus-within");
+    const still = nodes.size > 0 && (feed.matches(":hover") || feed.querySelector(":focus-visible") !== null);
     const newer = wanted.filter((item) => !nodes.has(item.key)).length;
     put(held, still && newer > 0 && `${count(newer)} newer, shown when you leave the list.`);
     if (still) return renew();
