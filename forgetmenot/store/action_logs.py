@@ -262,18 +262,6 @@ async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> froze
     return frozenset(str(row["target_id"]) for row in rows)
 
 
-async def counts(db: Database, since: int = 0) -> dict[str, int]:
-    """How many were proposed, allowed, denied and executed."""
-    row = await db.row(
-        "SELECT count(*) AS proposed,"
-        " coalesce(sum(verdict IN ('allow', 'allow_changed')), 0) AS allowed,"
-        " coalesce(sum(verdict = 'deny'), 0) AS denied,"
-        " coalesce(sum(status IN ('done', 'undone')), 0) AS executed FROM action_logs WHERE at >= ?",
-        (since,),
-    )
-    return {name: int(row[name]) for name in ("proposed", "allowed", "denied", "executed")} if row else {}
-
-
 async def prune(tx: Transaction, before: int) -> int:
     """Delete rows from before that time that nothing is left to do about; how many."""
     return await tx.execute(

@@ -201,22 +201,6 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     return [(row[0], row[1]) for row in rows]
 
 
-async def counts(db: Database, since: int = 0) -> dict[str, int]:
-    """How many replies ended in which status."""
-    rows = await db.rows("SELECT status, count(*) FROM bot_messages WHERE at >= ? GROUP BY status", (since,))
-    return {row[0]: int(row[1]) for row in rows}
-
-
-async def prefix_share(db: Database, since: int = 0) -> float:
-    """Which part of what was sent to the model stood in the prefix that stays the same; 0.0 before the first prompt."""
-    share = await db.value(
-        "SELECT total(json_extract(prompt_json, '$.prefix_tokens')) / total(json_extract(prompt_json, '$.estimated'))"
-        " FROM bot_messages WHERE at >= ? AND prompt_json != '{}'",
-        (since,),
-    )
-    return float(share or 0.0)
-
-
 async def filter_counts(db: Database, since: int = 0) -> dict[str, int]:
     """How often each post-processing step changed a reply."""
     rows = await db.rows(

@@ -119,12 +119,6 @@ async def of_episode(source: Source, episode_id: int) -> list[Line]:
     return [_line(row) for row in rows]
 
 
-async def latest(source: Source, limit: int) -> list[Line]:
-    """The newest lines of chat, oldest first."""
-    rows = await source.rows("SELECT * FROM events WHERE redacted_at IS NULL ORDER BY seq DESC LIMIT ?", (limit,))
-    return [_line(row) for row in reversed(rows)]
-
-
 async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
     """Somebody's newest lines, oldest first."""
     rows = await source.rows(

@@ -44,12 +44,6 @@ async def open_id(source: Source) -> int | None:
     return int(row[0]) if row else None
 
 
-async def get(source: Source, stream_id: int) -> Stream | None:
-    """One stream."""
-    row = await source.row("SELECT * FROM streams WHERE id = ?", (stream_id,))
-    return _stream(row) if row else None
-
-
 async def start_of(source: Source, stream_id: int | None) -> int:
     """When a stream began; 0 for none."""
     row = await source.row("SELECT started_at FROM streams WHERE id = ?", (stream_id,))

@@ -13,7 +13,6 @@ from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.depth import depth_for
 from forgetmenot.prompt.material import Line, Past, PrefixMaterial, TailMaterial
 from forgetmenot.settings.schema import PromptSettings, Settings
-from forgetmenot.store import bot_messages
 from tests.stage import Stage
 
 NOW = 1_784_894_400_000
@@ -87,4 +86,3 @@ async def test_at_least_half_of_the_input_is_prefix(stage: Stage) -> None:
     assert reply is not None
     kept = (await stage.row(reply.id)).prompt
     assert kept["prefix_tokens"] >= 0.5 * kept["estimated"]
-    assert await bot_messages.prefix_share(stage.db) == kept["prefix_tokens"] / kept["estimated"]

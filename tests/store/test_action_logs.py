@@ -35,7 +35,6 @@ async def test_old_rows_go_but_not_what_is_still_to_do(db: Database) -> None:
         await action_logs.insert(tx, replace(NEW, key="due", status=Status.DONE, revert_at=2_000))
         await action_logs.insert(tx, replace(NEW, key="waits", status=Status.WAITING, verdict="ask", expires_at=9))
         await action_logs.insert(tx, replace(NEW, key="no", status=Status.DENIED, verdict="deny"))
-    assert await action_logs.counts(db) == {"proposed": 4, "allowed": 2, "denied": 1, "executed": 2}
     async with db.write() as tx:
         assert await action_logs.prune(tx, DAY) == 2
     assert {row.key for row in await action_logs.latest(db, 9)} == {"due", "waits"}
