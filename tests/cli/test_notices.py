@@ -32,9 +32,12 @@ def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     parser = argparse.ArgumentParser()
     command.add(parser.add_subparsers())  # type: ignore[attr-defined]
     model = ["--model", "gemini"] if words == ["demo"] else []
+    settings = tmp_path / "config.toml"
+    settings.write_text('[twitch]\nchannel = "demo"\n[model]\nprovider = "openai_compatible"\n', encoding="utf-8")
+    model += ["--config", str(settings)] if words == ["run"] else []
     arguments = parser.parse_args([*words, *model, "--db", str(tmp_path / "Dropbox" / "memory.sqlite3")])
     with pytest.raises(SettingsError):
         arguments.run(arguments)
     told = capsys.readouterr().err
     assert "Dropbox copies elsewhere" in told
-    assert ("free tier" in told) == bool(model)
+    assert ("free tier" in told) == ("gemini" in model)
