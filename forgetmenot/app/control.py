@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from forgetmenot.actions import switches
 from forgetmenot.actions.catalogue import find
-from forgetmenot.app import explanations, trying
+from forgetmenot.app import explanations
 from forgetmenot.app.bot import Bot
+from forgetmenot.app.try_out import try_out
 from forgetmenot.chat.memory_commands import refusal
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import Note, Scope
@@ -80,7 +81,7 @@ class BotControl:
 
     async def try_out(self, login: str, text: str) -> Mapping[str, object]:
         """What it would say to that, without saying or doing anything."""
-        return await trying.try_out(self._bot, login, text)
+        return await try_out(self._bot, login, text)
 
     # ── switches and approvals ──────────────────────────────────────────────────────────────
 
