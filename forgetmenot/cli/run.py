@@ -27,8 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     from forgetmenot.settings.live import LiveSettings
 
     settings = chosen_settings(arguments.config)
-    check_channel(settings)
     path = database_path(arguments)
     tell_first(settings, path)
+    check_channel(settings)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
     return run_async(run_live(LiveSettings(settings, arguments.config), path, say))
