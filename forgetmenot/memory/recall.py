@@ -8,6 +8,7 @@ built in a thread, so that the loop is never held.
 
 import asyncio
 import math
+import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -31,6 +32,7 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
+ASKED_AT_ONCE = 60  # more notes than that are asked in a thread: words that were not asked before take some ms
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
@@ -63,6 +65,7 @@ class Seen(NamedTuple):
 class _Kept(NamedTuple):
     revision: tuple[Print, ...]
     postings: Postings
+    lock: threading.Lock  # postings keep what they worked out, and one thread at a time may ask
 
 
 class Recall:
@@ -208,16 +211,18 @@ class Recall:
         limit: int,
         opens: Callable[[Note], bool],
     ) -> list[Recalled]:
-        visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         kept, now = self._kept.get(subjects), self._clock.now()
         if kept is not None and kept.revision == revision:
-            answer = kept.postings.ranked(query, now=now, limit=limit, opens=opens)
-        else:
-            candidates = await self._db.together(lambda at: _candidates(at, visible))
-            postings, answer = await asyncio.to_thread(_built_and_asked, candidates, query, now, limit, opens)
-            self._kept[subjects] = _Kept(revision, postings)
-            self._make_room()
+            self._kept.move_to_end(subjects)
+            asked = (kept, query, now, limit, opens)
+            few = len(kept.postings.notes) <= ASKED_AT_ONCE
+            return _asked(*asked) if few else await asyncio.to_thread(_asked, *asked)
+        visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
+        candidates = await self._db.together(lambda at: _candidates(at, visible))
+        made, answer = await asyncio.to_thread(_built_and_asked, revision, candidates, query, now, limit, opens)
+        self._kept[subjects] = made
         self._kept.move_to_end(subjects)
+        self._make_room()
         return answer
 
     async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
@@ -314,11 +319,21 @@ def _shared(stems: Iterable[str], summary: str) -> int:
 
 
 def _built_and_asked(
-    candidates: list[Candidate], query: Query, now: int, limit: int, opens: Callable[[Note], bool]
-) -> tuple[Postings, list[Recalled]]:
+    revision: tuple[Print, ...],
+    candidates: list[Candidate],
+    query: Query,
+    now: int,
+    limit: int,
+    opens: Callable[[Note], bool],
+) -> tuple[_Kept, list[Recalled]]:
     """The first question takes the longest: it is asked where the postings are built."""
-    postings = Postings(candidates)
-    return postings, postings.ranked(query, now=now, limit=limit, opens=opens)
+    kept = _Kept(revision, Postings(candidates), threading.Lock())
+    return kept, _asked(kept, query, now, limit, opens)
+
+
+def _asked(kept: _Kept, query: Query, now: int, limit: int, opens: Callable[[Note], bool]) -> list[Recalled]:
+    with kept.lock:
+        return kept.postings.ranked(query, now=now, limit=limit, opens=opens)
 
 
 async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:

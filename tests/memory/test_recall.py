@@ -107,6 +107,16 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
     assert await recall.about_viewer("2", "Oslo") == []
 
 
+async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: "World", recall: Recall) -> None:
+    things = [f"{kind} {number}" for kind in ("tuba", "drum", "violin", "organ") for number in range(30)]
+    await write(world, "1", *(f"plays the {thing}" for thing in things))
+    first = [one.note.id for one in await recall.about_viewer("1", things[0])]
+    together = await asyncio.gather(*(recall.about_viewer("1", thing) for thing in things))
+    again = [await recall.about_viewer("1", thing) for thing in things]
+    assert [one.note.id for one in together[0]] == first
+    assert together == again
+
+
 async def test_what_is_kept_in_memory_can_be_dropped(world: "World", recall: Recall) -> None:
     await write(world, "1", "plays drums")
     await recall.about_viewers(["1", "2"], "drums")
