@@ -2,7 +2,7 @@
 
 from forgetmenot.store.database import Database
 
-_PARTS: dict[str, str] = {
+PARTS: dict[str, str] = {
     "names": "SELECT login, display_name, first_seen_at, last_seen_at FROM viewer_names"
     " WHERE viewer_id = ?1 ORDER BY 3",
     "streams": "SELECT a.stream_id, a.first_at, a.last_at, a.lines FROM attendance a WHERE viewer_id = ?1 ORDER BY 2",
@@ -26,7 +26,9 @@ _PARTS: dict[str, str] = {
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
     "cooldowns": "SELECT name, until FROM cooldowns WHERE key = ?1 ORDER BY name",
     "fun": "SELECT at FROM fun_consents WHERE viewer_id = ?1",
-    "never_mention": "SELECT words, note_id, at FROM never_mention WHERE viewer_id = ?1 ORDER BY id",
+    "never_mention": "SELECT words, note_id, at, by_id = ?1 AS asked_by_them FROM never_mention"
+    " WHERE viewer_id = ?1 OR by_id = ?1 ORDER BY id",
+    "channel_texts": "SELECT name, value FROM channel_state WHERE instr(value, '<@' || ?1 || '>') ORDER BY name",
 }
 _PERSON = "SELECT id, login, display_name, role, first_seen_at, last_seen_at, opted_out_at, banned_at FROM viewers"
 
@@ -40,7 +42,7 @@ async def person(db: Database, viewer_id: str) -> dict[str, object]:
 
 async def everything(db: Database, viewer_id: str) -> dict[str, Rows]:
     """What is held besides that row, by kind. Times in ms; people in texts as `<@id>`."""
-    return {name: await _rows(db, sql, viewer_id) for name, sql in _PARTS.items()}
+    return {name: await _rows(db, sql, viewer_id) for name, sql in PARTS.items()}
 
 
 async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
