@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import codecs
 import re
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -112,12 +113,17 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
         yield _lines(sys.stdin, "Standard input")
         return
     try:
-        with Path(name).open(encoding="utf-8-sig") as file:  # Windows' editors put a mark first
+        # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
+        with Path(name).open(encoding=_encoding(Path(name)), errors="backslashreplace") as file:
             yield _lines(file, name)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell)."""
+    with path.open("rb") as file:
+        return "utf-16" if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf-8-sig"
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:

@@ -272,6 +272,28 @@ def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFi
     assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
 
 
+def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(
+    memory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the rest of the file, after some thousand lines of it had gone in."""
+    good = b'{"scope":"channel","fact":"the mascot is a heron"}\n'
+    (bad := memory.with_name("notes.jsonl")).write_bytes(good * 2 + b'{"fact":"\xff\xfe"}\n' + good)
+    capsys.readouterr()
+    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
+    told_ = json.loads(capsys.readouterr().out)
+    assert (told_["imported"], [one["line"] for one in told_["refused"]]) == (3, [3])
+
+
+def test_what_a_windows_shell_wrote_into_a_file_can_be_read(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """PowerShell's `>` writes UTF-16."""
+    (file := memory.with_name("notes.jsonl")).write_text(
+        '{"scope":"channel","fact":"the mascot is a 🦩 called ヒナ"}\r\n', encoding="utf-16"
+    )
+    capsys.readouterr()
+    assert cli.main(["memory", "import", str(file), "--db", str(memory), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["imported"] == 1
+
+
 def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, sentence = told(capsys, "listen", "not a login", "--db", tmp_path / "memory.sqlite3")
     assert code == 2
