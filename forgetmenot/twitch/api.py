@@ -16,6 +16,7 @@ import aiohttp
 
 from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.late_imports import load_off_the_loop
+from forgetmenot.network import trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login, point_twitchio_at
 from forgetmenot.twitch.tokens import Token
@@ -54,7 +55,12 @@ class Api:
 
         logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
         point_twitchio_at(settings)
-        self._session = aiohttp.ClientSession(trust_env=True, timeout=_ANSWER_WITHIN, middlewares=(self._authorised,))
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=trusted()),
+            trust_env=True,
+            timeout=_ANSWER_WITHIN,
+            middlewares=(self._authorised,),
+        )
         return twitchio.Client(client_id=settings.twitch.client_id, session=self._session, fetch_client_user=False)
 
     async def user_id(self) -> str:

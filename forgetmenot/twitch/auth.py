@@ -102,12 +102,18 @@ class Login:
         """Who is logged in, as far as is known without asking anybody; else an empty text."""
         return self._token.login if self._token is not None else ""
 
-    async def irc(self) -> IrcLogin | None:
-        """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded."""
+    async def irc(self, refused: str = "") -> IrcLogin | None:
+        """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded.
+
+        A token that chat has `refused` is renewed first, if Twitch can be reached.
+        """
         token = self._token or await asyncio.to_thread(self._store.load, self.account)
         if token is None:
             return None
         token = await self.token()
+        if token.access == refused:
+            with contextlib.suppress(TwitchUnavailable):
+                token = await self.renew(token)
         return IrcLogin(token.login, token.access) if token.login else None
 
     async def renew(self, stale: Token) -> Token:

@@ -48,6 +48,7 @@ JOIN_WITHIN_S = 15.0
 
 _LOGIN_REFUSED = ("login authentication failed", "login unsuccessful", "improperly formatted auth", "invalid nick")
 _NO_CHANNEL = "There is no channel `{0}` on Twitch, or it is suspended. Look at `channel` in the table [twitch]."
+_REFUSED = "Twitch's chat did not accept the log-in."
 _NOT_LOGGED_IN = f"Twitch's chat did not accept the log-in; listening without it. {LOGIN_AGAIN}"
 _BANNED = "The account is banned in the channel `{0}`. Ask its streamer to lift the ban, or use another account."
 
@@ -93,7 +94,7 @@ class IrcLogin:
 Heard: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | Other | Gap
 
 
-async def anonymously() -> IrcLogin | None:
+async def anonymously(_refused: str = "") -> IrcLogin | None:
     """Log in without an account: enough to read."""
     return None
 
@@ -103,14 +104,17 @@ class _Rejoin(Exception):
 
 
 class IrcConnection:
-    """A channel's chat as a source. `login` is asked at each connecting (None: anonymous); `dice` spreads pauses."""
+    """A channel's chat as a source. `dice` spreads pauses.
+
+    `login` is asked at each connecting, with the token that chat refused last, if any; None: anonymous.
+    """
 
     def __init__(
         self,
         *,
         settings: Callable[[], Settings],
         clock: Clock,
-        login: Callable[[], Awaitable[IrcLogin | None]] = anonymously,
+        login: Callable[[str], Awaitable[IrcLogin | None]] = anonymously,
         dice: Random | None = None,
     ) -> None:
         self._settings = settings
@@ -171,7 +175,7 @@ class IrcConnection:
 
     async def _account(self) -> IrcLogin | None:
         try:
-            account = await self._login()
+            account = await self._login(self._refused_token)
         except TwitchLoginNeeded as error:
             if self._login_trouble != str(error):
                 log.warning("listening anonymously", reason=str(error))
@@ -223,7 +227,7 @@ class IrcConnection:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
             self._refused_token, self._login_trouble = account.token, _NOT_LOGGED_IN
-            raise TwitchLoginNeeded(_NOT_LOGGED_IN)
+            raise TwitchLoginNeeded(_REFUSED)
         if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
             self._cannot_join(_NO_CHANNEL)
         if self._joined_at is None and notice.id in ("msg_banned", "msg_timedout"):

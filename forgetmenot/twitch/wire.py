@@ -12,7 +12,7 @@ import aiohttp
 
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.errors import TwitchUnavailable
-from forgetmenot.twitch.proxy import proxy_for
+from forgetmenot.network import proxy_for, trusted
 
 _OPEN_WITHIN_S = 20.0
 TICK_S = 5.0  # how often a silent connection is looked at
@@ -78,7 +78,7 @@ async def open_wire(session: aiohttp.ClientSession, url: str, clock: Clock, idle
     proxy, headers = proxy_for(url)
     async with asyncio.timeout(_OPEN_WITHIN_S):
         socket = await session.ws_connect(
-            url, timeout=goodbye, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers
+            url, timeout=goodbye, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers, ssl=trusted()
         )
     try:
         yield Wire(socket, clock, idle_ms)

@@ -15,6 +15,7 @@ from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch import wire
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection, IrcLogin, Phase
+from tests.contract.conftest import MakeLogin
 
 
 class HastyClock(SystemClock):
@@ -64,7 +65,7 @@ def settings_for(sim: TwitchSim, channel: str = "demo", idle_s: int = 360) -> Se
 
 @asynccontextmanager
 async def listening(
-    sim: TwitchSim, clock: SystemClock, login: Callable[[], object] = room.anonymously, **how: object
+    sim: TwitchSim, clock: SystemClock, login: Callable[[str], object] = room.anonymously, **how: object
 ) -> AsyncIterator[Listener]:
     settings = settings_for(sim, **how)  # type: ignore[arg-type]
     listener = Listener(
@@ -110,7 +111,7 @@ async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClo
     token = sim.grant("keeper")
     sim.world.moderator("keeper")
 
-    async def login() -> IrcLogin | None:
+    async def login(_refused: str) -> IrcLogin | None:
         return IrcLogin("keeper", token.access)
 
     async with listening(sim, hasty, login) as listener:
@@ -121,7 +122,7 @@ async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClo
 
 
 async def test_an_account_that_chat_does_not_accept_listens_anonymously(sim: TwitchSim, hasty: HastyClock) -> None:
-    async def login() -> IrcLogin | None:
+    async def login(_refused: str) -> IrcLogin | None:
         return IrcLogin("keeper", "stale")
 
     async with listening(sim, hasty, login) as listener:
@@ -133,11 +134,44 @@ async def test_an_account_that_chat_does_not_accept_listens_anonymously(sim: Twi
 
 
 async def test_a_lapsed_login_listens_anonymously_and_says_what_to_type(sim: TwitchSim, hasty: HastyClock) -> None:
-    async def login() -> IrcLogin | None:
+    async def login(_refused: str) -> IrcLogin | None:
         raise TwitchLoginNeeded("Lapsed. Type `forgetmenot login` to sign in again.")
 
     async with listening(sim, hasty, login) as listener:
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        assert "forgetmenot login" in listener.source.state.error
+
+
+async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
+    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin
+) -> None:
+    """As after a night in which the PC slept: chat is the first to refuse it."""
+    login = make_login()
+    async with listening(sim, hasty, login.irc) as listener:
+        await sim.joined()
+        sim.expire()
+        await sim.drop()
+        await sim.until(lambda: listener.gaps)
+        assert (listener.source.state.login, listener.source.state.error) == ("keeper", "")
+        assert sim.tokens.refreshes == 1
+        assert login.trouble == ""
+
+
+@pytest.mark.parametrize("how", ["disconnected", "unreachable"])
+async def test_a_token_that_cannot_be_renewed_is_done_without(
+    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin, how: str
+) -> None:
+    login = make_login()
+    async with listening(sim, hasty, login.irc) as listener:
+        await sim.joined()
+        if how == "disconnected":
+            sim.tokens.disconnect("keeper")
+        else:
+            sim.expire()
+            sim.faults.add("oauth", status=503, times=None)
+        await sim.drop()
+        await sim.until(lambda: listener.gaps)
+        assert listener.source.state.login == ""
         assert "forgetmenot login" in listener.source.state.error
 
 
@@ -274,7 +308,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
 async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: HastyClock) -> None:
     token = sim.grant("keeper")
 
-    async def login() -> IrcLogin | None:
+    async def login(_refused: str) -> IrcLogin | None:
         return IrcLogin("keeper", token.access)
 
     async with listening(sim, hasty, login) as listener:
@@ -301,7 +335,7 @@ async def test_a_banned_account_is_one_clear_sentence(sim: TwitchSim, hasty: Has
     token = sim.grant("keeper")
     await sim.ban("keeper")
 
-    async def login() -> IrcLogin | None:
+    async def login(_refused: str) -> IrcLogin | None:
         return IrcLogin("keeper", token.access)
 
     async with listening(sim, hasty, login) as listener:
