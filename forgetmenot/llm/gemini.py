@@ -7,10 +7,8 @@ but words from known lists (it may echo chat). It does not validate JSON.
 
 import contextlib
 import re
-import ssl
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from typing import NoReturn
 
 import aiohttp
@@ -23,6 +21,7 @@ from google.genai import types
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.json_text import unwrapped
+from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 KEY_PAGE = "https://aistudio.google.com/apikey"
@@ -69,12 +68,6 @@ warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"go
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 
-@cache
-def _trust() -> ssl.SSLContext:
-    """The certificates that the rest of the bot trusts too; by itself the SDK reads them three times for each model."""
-    return ssl.create_default_context()
-
-
 class Gemini:
     """One Gemini model. `key_env` names the environment variable of the key, for the sentence about a wrong one."""
 
@@ -100,8 +93,9 @@ class Gemini:
                 api_version=api_version,
                 timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
                 retry_options=types.HttpRetryOptions(attempts=1),
-                client_args={"verify": _trust()},
-                async_client_args={"verify": _trust(), "ssl": _trust()},
+                # By itself the SDK reads the certificates three times for each model.
+                client_args={"verify": trusted()},
+                async_client_args={"verify": trusted(), "ssl": trusted()},
             ),
         )
 

@@ -15,6 +15,7 @@ import aiohttp
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+from forgetmenot.network import proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
@@ -83,10 +84,14 @@ class OpenAICompatible:
         """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
         with self._translating():
             if self._session is None:
-                self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S))
+                wait = aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S)
+                self._session = aiohttp.ClientSession(timeout=wait, connector=aiohttp.TCPConnector(ssl=trusted()))
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
             told = self._body(request, form)  # to this address and no other: redirects are not followed
-            sending = self._session.post(self._url, json=told, headers=headers, allow_redirects=False)
+            proxy, proxy_headers = proxy_for(self._url)
+            sending = self._session.post(
+                self._url, json=told, headers=headers, allow_redirects=False, proxy=proxy, proxy_headers=proxy_headers
+            )
             async with sending as response:
                 raw = await _body_of(response)
                 if response.status != 200:

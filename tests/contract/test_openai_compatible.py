@@ -49,6 +49,17 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
     }
 
 
+async def test_a_server_elsewhere_is_reached_through_the_proxy(sim: SimOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And one on this machine is not, as every other test here shows."""
+    monkeypatch.setenv("http_proxy", sim.url.removesuffix("/v1"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    adapter = OpenAICompatible("far", base_url="http://model.invalid/v1")
+    assert (await adapter.generate(PLAIN)).text == "Understood."
+    await adapter.aclose()
+    assert sim.seen[0]["model"] == "far"
+
+
 async def test_a_schema_is_sent_where_the_server_knows_schemas(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.answers('{"changes": []}')
     assert (await model.generate(STRUCTURED)).text == '{"changes": []}'

@@ -1,9 +1,12 @@
-"""Which proxy a WebSocket goes through."""
+"""Whom the bot trusts, and which proxy it goes through."""
+
+import ssl
+from pathlib import Path
 
 import pytest
 from yarl import URL
 
-from forgetmenot.twitch.proxy import Proxy, proxy_for
+from forgetmenot.network import Proxy, proxy_for, trusted
 
 CHAT = "wss://irc-ws.chat.twitch.tv:443"
 
@@ -37,3 +40,13 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
     assert proxy_for("ws://127.0.0.1:80/irc") == Proxy()
     assert proxy_for("ws://localhost:80/irc") == Proxy()
     assert proxy_for("ws://elsewhere/irc").url == URL("http://proxy.lan:3128")
+
+
+def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    context = trusted.__wrapped__()
+    assert context.cert_store_stats()["x509_ca"] > 50
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
