@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import codecs
 import re
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -108,22 +107,17 @@ async def known_viewer(source: "Source", login_or_id: str) -> str:
 def text_lines(name: str) -> Iterator[Iterator[str]]:
     """The lines of a file, or of standard input for `-`; an InputError where it cannot be read."""
     from forgetmenot.errors import InputError
+    from forgetmenot.text_files import encoding_of
 
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
     try:
         # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
-        with Path(name).open(encoding=_encoding(Path(name)), errors="backslashreplace") as file:
+        with Path(name).open(encoding=encoding_of(Path(name)), errors="backslashreplace") as file:
             yield _lines(file, name)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
-
-
-def _encoding(path: Path) -> str:
-    """UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell)."""
-    with path.open("rb") as file:
-        return "utf-16" if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf-8-sig"
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:

@@ -98,8 +98,8 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "bytes"
-    path.write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
+    path.write_bytes(b"\x7fELF\x02\x01\x01\0\xff\xff.")
+    with pytest.raises(InputError, match="is no text file"):
         list(read_recording(path, "csv"))
 
 

@@ -209,11 +209,19 @@ def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("name", [".", "none.csv", "bytes"])
 def test_a_recording_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xff")
+    (tmp_path / "bytes").write_bytes(b"\x7fELF\x02\x01\x01\0\xff\xff.")
     code, sentence = told(capsys, "replay", tmp_path / name, "--format", "csv", "--db", tmp_path / "m.sqlite3")
     assert code == 2
     assert str(tmp_path / name) in sentence
     assert not (tmp_path / "m.sqlite3").exists()
+
+
+def test_an_odd_byte_costs_no_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An old log holds some; the rest of it can be read."""
+    path = tmp_path / "chat.csv"
+    path.write_bytes(b"alice,1700000000000,caf\xe9\nbob,1700000001000,hello\n")
+    assert cli.main(["replay", str(path), "--format", "csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["events"] == 2
 
 
 def test_a_line_of_any_length_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,28 @@
+"""Text files that people made on some system with some editor."""
+
+import codecs
+from pathlib import Path
+
+from forgetmenot.errors import InputError
+
+
+def encoding_of(path: Path) -> str:
+    """UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
+
+    Raises InputError for what is no text at all, OSError.
+    """
+    with path.open("rb") as file:
+        head = file.read(8_192)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in head and not _is_utf_8(head):
+        raise InputError(f"{path} is no text file.")
+    return "utf-8-sig"
+
+
+def _is_utf_8(head: bytes) -> bool:
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.end == len(head)  # only the last character is cut through
+    return True
