@@ -142,7 +142,7 @@ class Helix:
         if len(text) > 500:
             return dropped("msg_too_long", None)
         try:
-            with translated("send a message"):
+            with translated("send a message", again=False):
                 return await self._sent(channel, text, me, reply_to)
         except TwitchRefused as error:
             return Outcome(OutcomeKind.REFUSED, str(error))
@@ -281,7 +281,7 @@ async def _deed(
     doing: str, call: Callable[[], Awaitable[Result]], made: Callable[[Result], str] | None = None
 ) -> Outcome:
     try:
-        with translated(doing):
+        with translated(doing, again=False):
             result = await call()
             return Outcome(OutcomeKind.DONE, "", made(result)) if made is not None else _DONE
     except TwitchRefused as error:

@@ -33,10 +33,14 @@ class AnswerLost(TwitchUnavailable):
 
 
 class translated:  # noqa: N801  # used as a context manager, like a function
-    """`with translated("send a message"): …` raises nothing but TwitchError for what goes wrong with Twitch inside."""
+    """`with translated("send a message"): …` raises nothing but TwitchError for what goes wrong with Twitch inside.
 
-    def __init__(self, doing: str) -> None:
+    `again`: whether what failed is tried again by itself; a message or a deed is not, and none is promised to be.
+    """
+
+    def __init__(self, doing: str, *, again: bool = True) -> None:
         self._doing = doing
+        self._again = again
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
@@ -45,9 +49,16 @@ class translated:  # noqa: N801  # used as a context manager, like a function
         """Translate what was raised, if it is Twitch's or the network's."""
         if error is None:
             return
-        ours = translation(error, self._doing)
-        if ours is not None:
+        ours = error if isinstance(error, TwitchError) else translation(error, self._doing)
+        if ours is not None and not self._again:
+            raise _once(ours) from None
+        if ours is not None and ours is not error:
             raise ours from None
+
+
+def _once(error: TwitchError) -> TwitchError:
+    said = str(error).removesuffix(f" {_TRY_AGAIN}")
+    return type(error)(said) if said != str(error) else error
 
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:

@@ -127,6 +127,23 @@ async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim
     assert len(sim.sent) == 1
 
 
+@pytest.mark.parametrize("how", [{"status": 503}, {"status": 500}, {"drop": True}, {"lose": True}, {"html": True}])
+async def test_no_message_and_no_deed_is_promised_to_be_tried_again(
+    sim: TwitchSim, helix: Helix, how: dict[str, int]
+) -> None:
+    """Because none is."""
+    await helix.room_id()
+    for path, deed in (("chat/messages", helix.say), ("chat/announcements", helix.announce)):
+        sim.faults.clear()
+        sim.faults.add("helix", path=path, times=None, **how)
+        try:
+            told = (await deed("hello")).detail
+        except TwitchUnavailable as error:
+            told = str(error)
+        assert told
+        assert "again" not in told
+
+
 async def test_a_503_is_told_at_once_and_nothing_is_sent(sim: TwitchSim, helix: Helix) -> None:
     await helix.room_id()
     sim.faults.add("helix", path="chat/messages", status=503)
