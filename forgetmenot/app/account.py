@@ -11,7 +11,9 @@ from pathlib import Path
 from forgetmenot.app.bot import Bot, Myself
 from forgetmenot.app.chores import Chore
 from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.domain.chat import Role
 from forgetmenot.errors import TwitchError
+from forgetmenot.memory.roles import role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection
@@ -20,7 +22,7 @@ from forgetmenot.twitch.scopes import same_account, scopes_for
 from forgetmenot.twitch.tokens import Account as Whose
 from forgetmenot.twitch.tokens import Token, TokenStore
 
-MANY_LINES = frozenset({"moderator", "broadcaster"})  # the badges of whom Twitch lets write more
+MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # whom Twitch lets write more
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     """Add the chores that need an account: who we are, and how the channel is."""
 
     async def look() -> None:
-        bot.outbox.is_moderator = bool(MANY_LINES & (account.ears.own_badges or frozenset()))
+        bot.outbox.is_moderator = role_of(account.ears.own_badges or frozenset()) in MANY_LINES
         await bot.channel_is(await account.helix.channel_state())
 
     async def recognise() -> None:

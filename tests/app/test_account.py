@@ -110,6 +110,7 @@ async def test_one_account_for_both_needs_no_second_log_in(
         (frozenset({"moderator"}), True),
         (frozenset({"broadcaster", "subscriber"}), True),
         (frozenset({"vip"}), False),
+        (frozenset({"lead_moderator"}), True),
         (None, False),
     ],
 )
