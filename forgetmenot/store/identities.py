@@ -72,8 +72,7 @@ async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
     )
     await tx.many(
         "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (viewer_id, login, display_name) DO UPDATE SET"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
+        " ON CONFLICT DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)",
         [(one.id, one.login, one.display_name, one.first_at, one.last_at) for one in people],
     )
 
