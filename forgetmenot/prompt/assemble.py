@@ -12,7 +12,7 @@ from forgetmenot.domain.model import Prompt, Section
 from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.budget import bytes_for, clip
 from forgetmenot.prompt.ladder import Layout
-from forgetmenot.prompt.material import Line, Prefix, PrefixMaterial, TailMaterial
+from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.prompt.voice import instructions, posture
 from forgetmenot.settings.schema import Settings
@@ -153,9 +153,9 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     )
 
 
-def _spread(newest: Iterator[Line], material: TailMaterial) -> tuple[Line, ...]:
+def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[PromptLine, ...]:
     """The newest lines, of one person no more than the depth allows; oldest first."""
-    kept: list[Line] = []
+    kept: list[PromptLine] = []
     of: dict[str | None, int] = {}
     while len(kept) < material.depth.chat_lines and (line := next(newest, None)) is not None:
         of[line.viewer_id] = of.get(line.viewer_id, 0) + 1

@@ -29,7 +29,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PromptLine:
     """One line of chat, or of the bot's own (`viewer_id` None). `id`: events.seq, or bot_messages.id."""
 
     id: int
@@ -96,19 +96,19 @@ class TailMaterial:
     now: int
     nonce: str
     speaker: Viewer
-    message: Line
+    message: PromptLine
     standing: Standing = Standing.KNOWN
     streams: int = 0
-    before: tuple[Line, ...] = ()
+    before: tuple[PromptLine, ...] = ()
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
     others: tuple[Other, ...] = ()
     past_episodes: tuple[Past, ...] = ()
-    own_lines: tuple[Line, ...] = ()
-    thread: tuple[Line, ...] = ()
-    chat: tuple[Line, ...] = ()
-    bot_replies: tuple[Line, ...] = ()
+    own_lines: tuple[PromptLine, ...] = ()
+    thread: tuple[PromptLine, ...] = ()
+    chat: tuple[PromptLine, ...] = ()
+    bot_replies: tuple[PromptLine, ...] = ()
     actions_done: tuple[ActionDone, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
@@ -116,7 +116,7 @@ class TailMaterial:
     depth: Depth = NORMAL
 
     @property
-    def said(self) -> tuple[Line, ...]:
+    def said(self) -> tuple[PromptLine, ...]:
         """Every line of chat in it."""
         return (*self.chat, *self.own_lines, *self.before, self.message)
 

@@ -12,7 +12,7 @@ from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.budget import clip, estimate
-from forgetmenot.prompt.material import Line, Past
+from forgetmenot.prompt.material import Past, PromptLine
 from forgetmenot.text.clean import clean
 from forgetmenot.text.fences import fence
 from forgetmenot.text.mentions import called, mention, show
@@ -103,12 +103,12 @@ def name_of(viewer: Viewer) -> str:
     return called(clip(clean(viewer.display_name or viewer.login), 60)) or "somebody"
 
 
-def said_by(line: Line, names: Names) -> str:
+def said_by(line: PromptLine, names: Names) -> str:
     """Who said a line; the bot itself is "you"."""
     return "you" if line.viewer_id is None else clip(clean(show(mention(line.viewer_id), names)), 60)
 
 
-def chat_row(line: Line, names: Names, max_bytes: int = LINE_BYTES) -> Row:
+def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:
     """`alice: what she said`. The bot's own lines are rows of another table; an id of 0 is none."""
     text = f"{said_by(line, names)}: {one_line(line.text, names, max_bytes)}"
     if line.viewer_id is None:
@@ -158,14 +158,18 @@ def speaker_line(viewer: Viewer, streams: int) -> str:
     return f"{name_of(viewer)} ({role}here since {date(viewer.first_seen_at)}{count})"
 
 
-def without_repeats(lines: Iterable[Line], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]) -> list[Line]:
+def without_repeats(
+    lines: Iterable[PromptLine], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]
+) -> list[PromptLine]:
     """The lines that were not shown yet, by id and by who said what; of a repeated one the last stays."""
     kept = list(newest_first(lines, seen_ids, seen_texts))
     kept.reverse()
     return kept
 
 
-def newest_first(lines: Iterable[Line], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]) -> Iterator[Line]:
+def newest_first(
+    lines: Iterable[PromptLine], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]
+) -> Iterator[PromptLine]:
     """The same, the last line first, and no more of them looked at than are taken."""
     for line in reversed(list(lines)):
         if line.event_id in seen_ids:

@@ -19,7 +19,7 @@ from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.standing import standing_of
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.depth import Depth, depth_for
-from forgetmenot.prompt.material import Line, Other, Past, TailMaterial, stranger
+from forgetmenot.prompt.material import Other, Past, PromptLine, TailMaterial, stranger
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
@@ -124,7 +124,7 @@ class Gatherer:
             speaker=speaker,
             brief="" if speaker.opted_out else moment.seen.silence.without(brief),
             brief_notes=() if speaker.opted_out else made_of,
-            message=Line(0, event.id, event.user_id, event.text or event.system_text, event.at),
+            message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
             standing=standing,
             streams=streams,
             depth=moment.depth,
@@ -134,7 +134,7 @@ class Gatherer:
         event, settings, until = moment.event, moment.settings, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
         own = [
-            Line(*line)
+            PromptLine(*line)
             for line in await recent_chat.lines_of(
                 at, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
             )
@@ -151,7 +151,7 @@ class Gatherer:
             message=current,
             before=_before(moment.trigger, earlier),
             own_lines=tuple(earlier),
-            chat=tuple(Line(*line) for line in chat),
+            chat=tuple(PromptLine(*line) for line in chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in said),
             actions_done=await history.lately(at, since=moment.now - DEEDS_REACH_BACK, limit=DEEDS),
@@ -160,7 +160,7 @@ class Gatherer:
     def _quiet(self, material: TailMaterial, silence: Silence) -> TailMaterial:
         """The conversation without the lines that speak of what is to be left alone."""
 
-        def kept(lines: Sequence[Line]) -> tuple[Line, ...]:
+        def kept(lines: Sequence[PromptLine]) -> tuple[PromptLine, ...]:
             return tuple(line for line in lines if not self._speaks_of_it(line, silence))
 
         return replace(
@@ -172,7 +172,7 @@ class Gatherer:
             actions_done=tuple(done for done in material.actions_done if not silence.has(done.text, silence.people)),
         )
 
-    def _speaks_of_it(self, line: Line, silence: Silence) -> bool:
+    def _speaks_of_it(self, line: PromptLine, silence: Silence) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
         if line.viewer_id is None or not silence.has(line.text, silence.people):
             return silence.has(line.text, silence.people)
@@ -240,13 +240,13 @@ def _talk(material: TailMaterial) -> frozenset[str]:
     return conversation(*(line.text for line in material.said))
 
 
-def _before(trigger: Trigger, earlier: list[Line]) -> tuple[Line, ...]:
+def _before(trigger: Trigger, earlier: list[PromptLine]) -> tuple[PromptLine, ...]:
     """A bare mention continues what its speaker said just before."""
     return tuple(earlier[-1:]) if trigger.kind is TriggerKind.BARE else ()
 
 
-def _own_line(said: Said) -> Line:
-    return Line(said.id, f"bot:{said.id}", None, said.text, said.at)
+def _own_line(said: Said) -> PromptLine:
+    return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
 
 
 def _people_of(material: TailMaterial) -> set[str]:

@@ -11,7 +11,7 @@ from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Scope
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.depth import depth_for
-from forgetmenot.prompt.material import Line, Past, PrefixMaterial, TailMaterial
+from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
 from forgetmenot.settings.schema import PromptSettings, Settings
 from tests.stage import Stage
 
@@ -30,13 +30,15 @@ minutes = st.integers(0, 3 * 365 * 24 * 60)
 speakers = st.builds(
     lambda i, name: Viewer(i, name, name, Role.VIEWER, 0, 0), st.sampled_from("123"), st.text(max_size=25)
 )
-messages = st.builds(lambda i, text: Line(i, f"e{i}", "1", text, NOW), st.integers(1, 10**6), st.text(max_size=300))
+messages = st.builds(
+    lambda i, text: PromptLine(i, f"e{i}", "1", text, NOW), st.integers(1, 10**6), st.text(max_size=300)
+)
 
 
 @given(minutes, speakers, messages, st.floats(0, 600), st.text(min_size=4, max_size=8))
 @hypothesis_settings(max_examples=100, deadline=None)
 def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
-    minute: int, speaker: Viewer, message: Line, rate: float, nonce: str
+    minute: int, speaker: Viewer, message: PromptLine, rate: float, nonce: str
 ) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
     tail = TailMaterial(NOW + minute * 60_000, nonce, speaker, message, depth=depth_for(rate, SETTINGS))
@@ -47,9 +49,9 @@ def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
 @hypothesis_settings(max_examples=100, deadline=None)
 def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(budget: int, text: str) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
-    chat = tuple(Line(i, f"e{i}", "2", f"{i} {text}", NOW) for i in range(20))
+    chat = tuple(PromptLine(i, f"e{i}", "2", f"{i} {text}", NOW) for i in range(20))
     tail = TailMaterial(
-        NOW, "nonce", Viewer("1", "a", "A", Role.VIEWER, 0, 0), Line(99, "e99", "1", text, NOW), chat=chat
+        NOW, "nonce", Viewer("1", "a", "A", Role.VIEWER, 0, 0), PromptLine(99, "e99", "1", text, NOW), chat=chat
     )
     prompt = assemble(prefix, tail, Settings(prompt=PromptSettings(budget_tokens=budget)))
     assert prefix.text.startswith(prompt.prefix)

@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
-from forgetmenot.prompt.material import Line, Past, PrefixMaterial, TailMaterial
+from forgetmenot.prompt.material import Past, PrefixMaterial, PromptLine, TailMaterial
 
 NOW = 1_784_894_400_000
 DAY = 86_400_000
@@ -26,8 +26,8 @@ def lore(count: int, fact: str = "plays drums in band number {}") -> tuple[Recal
     return tuple(Recalled(note(100 + i, fact.format(i)), 1.0) for i in range(count))
 
 
-def line(seq: int, text: str, viewer: str | None = "2", at: int = NOW) -> Line:
-    return Line(seq, f"e{seq}" if viewer else f"bot:{seq}", viewer, text, at - 1_000 + seq)
+def line(seq: int, text: str, viewer: str | None = "2", at: int = NOW) -> PromptLine:
+    return PromptLine(seq, f"e{seq}" if viewer else f"bot:{seq}", viewer, text, at - 1_000 + seq)
 
 
 @pytest.fixture

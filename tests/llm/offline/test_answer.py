@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
 from forgetmenot.llm.offline.answer import answer
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
-from forgetmenot.prompt.material import Line, Other, Past, PrefixMaterial, TailMaterial, stranger
+from forgetmenot.prompt.material import Other, Past, PrefixMaterial, PromptLine, TailMaterial, stranger
 from forgetmenot.settings.schema import Settings
 
 NOW = 1_784_894_400_000
@@ -47,7 +47,7 @@ PREFIX = compose_prefix(
 def ask(text: str, lore: tuple[Recalled, ...] = (), others: tuple[Other, ...] = (), who: str = "heidi") -> str:
     """The reply to one message, through the real prompt."""
     tail = TailMaterial(
-        now=NOW, nonce="n0nce123", speaker=stranger("1", who, NOW), message=Line(7, "e7", "1", text, NOW),
+        now=NOW, nonce="n0nce123", speaker=stranger("1", who, NOW), message=PromptLine(7, "e7", "1", text, NOW),
         lore=lore, others=others, names=NAMES,
     )  # fmt: skip
     return answer(*split(assemble(PREFIX, tail, SETTINGS)))
@@ -131,7 +131,9 @@ def test_what_is_not_on_offer_is_not_proposed() -> None:
 
 def test_nothing_is_proposed_where_nothing_may_be() -> None:
     bare = compose_prefix(PrefixMaterial(channel="streamer"), SETTINGS)
-    tail = TailMaterial(NOW, "n0nce123", stranger("1", "heidi", NOW), Line(7, "e7", "1", "ForgetMeNot clip that!", NOW))
+    tail = TailMaterial(
+        NOW, "n0nce123", stranger("1", "heidi", NOW), PromptLine(7, "e7", "1", "ForgetMeNot clip that!", NOW)
+    )
     assert "[ACTION" not in answer(*split(assemble(bare, tail, SETTINGS)))
 
 
