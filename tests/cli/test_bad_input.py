@@ -309,6 +309,7 @@ def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp_path: Path, encoding: str) -> None:
     """As a Windows that redirects an export into a file: what comes out can be read in again."""

@@ -157,6 +157,7 @@ async def test_a_token_that_expired_meanwhile_is_renewed_and_not_told_as_lapsed(
         assert login.trouble == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["disconnected", "unreachable"])
 async def test_a_token_that_cannot_be_renewed_is_done_without(
     sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin, how: str
@@ -197,6 +198,7 @@ async def test_reconnect_is_followed(sim: TwitchSim, hasty: HastyClock) -> None:
         assert "again" in listener.gaps[0].reason
 
 
+@pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty, idle_s=1) as listener:
         await sim.joined()
@@ -379,6 +381,7 @@ async def survive(sim: TwitchSim, hasty: HastyClock, drops: int) -> None:
         assert len(listener.gaps) == drops
 
 
+@pytest.mark.slow
 async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
     await survive(sim, hasty, 200)
 

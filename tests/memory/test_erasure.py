@@ -87,6 +87,7 @@ async def test_it_tells_its_progress_and_what_it_did(channel: Channel) -> None:
         await eraser.erase(ALICE)
 
 
+@pytest.mark.slow
 async def test_while_another_program_reads_the_last_step_waits_for_the_next_chore(channel: Channel) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)

@@ -21,6 +21,8 @@ from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.spelt import without_phrase
 from forgetmenot.text.wishes import wish_of
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 3_000
 UNITS = [
     "a",
