@@ -12,7 +12,6 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE, Clock
@@ -38,7 +37,8 @@ TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
 CROWD_FRESH = MINUTE
 SEEN_LATELY = DAY
-PAST_LOOKED_AT = 5
+PAST_LOOKED_AT = 8
+PAST_ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
@@ -280,7 +280,8 @@ class Recall:
         `at`: where to read, for a caller who reads more at once.
         """
         asked = query_of(query) if isinstance(query, str) else query
-        terms = {stem(word): word for word, weight in asked.items() if weight >= 1}
+        telling = sorted((word for word, weight in asked.items() if weight >= 1), key=len, reverse=True)
+        terms = {stem(word): word for word in telling[:PAST_ASKED_WITH]}
         enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
         if len(terms) < enough or not limit:
             return []
@@ -291,8 +292,9 @@ class Recall:
             return (await never.silence(at) if found else Silence()), found
 
         silence, candidates = await (read(at) if at is not None else self._db.together(read))
-        about = (one for one in candidates if _shared(terms, one.summary) >= enough)
-        told = (_told(one, silence) for one in islice(about, limit))
+        shared = {one.id: _shared(terms, one.summary) for one in candidates}
+        about = sorted((one for one in candidates if shared[one.id] >= enough), key=lambda one: -shared[one.id])
+        told = (_told(one, silence) for one in about[:limit])
         return [one for one in told if one is not None]
 
     async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:

@@ -17,15 +17,15 @@ SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE epis
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
 WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD} ORDER BY f.rank LIMIT :limit
 """  # noqa: S608  # a constant
-_SHARING = f"""
-WITH rare AS MATERIALIZED (SELECT value FROM json_each(:terms) ORDER BY
-        (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 1000)) LIMIT :rarest),
-    sharing AS MATERIALIZED (SELECT f.rowid AS id, count(*) AS terms FROM rare JOIN episodes_fts f
-        ON episodes_fts MATCH rare.value GROUP BY f.rowid HAVING count(*) >= 2)
-SELECT e.*, NULL AS people FROM sharing s JOIN episodes e ON e.id = s.id
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD}
-ORDER BY s.terms DESC, e.id DESC LIMIT :limit
+_NEWEST = f"""
+SELECT e.*, NULL AS people FROM (SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :match
+    ORDER BY rowid DESC LIMIT :limit + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD} ORDER BY e.id DESC LIMIT :limit
 """  # noqa: S608  # a constant
+_RAREST = """
+SELECT value FROM json_each(?) ORDER BY
+    (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 300)) LIMIT ?
+"""
 
 
 async def best(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
@@ -41,18 +41,21 @@ async def best(source: Source, match: str, *, limit: int, without: Sequence[int]
 async def speaking_of(
     source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
 ) -> list[Episode]:
-    """Candidates for having `at_least` (two or more) of these words in their summary; most of them first, then newest.
+    """The newest candidates for having `at_least` (two or more) of these words in their summary.
 
-    Whatever has k of n words has two of the rarest n - k + 2: only these are looked up, since a common word stands in
-    thousands of summaries. None with hidden people in it.
+    Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
+    nothing reads to its end the thousands of summaries that a pair of common words stands in. None with hidden people.
     """
-    values = {
-        "terms": json.dumps([any_of([term]) for term in terms]),
-        "rarest": max(2, len(terms) - at_least + 2),
-        "without": json.dumps(list(without)),
-        "limit": limit,
-    }
-    return [episode_of(row) for row in await source.rows(_SHARING, values)]
+    rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
+    pairs = (f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1))
+    values = {"match": " OR ".join(pairs), "without": json.dumps(list(without)), "limit": limit}
+    return [episode_of(row) for row in await source.rows(_NEWEST, values)]
+
+
+async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
+    if len(quoted) <= most:
+        return quoted
+    return [row[0] for row in await source.rows(_RAREST, (json.dumps(quoted), most))]
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -43,6 +43,8 @@ def ids_in(text: str) -> tuple[str, ...]:
 
 def show(text: str, names: Mapping[str, str]) -> str:
     """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
+    if "<@" not in text:
+        return text
     return MENTION.sub(lambda found: called(names[found[1]]) if found[1] in names else SOMEBODY, text)
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 
 class LoopWatch:
-    """Ticks while it is open. `most_ms`: the longest that this process kept the loop from ticking.
+    """Ticks while it is open, which may be more than once. `most_ms`: the longest that the loop was kept from ticking.
 
     A tick that is late because the machine ran another program says nothing about ours: of each delay only as much
     counts as this process spent computing.
@@ -20,6 +20,7 @@ class LoopWatch:
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._tick())
+        await asyncio.sleep(0)  # what comes next counts from its beginning
         return self
 
     async def __aexit__(
