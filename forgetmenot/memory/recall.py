@@ -37,7 +37,7 @@ TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
 CROWD_FRESH = MINUTE
 SEEN_LATELY = DAY
-PAST_LOOKED_AT = 8
+PAST_LOOKED_AT = 5
 PAST_ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
