@@ -57,7 +57,7 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
 class Postings:
     """A subject's notes, ready to be asked: built once per subject and revision, asked in a millisecond.
 
-    What a word weighs is worked out when it is first asked for, and kept.
+    What a word weighs is worked out when it is first asked for, or by `weigh_all`, and kept.
     """
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
@@ -76,6 +76,13 @@ class Postings:
     def size(self) -> int:
         """Roughly how many bytes it holds by now."""
         return self._words.size + self._stems.size + self._trigrams.size
+
+    def weigh_all(self) -> None:
+        """Work out what every term weighs, so that nobody waits for it later: some ms for each ten notes."""
+        for word in self._words.words:
+            self._stems.weigh(stem(word))
+            for gram in trigrams(word):
+                self._trigrams.weigh(gram)
 
     def ranked(
         self, query: Query, *, now: int, limit: int, opens: Callable[[Note], bool] = lambda _: True
@@ -207,12 +214,16 @@ class _Index:
         return {row: score for row, score in scores.items() if row < count}
 
     def _weights(self, term: str) -> Iterable[tuple[int, float]]:
+        return self._table.weights(term) if self.weigh(term) else ()
+
+    def weigh(self, term: str) -> bool:
+        """Work out what a term weighs, unless that is known; whether any note has it."""
         if term not in self._table:
             found = self._weigh(term)
             if not found:
-                return ()
+                return False
             self._table.add(term, found, found.values())
-        return self._table.weights(term)
+        return True
 
     def _weigh(self, term: str) -> dict[int, float]:
         """What a term weighs in each note and group. How rare it is counts over what the notes say themselves."""

@@ -31,7 +31,9 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
-ASKED_AT_ONCE = 60  # more notes than that are asked in a thread: words that were not asked before take some ms
+FEW = (
+    200  # notes: all of their words are weighed at once, and they are asked on the loop; more, word by word in a thread
+)
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
@@ -215,7 +217,7 @@ class Recall:
         if kept is not None and kept.revision == revision:
             self._kept.move_to_end(subjects)
             asked = (kept, query, now, limit, opens)
-            few = len(kept.postings.notes) <= ASKED_AT_ONCE
+            few = len(kept.postings.notes) <= FEW
             return _asked(*asked) if few else await asyncio.to_thread(_asked, *asked)
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         candidates = await self._db.together(lambda at: _candidates(at, visible))
@@ -330,6 +332,8 @@ def _built_and_asked(
 ) -> tuple[_Kept, list[Recalled]]:
     """The first question takes the longest: it is asked where the postings are built."""
     kept = _Kept(revision, Postings(candidates), threading.Lock())
+    if len(candidates) <= FEW:
+        kept.postings.weigh_all()
     return kept, _asked(kept, query, now, limit, opens)
 
 

@@ -131,3 +131,16 @@ def test_any_text_gets_an_order_of_the_subjects_own_notes(
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(0 <= one.score <= 1.000001 for one in found)
     assert Postings(candidates).ranked(query_of(message), now=NOW, limit=limit) == found
+    weighed = Postings(candidates)
+    weighed.weigh_all()
+    assert weighed.ranked(query_of(message), now=NOW, limit=limit) == found
+
+
+def test_what_was_weighed_beforehand_is_not_worked_out_again() -> None:
+    postings = Postings(NOTES)
+    before = postings.size
+    postings.weigh_all()
+    weighed = postings.size
+    assert weighed > before
+    postings.ranked(query_of("do you play drums in Oslo with platformers?"), now=NOW, limit=5)
+    assert postings.size == weighed
