@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
+import certifi
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
@@ -19,8 +20,6 @@ _AS = {"wss": "https", "ws": "http"}
 @cache
 def trusted() -> ssl.SSLContext:
     """Trusts what the system trusts, and Mozilla's list: some Pythons for macOS find none of the system's."""
-    import certifi
-
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context

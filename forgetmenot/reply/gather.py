@@ -174,8 +174,10 @@ class Gatherer:
 
     def _speaks_of_it(self, line: PromptLine, silence: Silence) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
-        if line.viewer_id is None or not silence.has(line.text, silence.people):
-            return silence.has(line.text, silence.people)
+        if not silence.has(line.text, silence.people):
+            return False
+        if line.viewer_id is None:
+            return True
         named = self._recall.named_in(line.text, limit=len(silence.people))
         return silence.has(line.text, [line.viewer_id, *named])
 

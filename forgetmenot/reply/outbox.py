@@ -249,7 +249,7 @@ class Outbox:
         return "the same text was said just before" if self._is_repeated(message.text, now) else ""
 
     async def _reason_in_chat(self, message: Outgoing) -> str:
-        """Raises StoreError."""
+        """Why what happened in chat makes it pointless; empty if nothing does. Raises StoreError."""
         cleared = message.answers and await events.any_cleared(self._db, [message.answers])
         return "its line was cleared" if cleared else ""
 

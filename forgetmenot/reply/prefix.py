@@ -2,8 +2,8 @@
 
 `refresh` is also called when the settings changed or somebody was erased, and it is composed anew as soon as somebody
 who stands in it was banned, opted out or is gone, a line it rests on was cleared, or the list of what is never brought
-up changed. It is what makes a
-provider's cache work, so nothing else may change it. In memory only: a restart composes it again.
+up changed. It is what makes a provider's cache work, so nothing else may change it. In memory only: a restart composes
+it again.
 """
 
 from collections.abc import Callable, Sequence
