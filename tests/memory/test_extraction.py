@@ -266,6 +266,14 @@ async def test_an_odd_lifetime_is_a_week_and_an_odd_importance_medium(
     assert (note.topics, note.asked_with) == ((), ("instrument",))
 
 
+@pytest.mark.parametrize(("lifetime", "kept"), [("permanent", "moved to Oslo"), ("7d", "moved to Oslo last week")])
+async def test_what_is_kept_for_long_names_no_moment_that_passes(
+    world: "World", learn: Learn, change: Change, lifetime: str, kept: str
+) -> None:
+    await learn(change(fact="moved to Oslo last week", lifetime=lifetime))
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == [kept]
+
+
 async def test_at_most_eight_notes_an_episode(world: "World", learn: Learn, change: Change) -> None:
     facts = ["has a cat", "plays chess", "bakes bread", "rides horses", "reads poems", "collects stamps", "runs races"]
     facts += ["builds boats", "grows tomatoes", "speaks Norwegian"]

@@ -19,6 +19,7 @@ from forgetmenot.memory.notes.claims import forbidden_claim
 from forgetmenot.text.addresses import has_link
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, ids_in
+from forgetmenot.text.moments import without_moments
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import stems
 
@@ -28,11 +29,12 @@ WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
 DAY_MS = 86_400_000
+LASTS_A_WEEK = 7 * DAY_MS
 
 LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.DAY: DAY_MS,
     Lifetime.THREE_DAYS: 3 * DAY_MS,
-    Lifetime.WEEK: 7 * DAY_MS,
+    Lifetime.WEEK: LASTS_A_WEEK,
     Lifetime.MONTH: 30 * DAY_MS,
     Lifetime.PERMANENT: None,
 }
@@ -250,6 +252,9 @@ def _fact(proposed: Proposed, screen: Screen) -> str:
     named = screen.to_ids(clean(proposed.fact))
     if named is None:
         raise Refused("unknown_handle")
+    lasts = LASTS[_lifetime(proposed.lifetime)]
+    if lasts is None or lasts > LASTS_A_WEEK:
+        named = without_moments(named)  # it will be read on days when "last week" is another one
     return checked_fact(named, allowed=screen.allowed, never=screen.never)
 
 
