@@ -123,6 +123,7 @@ class IrcConnection:
         self._dice = dice or Random()  # noqa: S311  # spreads reconnections; guards nothing
         self._channel = settings().twitch.channel.lower().lstrip("#")
         self._refused_token = ""
+        self._refusals = 0  # in a row
         self._login_trouble = ""
         self._told = ""
         self._attempts = 0
@@ -174,6 +175,9 @@ class IrcConnection:
         return self._joined_at is not None
 
     async def _account(self) -> IrcLogin | None:
+        if self._refusals > 1:  # a renewed token as well: it is the account; renewed again at the next connecting only
+            self._refusals = 1
+            return None
         try:
             account = await self._login(self._refused_token)
         except TwitchLoginNeeded as error:
@@ -217,6 +221,7 @@ class IrcConnection:
         if self._joined_at is not None:
             return []
         now = self._clock.now()
+        self._refusals = 0 if account else self._refusals
         self.room_id, self._joined_at, self._ever_joined, self._told = room_id, now, True, ""
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
@@ -227,6 +232,7 @@ class IrcConnection:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
             self._refused_token, self._login_trouble = account.token, _NOT_LOGGED_IN
+            self._refusals += 1
             raise TwitchLoginNeeded(_REFUSED)
         if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
             self._cannot_join(_NO_CHANNEL)

@@ -133,6 +133,26 @@ async def test_an_account_that_chat_does_not_accept_listens_anonymously(sim: Twi
         assert "forgetmenot login" in listener.source.state.error
 
 
+async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously(
+    sim: TwitchSim, hasty: HastyClock
+) -> None:
+    """As of an account that Twitch keeps from chat: its log-in is good, and a fresh token helps nothing."""
+    given: list[str] = []
+
+    async def login(_refused: str) -> IrcLogin | None:
+        given.append(f"fresh {len(given)}")
+        return IrcLogin("keeper", given[-1])
+
+    async with listening(sim, hasty, login) as listener:
+        await sim.joined()
+        assert listener.source.state.phase is Phase.CONNECTED
+        assert "forgetmenot login" in listener.source.state.error
+        assert len(given) == 2
+        await sim.drop()
+        await sim.until(lambda: len(listener.gaps) == 1)
+        assert len(given) == 3  # tried again once, at the next connecting
+
+
 async def test_a_lapsed_login_listens_anonymously_and_says_what_to_type(sim: TwitchSim, hasty: HastyClock) -> None:
     async def login(_refused: str) -> IrcLogin | None:
         raise TwitchLoginNeeded("Lapsed. Type `forgetmenot login` to sign in again.")
