@@ -26,11 +26,14 @@ DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
 """  # noqa: S608  # a constant
 _REST_ON_IT = f"""
 SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.stance <> 'contradicted' AND n.status NOT IN ('retracted', 'superseded') AND NOT n.pinned
+WHERE e.stance <> 'contradicted' AND n.status <> 'retracted' AND NOT n.pinned
 """  # noqa: S608  # a constant
+# What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
 _REPLACED_BY = """
-SELECT id, status FROM semantic_notes
-WHERE status = 'superseded' AND superseded_by IN (SELECT value FROM json_each(?))
+WITH RECURSIVE gone (id) AS (SELECT value FROM json_each(?)), replaced (id, by) AS (
+    SELECT id, superseded_by FROM semantic_notes WHERE status = 'superseded' AND superseded_by IN gone
+    UNION SELECT r.id, n.superseded_by FROM replaced r JOIN semantic_notes n ON n.id = r.by WHERE r.by IN gone)
+SELECT id, by FROM replaced WHERE id NOT IN gone AND (by IS NULL OR by NOT IN gone)
 """
 
 
@@ -118,23 +121,28 @@ async def _empty(tx: Transaction, episode_id: int) -> None:
 
 
 async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
-    """Retract the live notes that rest on this episode alone and on the word of somebody whose lines were cleared.
+    """Retract the notes that rest on this episode alone and on the word of somebody whose lines were cleared.
 
-    Other notes of theirs lose it as evidence. What others said stays; so does what a person has pinned. A fact that
-    a retracted note had replaced holds again.
+    Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
+    it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
+    holds again, unless that note was replaced itself.
     """
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
     ids = json.dumps([row["id"] for row in gone])
-    back = await tx.rows(_REPLACED_BY, (ids,))
+    replaced = await tx.rows(_REPLACED_BY, (ids,))
+    back = [row["id"] for row in replaced if row["by"] is None]
     await tx.execute(
-        "UPDATE semantic_notes SET status = 'retracted' WHERE id IN (SELECT value FROM json_each(?))", (ids,)
+        "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (ids,),
     )
     await tx.many(
-        "UPDATE semantic_notes SET status = 'active', superseded_by = NULL WHERE id = ?", [(row["id"],) for row in back]
+        "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
+        [tuple(row) for row in replaced],
     )
     await tx.many(
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
         [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
-        + [(row["id"], now, row["status"], "active", REDACTED) for row in back],
+        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
     )

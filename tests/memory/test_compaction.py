@@ -153,6 +153,40 @@ async def test_what_a_cleared_claim_had_replaced_holds_again(channel: Channel) -
     assert [tuple(row) for row in rows] == [("alone", "retracted", None), ("also elsewhere", "active", None)]
 
 
+async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_cleared_later(channel: Channel) -> None:
+    said = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    async with channel.db.write() as tx:
+        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 1 WHERE id = 2")
+        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 3 WHERE id = 1")
+        await tx.execute(
+            "UPDATE note_evidence SET episode_id = (SELECT max(id) FROM episodes WHERE kind = 'chat') WHERE note_id = 3"
+        )
+    for event in (said[0], said[-1]):
+        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
+        await channel.ingest.flush()
+        await channel.compactor.run_pass()
+    rows = await channel.db.rows("SELECT id, status FROM semantic_notes WHERE id < 4 ORDER BY id")
+    assert [tuple(row) for row in rows] == [(1, "retracted"), (2, "active"), (3, "retracted")]
+
+
+async def test_what_a_cleared_claim_had_replaced_stays_replaced_by_what_came_after_that(channel: Channel) -> None:
+    said = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    await _note_on_each_episode(channel.db, said[0].user_id)
+    async with channel.db.write() as tx:
+        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 1 WHERE id = 2")
+        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 4 WHERE id = 1")
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    rows = await channel.db.rows("SELECT id, status, superseded_by FROM semantic_notes WHERE id <> 3 ORDER BY id")
+    assert [tuple(row) for row in rows] == [(1, "retracted", None), (2, "superseded", 4), (4, "active", None)]
+
+
 async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | None = None) -> None:
     first = await db.value("SELECT min(id) FROM episodes")
     async with db.write() as tx:
