@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.actions import switches
-from forgetmenot.actions.catalogue import find
 from forgetmenot.app import explanations
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.try_out import try_out
@@ -26,6 +25,7 @@ from forgetmenot.reply.prefix import offered
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import dossier, identities, notes, rights, viewers
+from forgetmenot.text.mentions import provisional
 from forgetmenot.twitch.connection import ConnectionState
 
 BY = "the dock"
@@ -109,11 +109,6 @@ class BotControl:
         """Refuse it."""
         answer = await self._bot.approvals.deny(action_id, await self._streamer())
         return Told(answer.ok, answer.line)
-
-    def undoable(self, name: str) -> bool:
-        """Whether an action of that name can be taken back at all."""
-        action = find(name)
-        return action is not None and action.undo is not None
 
     async def undo(self, action_id: int) -> Told:
         """Take back what was done."""
@@ -271,7 +266,7 @@ class BotControl:
             return found
         async with self._bot.db.write() as tx:
             await identities.add_provisional(tx, [login], self._bot.clock.now())
-        return f"login:{login}"
+        return provisional(login)
 
     async def _with_ids(self, text: str) -> str:
         """`@name` of somebody who is known becomes their id."""

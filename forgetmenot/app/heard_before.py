@@ -1,7 +1,7 @@
 """Which recordings a memory has heard already: their lines go after a day, and with them the ids that would tell.
 
 Promises that a recording played twice into one memory is stored once, and one that has grown since with what is new
-alone. What is kept is a hash over all of a recording's ids: nobody's line or name can be had from it.
+alone. What is kept is a keyed hash over all of a recording's ids: nobody's line or name can be had from it, nor tried.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ async def heard_before(db: Database, items: Sequence[Heard]) -> int:
     found, so_far = 0, hashlib.sha256()
     for count, item in enumerate(items, 1):
         _add(so_far, item)
-        if count in ends and known.get(so_far.hexdigest()) == count:
+        if count in ends and known.get(_name(db, so_far)) == count:
             found = count
     return found
 
@@ -36,8 +36,9 @@ async def mark(db: Database, items: Sequence[Heard], now: int) -> None:
     for item in items:
         _add(so_far, item)
     known = await _marks(db)
-    known.pop(so_far.hexdigest(), None)
-    kept = [*known.items(), (so_far.hexdigest(), len(items))][-MOST:]
+    name = _name(db, so_far)
+    known.pop(name, None)
+    kept = [*known.items(), (name, len(items))][-MOST:]
     async with db.write() as tx:
         await channel_state.put(tx, {NAME: msgspec.json.encode(dict(kept)).decode()}, now)
 
@@ -46,6 +47,10 @@ async def _marks(db: Database) -> dict[str, int]:
     """How many items each known hash is of, the oldest first."""
     text = await channel_state.read(db, NAME)
     return msgspec.json.decode(text, type=dict[str, int]) if text else {}
+
+
+def _name(db: Database, so_far: "hashlib._Hash") -> str:
+    return db.key.digest("recording", so_far.hexdigest())
 
 
 def _add(so_far: "hashlib._Hash", item: Heard) -> None:

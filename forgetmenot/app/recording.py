@@ -18,7 +18,7 @@ from forgetmenot.chat.router import Heard
 from forgetmenot.clock import parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import InputError
-from forgetmenot.text.mentions import defang, is_id
+from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.text_files import encoding_of
 from forgetmenot.twitch.chat_lines import Other as OtherLine
 from forgetmenot.twitch.chat_lines import Ping, Pong, Reconnect, Unparsed, Welcome, safe_text, understand
@@ -112,7 +112,7 @@ def _json_line(position: int, line: str) -> Heard:
 
 def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
     login = _login(sender)
-    return ChatEvent(event_id, EventKind.MESSAGE, f"login:{login}", login, defang(sender), safe_text(message), at)
+    return ChatEvent(event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), safe_text(message), at)
 
 
 def _login(sender: str) -> str:

@@ -66,9 +66,10 @@ async def _whom(db: "Database", arguments: argparse.Namespace) -> str:
     """The id of whom it is about; somebody who never spoke here may opt out, by a provisional one."""
     from forgetmenot.settings.load import is_login
     from forgetmenot.store import viewers
+    from forgetmenot.text.mentions import provisional
 
     login = arguments.login.removeprefix("@").casefold()
-    unseen = f"login:{login}"
+    unseen = provisional(login)
     if arguments.viewer_command in {"optout", "optin"} and await viewers.find(db, arguments.login) is None:
         opts_out = arguments.viewer_command == "optout" and is_login(login) and not login.isdecimal()
         if opts_out or await viewers.find(db, unseen) is not None:

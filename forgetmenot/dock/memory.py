@@ -11,7 +11,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.store import channel_state, never
 from forgetmenot.store.dock import memory as dock_memory
 from forgetmenot.store.dock.memory import Page, Person
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import PROVISIONAL, show
 
 SCOPES = frozenset({"", "viewer", "channel"})
 STATUSES = frozenset({"live", "past", "any"})
@@ -26,7 +26,7 @@ def person_json(one: Person, regular_streams: int) -> dict[str, object]:
         "banned": bool(one.banned),
         "erasing": bool(one.erasing),
         "regular": one.lately >= regular_streams,
-        "provisional": one.id.startswith("login:"),
+        "provisional": one.id.startswith(PROVISIONAL),
     }
 
 

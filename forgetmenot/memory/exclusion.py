@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.settings.schema import MemorySettings
+from forgetmenot.text.mentions import provisional
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
     coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot
@@ -34,7 +35,7 @@ class Exclusion:
         """The name of the rule that keeps a line out, or None."""
         if self.own_id and event.user_id == self.own_id:
             return "own"
-        if event.user_id in self.opted_out or f"login:{event.login}" in self.opted_out:
+        if event.user_id in self.opted_out or provisional(event.login) in self.opted_out:
             return OPTED_OUT
         if not _names(self.memory.ignored_viewers).isdisjoint((event.login.casefold(), event.user_id)):
             return "ignored"

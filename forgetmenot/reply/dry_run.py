@@ -27,6 +27,7 @@ from forgetmenot.reply.triggers import (
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import provisional
 
 EVENT_ID = "dry-run"
 
@@ -74,7 +75,7 @@ class Rehearsal:
         found = await viewers.find(self._db, name)
         known = (await viewers.get_many(self._db, [found])).get(found) if found else None
         login = name.casefold()
-        who = (known.id, known.login, known.display_name) if known else (f"login:{login}", login, name)
+        who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
         badges = frozenset({known.role.value}) if known else frozenset[str]()
         return ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, self._clock.now(), badges=badges)
 

@@ -14,6 +14,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.store import ledger, rights, tally
 from forgetmenot.store.database import Row, Source, Transaction
 from forgetmenot.store.ledger import Entry, Kind
+from forgetmenot.text.mentions import provisional
 
 AT_ONCE = 500
 """Rows looked at in one read: replies read in between."""
@@ -261,7 +262,7 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     opted_out = row is not None and row[0] is not None
     if opted_out:
         await rights.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
-    written = [viewer_id, *(f"login:{name.casefold()}" for name in await names_of(tx, viewer_id))]
+    written = [viewer_id, *(provisional(name) for name in await names_of(tx, viewer_id))]
     await ledger.note(tx.key, [Entry(Kind.ERASED, tx.key.digest("viewer", one), now) for one in written])
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
     return opted_out

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.store.database import Transaction
-
-PROVISIONAL = "login:"
+from forgetmenot.text.mentions import PROVISIONAL, provisional
 
 
 class Seen(NamedTuple):
@@ -148,7 +147,7 @@ async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> No
     """People nobody has seen yet: `login:alice`, joined to the real id when that login first speaks."""
     await tx.many(
         "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-        [(f"login:{login}", login, login, at, at) for login in logins],
+        [(provisional(login), login, login, at, at) for login in logins],
     )
 
 

@@ -23,6 +23,15 @@ _NOBODYS = frozenset(_STAND_FOR.split())
 _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 
 
+PROVISIONAL = "login:"
+"""How an id begins that stands for somebody who never spoke here: all that is known of them is a login."""
+
+
+def provisional(login: str) -> str:
+    """The id of whoever has a login, until they speak."""
+    return PROVISIONAL + login.casefold()
+
+
 def is_id(text: str) -> bool:
     """Whether a text may be a viewer's id: nothing else can be mentioned, and so nothing else may be somebody."""
     return MENTION.fullmatch(f"<@{text}>") is not None

@@ -11,7 +11,8 @@ _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SPAN = rf"(?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|{_DAY})"
 _COUNT = r"(?:an?|one|two|three|four|five|six|a few|a couple of|\d{1,2})"
 _MOMENT = re.compile(
-    rf"(?<!\bthe)(?<!\bthe )[\s,]*\b(?:(?:earlier |later )?(?:yesterday|today|tonight|tomorrow|this (?:morning|afternoon|evening))"
+    r"(?<!\bthe)(?<!\bthe )[\s,]*\b"
+    r"(?:(?:earlier |later )?(?:yesterday|today|tonight|tomorrow|this (?:morning|afternoon|evening))"
     rf"|(?:last|this past|next) {_SPAN}|(?:just )?{_COUNT} (?:hour|day|week|month|year)s? ago)\b(?! of\b)",
     re.IGNORECASE,
 )

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.cut import cut
-from forgetmenot.text.mentions import defang, is_id
+from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.twitch.irc import IrcLine
 
 MADE_ID = "made-"
@@ -26,7 +26,6 @@ MOST_CHARACTERS = 500
 """Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
 LONGEST_NAME = 100
 """Characters of a name; Twitch's have 25."""
-PROVISIONAL = "login:"
 """Begins the user id of somebody whose Twitch id was not on the line."""
 
 _ME = "\x01ACTION "
@@ -209,7 +208,7 @@ def safe_text(text: str) -> str:
 
 
 def _provisional(login: str) -> str:
-    return PROVISIONAL + login if login else ""
+    return provisional(login) if login else ""
 
 
 def made_id(line: IrcLine, now: int) -> str:

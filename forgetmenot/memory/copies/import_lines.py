@@ -19,6 +19,7 @@ from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import PROVISIONAL
 
 AT_ONCE = 4_000
 BATCHES_ALONE = 3  # before helpers are worth their start
@@ -154,7 +155,7 @@ def _time(key: str, value: str) -> int:
 def _login_or_id(viewer: str | None) -> str | None:
     if viewer is None:
         return None
-    name = viewer.strip().removeprefix("@").casefold().removeprefix("login:")
+    name = viewer.strip().removeprefix("@").casefold().removeprefix(PROVISIONAL)
     if not name or len(name) > 50 or not all(char.isalnum() or char in "_.-" for char in name) or not name.isascii():
         raise Refused("viewer is neither a login nor a Twitch id")
     return name

@@ -24,6 +24,7 @@ from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import provisional
 
 
 @dataclass(slots=True)
@@ -137,7 +138,7 @@ def _without_erased(read: ReadLine, gate: Gate) -> ReadLine:
 
 def _new_id(name: str) -> str:
     """The id of somebody nobody has seen yet; for a login a provisional one."""
-    return name if name.isdigit() else f"login:{name}"
+    return name if name.isdigit() else provisional(name)
 
 
 async def _add_viewers(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
