@@ -37,7 +37,7 @@ def relate(old: str, new: str) -> Relation:
     if old == new:
         return Relation.DUPLICATE
     one, two = read(old), read(new)
-    if one.tokens == two.tokens:
+    if one.tokens and one.tokens == two.tokens:  # of emoji and signs nothing is read
         return Relation.DUPLICATE
     if one.mentions != two.mentions:
         return Relation.DISTINCT
@@ -182,7 +182,8 @@ def _given_up(one: Reading, two: Reading, mine: list[str], theirs: list[str]) ->
     """Whether one fact tells the end of what the other one does: "studies physics", "dropped out of physics"."""
     active, over = (one, two) if two.ended else (two, one)
     only = (mine, theirs) if two.ended else (theirs, mine)
-    return over.ended and only[0] == list(active.content[:1]) and not only[1] and active.content[0] in lex.PURSUITS
+    begins = active.content[:1]  # nothing, where every word says nothing: "is this"
+    return over.ended and only == (list(begins), []) and not lex.PURSUITS.isdisjoint(begins)
 
 
 def _reached(one: Reading, two: Reading, mine: list[str], theirs: list[str], shared: list[str]) -> bool:
