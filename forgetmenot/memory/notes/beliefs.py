@@ -225,7 +225,8 @@ async def _enough(tx: Transaction, new: NewNote, said: Said) -> bool:
         return False
     if new.source_kind is SourceKind.REPORTED:  # gossip leaves room for what its subject says
         heard = await notes.written_in_stream(tx, new.subject_id, said.stream_id, new.source_kind)
-        return heard >= max(1, said.per_stream // 4)
+        if heard >= max(1, said.per_stream // 4):
+            return True
     return await notes.written_in_stream(tx, new.subject_id, said.stream_id) >= said.per_stream
 
 
