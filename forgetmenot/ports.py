@@ -200,10 +200,6 @@ class Control(Protocol):
         """Refuse it."""
         ...
 
-    def undoable(self, name: str) -> bool:
-        """Whether an action of that name can be taken back at all."""
-        ...
-
     async def undo(self, action_id: int) -> Told:
         """Take back what was done."""
         ...

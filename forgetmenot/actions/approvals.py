@@ -136,9 +136,9 @@ class Approvals:
         log.warning("an action was interrupted", action=row.id, name=row.name, outcome=status)
 
     async def _take_back(self, row: LoggedAction) -> None:
-        action = undoable(row)
+        action = undoable(row, self._clock.now())
         if action is None or action.undo is None:
-            outcome = Outcome(OutcomeKind.REFUSED, "it cannot be taken back")
+            outcome = Outcome(OutcomeKind.REFUSED, "it has ended, or it cannot be taken back")
         else:
             outcome = await self._executor.performer.call(action.undo, job_of(row))
             if _refused(outcome) and await self._executor.performer.look_up(action, job_of(row)) is False:
@@ -168,14 +168,10 @@ class Approvals:
     async def _to_undo(self, action_id: int | None) -> LoggedAction | None:
         if action_id is not None:
             row = await action_logs.get(self._db, action_id)
-            return row if row is not None and _can_undo(row) else None
+            return row if row is not None and undoable(row, self._clock.now()) else None
         rows = await action_logs.latest(self._db, 50, (Status.DONE, Status.UNKNOWN))
-        since = self._clock.now() - HOUR
-        return next((row for row in rows if (row.finished_at or row.at) >= since and _can_undo(row)), None)
-
-
-def _can_undo(row: LoggedAction) -> bool:
-    return row.status in {Status.DONE, Status.UNKNOWN} and undoable(row) is not None
+        now = self._clock.now()
+        return next((row for row in rows if (row.finished_at or row.at) >= now - HOUR and undoable(row, now)), None)
 
 
 def _refused(outcome: Outcome) -> bool:

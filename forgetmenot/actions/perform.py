@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from forgetmenot.actions.catalogue import find
 from forgetmenot.actions.entry import Action, Hands, Job, Runner
 from forgetmenot.actions.switches import FAILING, SWITCHED_ON
-from forgetmenot.clock import Clock
+from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
 from forgetmenot.logs import log
@@ -99,10 +99,14 @@ def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | No
     return now + int(params["seconds"]) * 1_000 if action.reverts else None
 
 
-def undoable(row: LoggedAction) -> Action | None:
-    """The action of a row that can be taken back."""
+def undoable(row: LoggedAction, now: int) -> Action | None:
+    """The action of a row whose effect can be taken back; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
-    return action if action is not None and action.undo is not None else None
+    if row.status not in {Status.DONE, Status.UNKNOWN} or action is None or action.undo is None:
+        return None
+    ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
+    ended = "seconds" in row.params and not action.reverts and ends <= now
+    return None if ended else action
 
 
 def _kind(error: ForgetMeNotError) -> OutcomeKind:

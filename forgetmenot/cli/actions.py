@@ -87,7 +87,7 @@ async def _undo(arguments: argparse.Namespace, db: "Database") -> int:
 
     row = await action_logs.get(db, arguments.id)
     ok = False
-    if row is not None and undoable(row) is not None:
+    if row is not None and undoable(row, _now()) is not None:
         async with db.write() as tx:
             ok = await action_logs.ask_for_undo(tx, arguments.id, by=BY, now=_now())
     done = _when(arguments, "the running bot does it", "it is done when one runs next")

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from forgetmenot.clock import SECOND
+from forgetmenot.actions.perform import undoable
 from forgetmenot.dock.desk import DESK, Desk, answer, names
 from forgetmenot.dock.now import Item, proposal
 from forgetmenot.store import action_logs
@@ -21,18 +21,10 @@ async def _told(desk: Desk, rows: list[LoggedAction]) -> list[Item]:
             "expires_at": row.expires_at,
             "finished_at": row.finished_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
-            "undoable": row.status in {Status.DONE, Status.UNKNOWN}
-            and desk.control.undoable(row.name)
-            and not _ran_out(row, desk.clock.now()),
+            "undoable": undoable(row, desk.clock.now()) is not None,
         }
         for row in rows
     ]
-
-
-def _ran_out(row: LoggedAction, now: int) -> bool:
-    """Whether it has ended by itself, as a timeout does: there is nothing left to take back."""
-    seconds = str(row.params.get("seconds", ""))
-    return seconds.isdecimal() and (row.finished_at or row.at) + int(seconds) * SECOND <= now
 
 
 async def _approvals(request: web.Request) -> web.Response:

@@ -102,6 +102,28 @@ async def test_an_undo_without_a_number_means_nothing_old(room: Room) -> None:
     assert room.hands.calls[-1] == ("untimeout", "2")
 
 
+async def test_a_timeout_that_has_ended_is_not_taken_back(room: Room) -> None:
+    """What holds by now would be somebody else's; and the undo is for what came before it."""
+    waiting = await _ask_for_ban(room)
+    assert (await room.approvals.approve(waiting, "9")).ok
+    carried = await room.timeout_alice()
+    await room.clock.advance(MINUTE)
+    assert not (await room.approvals.undo("9", carried.log_id)).ok
+    assert ("untimeout", "1") not in room.hands.calls
+    assert (await room.approvals.undo("9")).ok
+    assert room.hands.calls[-1] == ("untimeout", "2")
+
+
+async def test_an_undo_that_is_tried_again_lifts_no_later_timeout(room: Room) -> None:
+    carried = await room.timeout_alice()
+    room.hands.answer = Outcome(OutcomeKind.UNKNOWN, "Twitch is away")
+    assert "tried again" in (await room.approvals.undo("9", carried.log_id)).line
+    calls = len(room.hands.calls)
+    await room.clock.advance(MINUTE)
+    await room.approvals.work_off()
+    assert len(room.hands.calls) == calls
+
+
 async def test_an_undo_that_twitch_refuses_is_not_tried_for_ever(room: Room) -> None:
     carried = await room.timeout_alice()
     room.hands.answer = Outcome(OutcomeKind.REFUSED, "not timed out")

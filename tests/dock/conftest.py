@@ -58,9 +58,6 @@ class FakeControl:
     async def deny(self, action_id: int) -> Told:
         return self._do("deny", action_id)
 
-    def undoable(self, name: str) -> bool:
-        return name == "timeout"
-
     async def undo(self, action_id: int) -> Told:
         return self._do("undo", action_id)
 
