@@ -45,8 +45,9 @@ _GRAVE_PHRASES = re.compile(
     r"|(?:cant|cannot|can not) go on(?: any ?more| like this)?(?! \w)"
     r"|(?:nobody|no one|noone) (?:would|will) (?:miss|care about) me|burn(?:ed|t) down"
     r"|put (?:(?:my|our|the) \w+ )?(?:down today|to sleep)|put (?:my|our) (?:dog|cat|horse|pet) down"
-    r"|(?:hits|beats) me(?! in| at| to| by)|(?:got|been|was) (?:laid off|fired)|(?:broke up|breakup)(?! the| at| into)"
-    rf"|lost (?:my|our) (?:{_DEAR})(?! keys?))\b"
+    r"|(?<=\w )(?<!it )(?<!that )(?<!this )(?<!idk )(?:hits|beats) me(?! in| at| to| by)"  # "beats me": who knows
+    r"|(?:got|been|was) (?:laid off|fired(?! up| at))|(?:broke up|breakup)(?! the| at| into)"
+    rf"|lost (?:my|our) (?:{_DEAR})(?! keys?| runs?))\b"
 )
 _JOKES = re.compile(
     r"\b(?:dead (?:chat|air|pixel|lol|game|by daylight|inside lol|space|cells)|i(?:m| am) (?:dead|dying|crying)"

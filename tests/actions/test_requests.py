@@ -102,6 +102,8 @@ def test_a_line_names_somebody_as_a_whole_word() -> None:
         "my girlfriend and I broke up yesterday",
         "i got laid off",
         "my boyfriend hits me",
+        "he beats me",
+        "I was fired today",
         "my brother overdosed",
         "my bro passed last night",
         "I lost my grandma",
@@ -131,6 +133,11 @@ def test_grief_and_distress_are_serious(line: str) -> None:
         "put the dog in the cart",
         "I can't go on discord",
         "he beats me at chess",
+        "beats me lol",
+        "idk, beats me",
+        "that hits me right in the feels",
+        "I got fired up for this",
+        "we lost our home run record",
     ],
 )
 def test_the_ways_of_chat_are_not(line: str) -> None:
