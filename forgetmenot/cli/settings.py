@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from forgetmenot.errors import InputError
-from forgetmenot.settings.load import is_login, load_settings, no_login
+from forgetmenot.settings.load import is_login, load_settings, login_of, no_login
 from forgetmenot.settings.schema import Provider, Settings
 
 
@@ -18,6 +18,6 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
     if channel is not None:
         if not is_login(channel):
             raise InputError(no_login(channel))
-        changed_twitch = msgspec.structs.replace(settings.twitch, channel=channel.lower().lstrip("#@"))
+        changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(channel))
         settings = msgspec.structs.replace(settings, twitch=changed_twitch)
     return settings

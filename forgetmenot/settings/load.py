@@ -63,7 +63,9 @@ def parse_settings(text: str, source: str) -> Settings:
     _refuse_unknown(table, source)
     settings = convert(table, source)
     refuse_contradictions(settings, source)
-    return settings
+    twitch = settings.twitch
+    logins = {"channel": login_of(twitch.channel), "bot_login": login_of(twitch.bot_login)}
+    return msgspec.structs.replace(settings, twitch=msgspec.structs.replace(twitch, **logins))
 
 
 def convert(table: Mapping[str, Any], source: str) -> Settings:
@@ -160,6 +162,11 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
 def is_login(text: str) -> bool:
     """Whether a channel can be called so; nothing is no mistake here, and # and @ are how people write it."""
     return re.fullmatch(r"(?:[#@]?[A-Za-z0-9_]{1,25})?", text) is not None
+
+
+def login_of(text: str) -> str:
+    """The login as Twitch has it, of what `is_login`."""
+    return text.lower().lstrip("#@")
 
 
 def no_login(text: str) -> str:

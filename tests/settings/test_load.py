@@ -107,9 +107,15 @@ def test_a_mark_that_windows_editors_put_first_is_no_setting(tmp_path: Path) -> 
     assert load_settings(path).bot.name == "Robin"
 
 
-@pytest.mark.parametrize("channel", ["", "alice", "Alice", "#alice", "a" * 25])
-def test_a_channel_is_written_as_people_write_it(channel: str) -> None:
-    assert parse_settings(f'[twitch]\nchannel = "{channel}"', "config.toml").twitch.channel == channel
+@pytest.mark.parametrize("written", ["alice", "Alice", "#alice", "@Alice"])
+def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(written: str) -> None:
+    chosen = parse_settings(f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml").twitch
+    assert (chosen.channel, chosen.bot_login) == ("alice", "alice")
+
+
+@pytest.mark.parametrize("login", ["", "a" * 25])
+def test_a_login_may_be_empty_or_long(login: str) -> None:
+    assert parse_settings(f'[twitch]\nchannel = "{login}"', "config.toml").twitch.channel == login
 
 
 def test_a_folder_in_the_place_of_the_file_is_told_in_words(tmp_path: Path) -> None:
