@@ -1,7 +1,7 @@
 """What is known that fits the moment: a subject's own notes, sorted by what was just said; people; past episodes.
 
-Promises an answer within the time the settings give it: the last good one for that subject, then the plain sort, then
-nothing. Nothing about a viewer who opted out or was banned, nothing that is to be left alone, no note of a persona that
+Promises an answer within the time the settings give it. Where that was too little, in a quarter more: the last good one
+for that subject, less what was taken back since, then the plain sort, then nothing. Nothing about a viewer who opted out or was banned, nothing that is to be left alone, no note of a persona that
 does not speak. Notes are read by key; their postings are kept per subject for as long as its notes stay the same, and
 built in a thread, so that the loop is never held.
 """
@@ -182,7 +182,7 @@ class Recall:
                 answer = await self._ranked(subjects, seen.prints, asked, limit, self._gate(talk))
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
-            return await self._without_reading(subjects, limit, seconds, self._gate(talk))
+            return await self._when_late(subjects, limit, seconds, self._gate(talk))
         self._remember(subjects, answer)
         self.took_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
         return answer
@@ -193,17 +193,20 @@ class Recall:
         while len(self._answers) > ANSWERS_KEPT:
             self._answers.popitem(last=False)
 
-    async def _without_reading(
+    async def _when_late(
         self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
     ) -> list[Recalled]:
-        if subjects in self._answers:
-            return [one for one in self._answers[subjects] if opens(one.note)][:limit]
+        """The last good answer, less what was taken back since if that can be read in time; else the plain sort."""
+        good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
         try:
             async with asyncio.timeout(seconds / 4):
                 found = await _notes(self._db, await self._open_to(subjects))
-                return by_recency(filter(opens, found), now=self._clock.now(), limit=limit)
         except (TimeoutError, StoreError):
-            return []
+            return good[:limit]
+        if not good:
+            return by_recency(filter(opens, found), now=self._clock.now(), limit=limit)
+        there = {note.id for note in found}
+        return [one for one in good if one.note.id in there][:limit]
 
     async def _ranked(
         self,

@@ -7,9 +7,10 @@ import pytest
 
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
-from forgetmenot.store import notes
+from forgetmenot.store import notes, rights
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 
@@ -105,6 +106,26 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
     monkeypatch.setattr(Database, "rows", stuck)
     assert await recall.about_viewer("1", "Oslo") == good
     assert await recall.about_viewer("2", "Oslo") == []
+
+
+async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
+    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.settings = Settings(recall=RecallSettings(timeout_ms=200))
+    gone, stays = await write(world, "1", "plays drums", "lives in Oslo")
+    await write(world, "2", "likes drums")
+    assert len(await recall.about_viewer("1", "drums")) == 2
+    assert await recall.about_viewer("2", "drums")
+    await remember.retract(world.db, gone, at=world.clock.now(), cause="test")
+    async with world.db.write() as tx:
+        await rights.opt_out(tx, "2", world.clock.now())
+
+    async def stuck(*_: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(Database, "together", stuck)
+    assert [one.note.id for one in await recall.about_viewer("1", "drums")] == [stays]
+    assert await recall.about_viewer("2", "drums") == []
 
 
 async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: "World", recall: Recall) -> None:
