@@ -8,7 +8,7 @@ from forgetmenot.actions import switches
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
 from forgetmenot.settings import prices
-from forgetmenot.store import action_logs, channel_state, model_calls
+from forgetmenot.store import action_logs, channel_state, model_calls, recent_chat
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock import feed as dock_feed
@@ -50,7 +50,7 @@ async def standing(desk: Desk) -> Item:
         "model_ok": not state.model_trouble,
         "queued": state.queued,
         "thinking": state.thinking,
-        "per_minute": await dock_feed.lines_since(desk.db, now - MINUTE),
+        "per_minute": await recent_chat.count_since(desk.db, now - MINUTE),
         "spent": {
             "calls": spent.calls, "input": spent.input, "cached": spent.cached,
             "output": spent.output + spent.thoughts, "cost": cost,

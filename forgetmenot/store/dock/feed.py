@@ -112,8 +112,3 @@ async def replies(db: Database, limit: int) -> list[BotMessage]:
 async def actions(db: Database, limit: int) -> list[LoggedAction]:
     """The newest proposals, oldest first."""
     return (await action_logs.latest(db, limit))[::-1]
-
-
-async def lines_since(db: Database, at: int) -> int:
-    """How many lines of chat were said since then."""
-    return int(await db.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (at,)))
