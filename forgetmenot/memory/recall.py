@@ -1,9 +1,10 @@
 """What is known that fits the moment: a subject's own notes, sorted by what was just said; people; past episodes.
 
 Promises an answer within the time the settings give it. Where that was too little, in a quarter more: the last good one
-for that subject, less what was taken back since, then the plain sort, then nothing. Nothing about a viewer who opted out or was banned, nothing that is to be left alone, no note of a persona that
-does not speak. Notes are read by key; their postings are kept per subject for as long as its notes stay the same, and
-built in a thread, so that the loop is never held.
+for that subject, less what was taken back since, then the plain sort, then nothing. Nothing about a viewer who opted
+out or was banned, nothing that is to be left alone, no note of a persona that does not speak. Notes are read by key;
+their postings are kept per subject for as long as its notes stay the same, and built in a thread, so that the loop is
+never held.
 """
 
 import asyncio
