@@ -142,9 +142,8 @@ class Approvals:
         else:
             outcome = await self._executor.performer.call(action.undo, job_of(row))
             if _refused(outcome) and await self._executor.performer.look_up(action, job_of(row)) is False:
-                outcome = Outcome(
-                    OutcomeKind.DONE
-                )  # somebody was faster, or a crash came between the deed and its note
+                # Somebody was faster, or a crash came between the deed and its note.
+                outcome = Outcome(OutcomeKind.DONE)
         if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
             self._mode_off(action.mode)
         now = self._clock.now()
