@@ -73,10 +73,10 @@ async def _believe(
     tx: Transaction, known: Sequence[Note], new: NewNote, said: Said, now: int, instead_of: int | None
 ) -> Done:
     old = None if instead_of is None else _among(known, instead_of)
-    same = (await _related(known, new.fact)).get(Relation.DUPLICATE)
-    # a note of one persona takes nothing from the others
-    own = [note for note in known if note.persona == new.persona]
-    rival = old if old in own else (await _related(own, new.fact)).get(Relation.CONFLICT)
+    # its own last, for of two the last counts: a note of one persona takes nothing from the others
+    related = await _related(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
+    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT))
+    rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if same is not None:
         return await _take_as_same(tx, same, rival, new, said, now)
     if rival is not None:
