@@ -26,8 +26,8 @@ from forgetmenot.twitch.irc import parse
 
 FORMATS = ("irc", "csv", "jsonl")
 _CSV_COLUMNS = 3
-csv.field_size_limit(2**31 - 1)  # a line of any length is a line
 LONGEST_LINE = 1 << 20
+csv.field_size_limit(LONGEST_LINE)  # a line of any length is a line
 _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
@@ -59,8 +59,8 @@ def _irc(lines: Iterator[str]) -> Iterator[Heard]:
 
 
 def _csv(lines: Iterator[str]) -> Iterator[Heard]:
-    rows = csv.reader(line.replace("\0", "") for line in lines)
-    for position, row in enumerate(rows):
+    for position, line in enumerate(lines):
+        row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
         if position == 0 and row[:2] == ["sender", "date"]:
             continue
         yield _csv_row(position, row)

@@ -70,6 +70,14 @@ def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, ki
     assert list(read_recording(write(tmp_path, line), kind)) == [Unparsed()]
 
 
+@pytest.mark.parametrize("said", ['"what a jump', '"' + "x" * 2 * LONGEST_LINE + '"'])
+def test_a_quotation_mark_that_is_not_closed_takes_no_other_line_with_it(tmp_path: Path, said: str) -> None:
+    first, second = read_recording(write(tmp_path, f"alice,1,{said}\nbob,2,hi\n"), "csv")
+    assert isinstance(first, ChatEvent)
+    assert isinstance(second, ChatEvent)
+    assert (first.login, second.login, second.text) == ("alice", "bob", "hi")
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_line_without_end_is_one_line_and_takes_no_memory(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "recording"
