@@ -22,7 +22,6 @@ from speed.replies import COMMON, Memory, memory, regulars
 GONE = COMMON  # one of the best known
 OTHERS = (GONE + 1, 40, 400)
 WORD = "quaggaflute"
-EPISODES = 10_000
 MENTIONED_IN = 300
 PAUSE_S = 0.005
 
