@@ -78,10 +78,11 @@ _THERE = (
 )
 _TICK = "[✅✔☑🔨]"
 _NEAR = r"\W{0,4}(?:\w{1,32}\W{1,4}){0,2}?"  # bounded: time grows with the length only
-_STAGED = (
-    r"\*\s?(?:\w+\s+){0,2}?(?:bans|unbans|mutes|kicks|silences|timeouts|times(?:\s+\w+)?\s+out)\b"  # "*bans bob*"
-    r"|^\W*(?:(?:okay|ok|sure|alright|now)\b\W*)?(?:banning|unbanning|muting|kicking|silencing|timing(?:\s+\w+)?\s+out)"
-    r"\s+@?\w+(?:\s+(?:now|for\s+.*))?$"
+_KICKS = r"(?!\s+(?:back|off)\b)"  # "kicking off now" hits nobody
+_STAGED = (  # "*bans bob*", "banning bob now"
+    rf"\*\s?(?:\w+\s+){{0,2}}?(?:bans|unbans|mutes|kicks{_KICKS}|silences|timeouts|times(?:\s+\w+)?\s+out)\b"
+    r"|^\W*(?:(?:okay|ok|sure|alright|now)\b\W*)?"
+    rf"(?:banning|unbanning|muting|kicking{_KICKS}|silencing|timing(?:\s+\w+)?\s+out)\s+@?\w+(?:\s+(?:now|for\s+.*))?$"
 )
 _FEW = r"(?:\s+\S+){0,3}?\s+"
 _THAT = "that|this|it|everything|them|those"

@@ -71,6 +71,9 @@ ORDINARY = [
     "Kicking a ball is harder than it looks",
     "*hides from the banned books list*",
     "The effect of a timeout is overrated",
+    "Kicking off now!",
+    "Kicking back for the evening",
+    "*kicks back*",
 ]
 
 
