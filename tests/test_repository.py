@@ -132,6 +132,16 @@ def test_sql_is_written_in_store_alone() -> None:
                 assert not sql.match(node.value.lstrip()), f"{path.relative_to(ROOT)}:{node.lineno} speaks SQL"
 
 
+def test_every_action_of_a_command_stands_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = re.findall(r"^\| `.*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            build_parser().parse_args([command, "--help"])
+        actions = re.findall(r"^    (\w+)  ", capsys.readouterr().out.partition("\n  ACTION\n")[2], re.MULTILINE)
+        told = " ".join(row for row in rows if f"`{command} " in row)
+        assert [one for one in actions if not re.search(rf"\b{one}\b", told)] == [], command
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_stands_in_the_readme_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]
