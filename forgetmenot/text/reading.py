@@ -251,7 +251,7 @@ def _is_over(verb: str, after: list[str]) -> bool:
     if verb == "back":
         return after[:1] == ["from"] and not lex.ABSENCES.isdisjoint(after)
     if verb == "left":
-        return after[:1] != [] and after[0] in _THE and not lex.GROUPS.isdisjoint(after)
+        return not _THE.isdisjoint(after[:1]) and not lex.GROUPS.isdisjoint(after)
     return not lex.COURSES.isdisjoint(after)
 
 
