@@ -18,6 +18,7 @@ from forgetmenot.store import attendance, events, identities, rights, tally
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.identities import Seen
+from forgetmenot.text.mentions import provisional
 
 _USER, _ALL = "user:", "all"
 
@@ -101,14 +102,21 @@ class LineStore:
             else:
                 welcome.append(one)
         if by_name:
-            await self._know_by_id(tx, by_name)
+            await self._know_by_id(tx, by_name, opted_out)
         return welcome
 
-    async def _know_by_id(self, tx: Transaction, people: dict[str, str]) -> None:
-        """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be."""
+    async def _know_by_id(self, tx: Transaction, people: dict[str, str], opted_out: rights.OptedOut) -> None:
+        """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be.
+
+        Of who was erased since, there is a hash alone: it stays so.
+        """
+        now, named = self._clock.now(), set(opted_out)
         await identities.join(tx, people)
-        for viewer_id in people.values():
-            await rights.opt_out(tx, viewer_id, self._clock.now())
+        for login, viewer_id in people.items():
+            if provisional(login) in named:
+                await rights.opt_out(tx, viewer_id, now)
+            else:
+                await rights.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[Taken], counts: Counter[str]) -> None:
         people = _seen(one.event for one in lines if not one.from_bot)

@@ -9,7 +9,7 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import rights, tally
+from forgetmenot.store import erasure, rights, tally
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, FakeModel, line, open_channel
 
@@ -69,6 +69,18 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel) -> None:
     channel.say("alice", "after")
     await channel.ingest.flush()
     assert await texts(channel.db) == [""]
+    assert (await account(channel)).excluded == 1
+
+
+async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channel: Channel) -> None:
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        await rights.opt_out(tx, "login:alice", now)
+        await erasure.delete_person(tx, "login:alice", now)
+    channel.say("alice", "hello")
+    await channel.ingest.flush()
+    assert await channel.db.value("SELECT count(*) FROM viewers") == 0
+    assert "id-alice" in await rights.opted_out(channel.db)
     assert (await account(channel)).excluded == 1
 
 
