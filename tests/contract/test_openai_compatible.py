@@ -86,8 +86,9 @@ async def test_a_server_without_schemas_is_asked_more_simply_and_that_is_remembe
 
 
 async def test_an_answer_without_end_is_not_taken_into_memory(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.fail(raw("x" * (LARGEST_ANSWER + 1)))
-    sim.fail(raw("x" * (LARGEST_ANSWER + 1), 500))
+    endless = json.dumps({"choices": [{"message": {"content": "x" * LARGEST_ANSWER}, "finish_reason": "stop"}]})
+    sim.fail(raw(endless))
+    sim.fail(raw(endless, 500))
     for _ in range(2):
         with pytest.raises(ModelUnavailable, match="unreadable"):
             await model.generate(PLAIN)
