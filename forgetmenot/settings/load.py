@@ -100,6 +100,10 @@ def _refuse_odd_named(table: str, named: Mapping[str, Any], source: str) -> None
                 f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
             )
         _refuse_unknown_keys(f"{table}.{name}", content, of, source)
+        try:
+            msgspec.convert(content, of)  # by itself, so that it can be said in which of them something is wrong
+        except msgspec.ValidationError as error:
+            raise SettingsError(_sentence(str(error), source, f"{table}.{name}.")) from error
 
 
 def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source: str) -> None:  # noqa: ANN401  # a type
@@ -109,11 +113,11 @@ def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source
             raise SettingsError(f"{source}: table [{table}] has no key `{key}`.{nearest(key, keys)}")
 
 
-def _sentence(message: str, source: str) -> str:
+def _sentence(message: str, source: str, within: str = "") -> str:
     found = _PATH.search(message)
     if not found:
         return f"{source}: {message}."
-    table, _, key = found[1].partition(".")
+    table, _, key = f"{within}{found[1]}".rpartition(".")
     named = key.partition("[")[0]
     return f"{source}: table [{table}], key `{named}`{wrong_value(_PATH.sub('', message), table, key)}"
 

@@ -45,6 +45,8 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
     [
         ('[personas.pirate]\nvoice = "arr"', "[personas.pirate] has no key `voice`"),
         ('[personas]\npirate = "arr"', "a persona is a table, written as [personas.NAME]"),
+        ("[personas.pirate]\ninherits = [3]", "[personas.pirate], key `inherits`: an entry must be text in quotes"),
+        ('[prices."gemini-3.8"]\ninput = -1', "[prices.gemini-3.8], key `input` must be at least 0."),
         ('[bot]\nspeaks_as = "pirate"', "there is no persona `pirate`. Known are: none."),
         ('[personas.pirate]\ninherits = ["cook"]', "there is no persona `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
