@@ -186,9 +186,10 @@ class Compactor:
 
     async def _redo(self, report: PassReport) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
-        for one in await episode_mending.dirty(self._db):
+        dirty = await episode_mending.dirty(self._db)
+        for one in dirty:
             await episode_mending.let_notes_go(self._db, one.id, self._clock.now())
-        for one in await episode_mending.dirty(self._db):
+        for one in dirty:
             if report.trouble and not self._is_aged(one):
                 continue
             read = self._summariser.by_counting if self._is_aged(one) else self._summariser.with_model

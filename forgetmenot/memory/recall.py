@@ -32,9 +32,8 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
-FEW = (
-    200  # notes: all of their words are weighed at once, and they are asked on the loop; more, word by word in a thread
-)
+FEW = 200
+"""Notes: all of their words are weighed at once, and they are asked on the loop; more, word by word in a thread."""
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
