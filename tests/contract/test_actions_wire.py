@@ -145,10 +145,18 @@ async def test_undo_lifts_it_and_a_second_undo_does_nothing(wire: Wire) -> None:
     assert not (await wire.approvals.undo("9")).ok
 
 
-async def test_an_undo_of_what_is_over_already_is_refused_once(wire: Wire) -> None:
+async def test_an_undo_of_what_has_ended_asks_twitch_nothing(wire: Wire) -> None:
     await wire.timeout()
     await wire.clock.advance(MINUTE)
     assert not (await wire.approvals.undo("9")).ok
+    await wire.approvals.work_off()
+    assert wire.calls("DELETE", "moderation/bans") == []
+
+
+async def test_an_undo_of_what_somebody_else_lifted_is_done_and_asked_once(wire: Wire) -> None:
+    await wire.timeout()
+    del wire.sim.world.bans[wire.sim.world.user("alice").id]
+    assert (await wire.approvals.undo("9")).ok
     await wire.approvals.work_off()
     assert len(wire.calls("DELETE", "moderation/bans")) == 1
 
