@@ -162,12 +162,12 @@ async def _named(login: "Login") -> "Token":
     """Who it is that logged in; a Twitch that stumbles just now does not undo the log-in."""
     import asyncio
 
-    from forgetmenot.errors import TwitchUnavailable
+    from forgetmenot.errors import TwitchRateLimited, TwitchUnavailable
 
     for _ in range(_TRIES):
         try:
             return await login.validate()
-        except TwitchUnavailable:
+        except (TwitchUnavailable, TwitchRateLimited):
             await asyncio.sleep(1)
     return await login.token()
 

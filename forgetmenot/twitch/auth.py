@@ -18,7 +18,7 @@ import aiohttp
 from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
-from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
 from forgetmenot.network import trusted
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
+_ASKED_AGAIN = "Twitch asks to be asked again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,12 @@ class Login:
             return None
         token = await self.token()
         if token.access == refused:
-            with contextlib.suppress(TwitchUnavailable):
+            with contextlib.suppress(TwitchUnavailable, TwitchRateLimited):
                 token = await self.renew(token)
         return IrcLogin(token.login, token.access) if token.login else None
 
     async def renew(self, stale: Token) -> Token:
-        """A pair newer than `stale`: one renewal for all who ask. Raises TwitchLoginNeeded, TwitchUnavailable."""
+        """A pair newer than `stale`: one renewal for all who ask. Raises TwitchError."""
         renewal = asyncio.create_task(self._renew(stale), name=f"renew {self.account.value}")
         self._renewals.add(renewal)
         renewal.add_done_callback(self._renewed)
@@ -341,6 +342,8 @@ async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -
                     device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)
                 )
             except DeviceCodeFlowException as error:
+                if error.status == 429:
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
                 if error.status < 500:
                     raise TwitchRefused(
                         "The code has run out or was refused. Type `forgetmenot login` again."
@@ -348,6 +351,6 @@ async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -
                 raise
             except ValueError as error:  # twitchio knows only two reasons and stumbles over any other
                 if "DeviceCodeRejection" not in str(error) or "slow_down" in str(error):
-                    raise TwitchUnavailable("Twitch asks to be asked again.") from None
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
                 raise TwitchRefused("Twitch did not accept the code. Type `forgetmenot login` again.") from None
     return Token(answer["access_token"], answer["refresh_token"])

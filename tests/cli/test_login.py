@@ -47,11 +47,12 @@ async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [500, 429])
+async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path, status: int) -> None:
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
         sim.oauth.interval = 0
-        sim.faults.add("oauth", path="oauth2/validate", status=500)
+        sim.faults.add("oauth", path="oauth2/validate", status=status)
         signing_in = command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
         await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
     token = store.load(Account.BOT)

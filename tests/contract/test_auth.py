@@ -11,6 +11,7 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailab
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login, begin_device_login, finish_device_login
+from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
@@ -178,6 +179,17 @@ async def test_nobody_logged_in_is_told_and_chat_is_read_anonymously(settings: S
         await login.token()
 
 
+async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: TwitchSim, make_login: MakeLogin) -> None:
+    """Chat refused the token, and Twitch renews nothing just now: listen without it until it does."""
+    login = make_login()
+    refused = (await login.token()).access
+    sim.faults.add("oauth", path="oauth2/token", status=429)
+    assert await login.irc(refused) == IrcLogin("keeper", refused)
+    renewed = await login.irc(refused)
+    assert renewed is not None
+    assert renewed.token != refused
+
+
 async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, make_login: MakeLogin) -> None:
     make_login()
     bare = Settings(twitch=TwitchSettings(channel="demo"))
@@ -251,6 +263,7 @@ async def test_a_code_is_typed_slowly_through_outages(sim: TwitchSim, settings: 
     sim.faults.add("oauth", path="oauth2/token", status=500)
     sim.faults.add("oauth", path="oauth2/token", drop=True)
     sim.faults.add("oauth", path="oauth2/token", html=True)
+    sim.faults.add("oauth", path="oauth2/token", status=429)
     waiting = asyncio.create_task(finish_device_login(settings, code, SCOPES))
     await sim.until(lambda: sim.oauth.codes[0].polls > 3)
     sim.approve(code.user_code, "keeper")
