@@ -81,7 +81,8 @@ class Login:
         self._settings = settings
         self._clock = clock
         self._token: Token | None = None
-        self._unsaved = False
+        self._outlived: set[str] = set()  # access tokens that may lie where the pair after them could not be saved
+        self._nowhere = False  # nor did anything lie there: that it is empty says nothing of a log-out
         self._dead = ""  # the refresh token that Twitch no longer takes
         self._lock = asyncio.Lock()
         self._renewals: set[asyncio.Task[Token]] = set()
@@ -149,14 +150,12 @@ class Login:
 
     async def _newer_than(self, token: Token) -> Token | None:
         """The pair that somebody saved meanwhile, by logging in again."""
-        if self._unsaved:
-            return None
         kept = await asyncio.to_thread(self._store.load, self.account)
-        return kept if kept is not None and kept.access != token.access else None
+        return kept if kept is not None and kept.access not in {token.access, *self._outlived} else None
 
     async def _was_logged_out(self) -> bool:
         """Whether somebody has logged out, in another process: then the pair in use is not to be renewed."""
-        if not await asyncio.to_thread(self._store.is_empty, self.account):
+        if self._nowhere or not await asyncio.to_thread(self._store.is_empty, self.account):
             return False
         self._token = None
         return True
@@ -174,12 +173,13 @@ class Login:
         return replace(stale, access=answer.access_token, refresh=answer.refresh_token)
 
     async def _save(self, token: Token) -> None:
-        self._token = token  # in use even if no place takes it: the old one is worth nothing now
+        before, self._token = self._token, token  # in use even if no place takes it: the old one is worth nothing now
         try:
             await asyncio.to_thread(self._store.save, self.account, token)
-            self._unsaved = False
+            self._outlived, self._nowhere = set(), False
         except OSError as error:
-            self._unsaved = True
+            self._outlived.add(before.access if before is not None else "")
+            self._nowhere = await asyncio.to_thread(self._store.is_empty, self.account)
             self.trouble = (
                 f"The renewed log-in could not be saved ({error.strerror}); it will be lost at the next start."
             )
@@ -222,8 +222,7 @@ class Login:
 
     async def _validate_again(self, token: Token) -> Token:
         if token.login:
-            self.trouble = lacking(self.account, self._settings(), token.scopes)
-            return token
+            return await self._known_as(token, token.user_id, token.login, token.scopes)
         with translated("check the log-in"):
             async with oauth(self._settings()) as client:
                 answer = await client.validate_token(token.access)
@@ -232,7 +231,7 @@ class Login:
     async def _known_as(self, token: Token, user_id: str, login: str, scopes: tuple[str, ...]) -> Token:
         self.trouble = lacking(self.account, self._settings(), scopes)
         named = replace(token, user_id=user_id, login=login, scopes=scopes)
-        if named == token:
+        if named == token and not self._outlived:
             return token
         async with self._lock:
             if self._token is not None and self._token.access != token.access:

@@ -254,6 +254,109 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
     assert sim.tokens.refreshes == 0
 
 
+# ── nowhere to keep it ───────────────────────────────────────────────────────────────────────
+
+
+def nowhere(store: TokenStore) -> None:
+    """The place is gone, and nothing can be put where it was: as with a drive that was pulled."""
+    store.delete(Account.BOT)
+    store._folder.rmdir()
+    store._folder.write_text("")
+
+
+async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
+    """Renewed while the place was lost; the new pair."""
+    stale = await login.token()
+    sim.expire()
+    sim.faults.add("oauth", path="oauth2/token", delay=0.1)
+    renewal = asyncio.create_task(login.renew(stale))
+    await asyncio.sleep(0.05)
+    nowhere(store)
+    return await renewal
+
+
+async def test_a_pair_that_no_place_takes_is_not_logged_out(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login()
+    fresh = await unsaved(sim, login, store)
+    assert (await login.validate()).access == fresh.access
+    assert "could not be saved" in login.trouble
+    sim.expire()
+    assert (await login.validate()).login == "keeper"
+
+
+async def test_a_pair_that_no_place_took_is_saved_when_one_does(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login()
+    fresh = await unsaved(sim, login, store)
+    store._folder.unlink()
+    assert (await login.validate()).access == fresh.access
+    assert store.load(Account.BOT) == fresh
+    assert login.trouble == ""
+
+
+class Full(TokenStore):
+    """A place that holds what it holds."""
+
+    full = True
+
+    def save(self, account: Account, token: Token) -> None:
+        if self.full:
+            raise OSError(28, "No space left on device")
+        super().save(account, token)
+
+
+async def keep_nothing(sim: TwitchSim, settings: Settings, full: Full) -> Login:
+    """A log-in whose renewed pair a full disk did not take; the old one still lies there."""
+    login = Login(account=Account.BOT, store=full, settings=lambda: settings, clock=SystemClock())
+    sim.expire()
+    assert (await login.validate()).login == "keeper"
+    assert "No space left" in login.trouble
+    assert sim.tokens.refreshes == 1
+    return login
+
+
+async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+) -> None:
+    make_login()
+    full = Full(store._folder, use_keyring=False)
+    login = await keep_nothing(sim, settings, full)
+    sim.expire()
+    fresh = await login.validate()
+    assert sim.tokens.valid(fresh.access) is not None
+    full.full = False
+    await login.validate()
+    assert store.load(Account.BOT) == fresh
+
+
+@pytest.mark.parametrize("lapsed", [False, True])
+async def test_after_a_full_disk_a_new_login_is_taken_up(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, *, lapsed: bool
+) -> None:
+    make_login()
+    login = await keep_nothing(sim, settings, Full(store._folder, use_keyring=False))
+    if lapsed:
+        sim.tokens.disconnect("keeper")
+        with pytest.raises(TwitchLoginNeeded, match="lapsed"):
+            await login.validate()
+    granted = sim.grant("keeper")
+    store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes))
+    assert (await login.validate()).access == granted.access
+
+
+async def test_after_a_full_disk_a_log_out_still_counts(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
+) -> None:
+    make_login()
+    login = await keep_nothing(sim, settings, Full(store._folder, use_keyring=False))
+    store.delete(Account.BOT)
+    with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
+        await login.validate()
+
+
 # ── the code ─────────────────────────────────────────────────────────────────────────────────
 
 
