@@ -276,21 +276,19 @@ class Login:
     async def _take_back(self, token: Token) -> bool:
         """Whether neither the token nor the one to renew it with is good any more."""
         try:
-            await self._revoke(token)
-        except TwitchUnavailable:
-            return False
-        except TwitchError as error:  # Twitch takes back only a living one, so an expired one is renewed for it
-            if "client" in str(error):  # no app, or another one: Twitch was not asked about this log-in
-                return False
-            try:
-                await self._revoke(await self._exchange(token))
-            except TwitchLoginNeeded:
+            if await self._revoke(token):
                 return True
-            except TwitchError:
-                return False
-        return True
+        except TwitchError:
+            return False
+        try:  # Twitch takes back only a living one, so an expired one is renewed for it
+            return await self._revoke(await self._exchange(token))
+        except TwitchLoginNeeded:
+            return True
+        except TwitchError:
+            return False
 
-    async def _revoke(self, token: Token) -> None:
+    async def _revoke(self, token: Token) -> bool:
+        """Whether Twitch took it back; False for one that is dead already. Raises TwitchError."""
         with translated("revoke the log-in"):
             async with oauth(self._settings()) as client:
                 from twitchio.exceptions import HTTPException
@@ -298,8 +296,11 @@ class Login:
                 try:
                     await client.revoke_token(token.access)
                 except HTTPException as error:
-                    if error.route is not None:  # without one it is twitchio's surprise at an empty answer
-                        raise
+                    if error.status == 400:  # an app that Twitch does not know is a 404
+                        return False
+                    if error.route is not None or error.extra.get("message"):
+                        raise  # anything else is twitchio's surprise at an empty answer
+        return True
 
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:

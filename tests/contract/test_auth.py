@@ -207,11 +207,12 @@ async def test_logging_out_revokes_and_forgets(sim: TwitchSim, make_login: MakeL
     assert await login.log_out() is None
 
 
+@pytest.mark.parametrize("fault", [{"drop": True}, {"html": True}, {"status": 429}, {"status": 404}])
 async def test_logging_out_without_a_network_forgets_and_does_not_claim_more(
-    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore, fault: dict[str, object]
 ) -> None:
     login = make_login()
-    sim.faults.add("oauth", drop=True, times=None)
+    sim.faults.add("oauth", times=None, **fault)
     assert await login.log_out() is False
     assert store.load(Account.BOT) is None
 
