@@ -30,6 +30,9 @@ _OF_ONE_THING = 0.75  # for a number to correct a number
 _HAVING = frozenset(
     {"has", "have", "had", "owns", "got", "gets", "bought", "collects", "wants", "knows", "can", "speaks"}
 )
+_NO_MORE = [
+    {(has, article), (had, article)} for has, had in (("has", "had"), ("owns", "owned")) for article in ("a", "an")
+]
 
 
 def relate(old: str, new: str) -> Relation:
@@ -68,7 +71,7 @@ def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
 
 def _same_slot(one: Reading, two: Reading, old: Slot, new: Slot) -> Relation | None:
     agree = (one.polarity < 0 or old.ended) == (two.polarity < 0 or new.ended)
-    if _covers(old.value, new.value):
+    if _covers(old.value, new.value) or _covers(old.spelt, new.spelt):
         if not agree:
             return Relation.CONFLICT
         if old.rest != new.rest and all(word.isdecimal() for word in (*old.rest, *new.rest)):
@@ -99,7 +102,7 @@ def _by_words(one: Reading, two: Reading) -> Relation:
         return Relation.DISTINCT
     mine, theirs, shared = _leftovers(one, two)
     alike = _weight(shared) / max(0.1, _weight(shared) + _weight(mine) + _weight(theirs))
-    if _other_number(one, two):
+    if _other_number(one, two) and not _none_of_them(one, two):
         return _numbers(one, two, mine, theirs, alike)
     if one.aim != two.aim:
         return Relation.CONFLICT if _reached(one, two, mine, theirs, shared) else Relation.DISTINCT
@@ -168,6 +171,12 @@ def _numbers(one: Reading, two: Reading, mine: list[str], theirs: list[str], ali
     return Relation.CONFLICT if correction and not _another_time(one, two) else Relation.DISTINCT
 
 
+def _none_of_them(one: Reading, two: Reading) -> bool:
+    """Whether one fact counts what there was never any of: "has no kids", "has two kids"."""
+    none, some = (one, two) if one.polarity < 0 else (two, one)
+    return none.polarity < 0 < some.polarity and not none.ended and not none.numbers
+
+
 def _another_time(one: Reading, two: Reading) -> bool:
     """Whether both facts tell of single occasions, not of a count of times."""
     return (one.event or two.event) and "time" not in one.content
@@ -204,9 +213,17 @@ def _compatible(one: Reading, two: Reading, shared: list[str]) -> bool:
     return having or lex.LIKE in shared or one.event or two.event or one.additive or two.additive
 
 
+def _had(one: Reading, two: Reading) -> bool:
+    """Whether a thing is still had by one fact only: "has a dog", "had a dog"."""
+    verbs = {tuple(reading.tokens.split()[:2]) for reading in (one, two)}
+    return verbs in _NO_MORE and lex.CHILDREN.isdisjoint(one.content)
+
+
 def _duplicate(one: Reading, two: Reading, mine: list[str], theirs: list[str], alike: float) -> Relation:
     named = any(word in one.names or word in two.names or "#" in word for word in (*mine, *theirs))
-    if mine and theirs and named:
+    if _had(one, two):
+        return Relation.CONFLICT if alike >= _SAME_ENOUGH and not (mine and theirs) else Relation.DISTINCT
+    if (mine and theirs and named) or one.passive != two.passive or not lex.TELLING.isdisjoint((*mine, *theirs)):
         return Relation.DISTINCT
     enough = _ALIKE_ENOUGH if named or (mine and theirs) else _SAME_ENOUGH
     return Relation.DUPLICATE if alike >= enough else Relation.DISTINCT

@@ -120,9 +120,11 @@ FILLER = as_set(
 )
 LIGHT_VERBS = as_set(
     """+like play watch work make go want try take use find see think say know plan start come keep need call
-    name hope look become stream attend live do feel talk give tell seem own date"""
+    name hope look become stream attend live do feel talk give tell seem own date time"""
 )
 """Stems that say little alone: half the weight of a noun."""
+TELLING = as_set("+like want hope plan live date")
+"""Those of them that make another fact of it all the same: to want a dog, to like dogs, to have a dog."""
 
 EVENTS = as_set(
     """gift donat cheer raid tip gave give bought buy sent send visit attend saw watch went beat clip host
@@ -273,6 +275,8 @@ _PURSUITS = """learn study practise practice train attend join build write read 
     speedrun teach coach drive sing dance paint grow"""
 PURSUITS = frozenset(stem(SAME.get(word, word)) for word in as_set(_PURSUITS))
 """Stems of what somebody does for a while, and then no more."""
+CHILDREN = frozenset(map(stem, ("baby", "kid")))
+"""Stems of those whom one has had and has: "had a baby"."""
 REACHED = as_set("has owns got bought found received adopted")
 """Words that say that somebody has what they were after."""
 

@@ -31,6 +31,7 @@ _TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay"
 _THE = frozenset({"the", "their", "his", "her"})
 _WISHES = frozenset({"wants", "plans", "hopes", "would"})
 _OVER = frozenset({"left", "back", "finished", "done", "completed"})
+_PASSIVE = re.compile(r"\b(?:is|was|were|been|being|got|gets) \w+ by\b")
 _BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
 
 _OWNERS = lex.as_set(
@@ -46,6 +47,7 @@ class Reading(NamedTuple):
     """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
 
     `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
+    `passive`: it was done to them ("was raided by …").
     `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …").
     """
 
@@ -62,6 +64,7 @@ class Reading(NamedTuple):
     event: bool
     aim: bool
     one: bool
+    passive: bool
     owner: str
 
 
@@ -167,6 +170,7 @@ class _Reader:
             event=_WISHES.isdisjoint(tokens[:1]) and not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
             aim=self.aim,
             one=self.one,
+            passive=_PASSIVE.search(" ".join(tokens)) is not None,
             owner=_owner(tokens),
         )
 
@@ -197,7 +201,7 @@ class _Reader:
             return
         value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
         before = next(reversed(self.content), "")
-        if self._in_a_title(before, following, value):
+        if word != "twice" and self._in_a_title(before, following, value):
             self.content[f"{before}#{value}"] = f"{before}#{value}"
         else:
             self.numbers.append(value)

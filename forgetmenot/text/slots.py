@@ -16,6 +16,7 @@ from forgetmenot.text.words import stem
 class Slot(NamedTuple):
     """One filled slot. `key` tells apart slots of one name; `value` and `rest` (what else the fact says) are stems.
 
+    `spelt` is the value in the words as they were written: a slip may change where a word's stem ends.
     An empty key was not said ("mains Jinx") and fits any. `few`: one may have several of it. `ended`: moved away.
     `past`: told as something that was ("worked as a waiter"), of which there may have been several.
     """
@@ -24,6 +25,7 @@ class Slot(NamedTuple):
     who: frozenset[str]
     key: frozenset[str]
     value: frozenset[str]
+    spelt: frozenset[str]
     rest: frozenset[str]
     few: bool = False
     ended: bool = False
@@ -67,6 +69,7 @@ def _fill(name: str, match: re.Match[str]) -> Slot:
         who=_stems(groups.get("who") or "", _NOT_WHO),
         key=_stems(groups.get("key") or "", lex.FILLER),
         value=_stems(value, _ARTICLES),
+        spelt=frozenset(value.split()) - _ARTICLES,
         rest=_stems(f"{rest} {after}", lex.FILLER),
         few=bool(groups.get("few")),
         ended="away from" in match[0] or "out of" in match[0],

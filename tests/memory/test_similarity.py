@@ -117,7 +117,44 @@ def test_two_facts_of_small_words_have_a_relation(one: str, two: str) -> None:
         ("saw Muse live in 2018", "saw Muse live in 2022", X),
         ("plays X every day", "no longer plays X every day", C),
         ("", "plays chess", X),
+        ("has no kids", "has two kids", C),
+        ("has never been to Paris", "has been to Paris twice", C),
+        ("used to have a dog", "has two dogs", X),
+        ("has a dog", "had a dog", C),
+        ("owns an old car", "owned an old car", C),
+        ("has a baby", "had a baby", D),
+        ("wants a dog", "has a dog", X),
+        ("has cats", "likes cats", X),
+        ("has been to Rome", "lives in Rome", X),
+        ("is planning a trip to Oslo", "is on a trip to Oslo", X),
+        ("was raided by <@42>", "raided <@42>", X),
+        ("was raided by <@42>", "got raided by <@42>", D),
     ],
 )
 def test_what_other_memories_got_wrong(old: str, new: str, relation: Relation) -> None:
     assert relate(old, new) is relation
+
+
+_ONE_OF_EACH = (
+    "works as a mechanic",
+    "works as a photographer",
+    "is a programmer",
+    "birthday is September 9",
+    "timezone is Pacific",
+    "studies engineering",
+    "drives a Mercedes",
+    "favorite movie is Inception",
+    "job is translating",
+    "lives in Amsterdam",
+)
+
+
+@pytest.mark.parametrize("fact", _ONE_OF_EACH)
+def test_a_slip_of_the_finger_replaces_nothing(fact: str) -> None:
+    """Also where it changes what the stem of a word is ("mechanic", "mechnaic")."""
+    word = max(fact.split(), key=len)
+    for at in range(1, len(word) - 1):
+        swapped, missing = word[:at] + word[at + 1] + word[at] + word[at + 2 :], word[:at] + word[at + 1 :]
+        for slip in (swapped, missing):
+            told = fact.replace(word, slip)
+            assert relate(fact, told) is not C, told
