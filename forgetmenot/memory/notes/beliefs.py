@@ -92,8 +92,8 @@ async def _correct_personas(
     tx: Transaction, held: Sequence[Note], new: NewNote, said: Said, told: int, now: int
 ) -> None:
     """What somebody tells the bot holds for every persona: what one of them had otherwise is superseded."""
-    for note in held:
-        if relate(note.fact, new.fact) is Relation.CONFLICT and may_replace(new.source_kind, note):
+    for relation, note in await _compared(held, new.fact):
+        if relation is Relation.CONFLICT and may_replace(new.source_kind, note):
             await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=told)
             await evidence.add(tx, _stance(note.id, said, "contradicted"))
 
@@ -104,14 +104,19 @@ def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
 
 
 async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
-    """The newest note of each relation to a fact. Many notes are compared in a thread: the loop is not held."""
+    """The newest note of each relation to a fact."""
+    return dict(await _compared(known, fact))
+
+
+async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    """What a fact is to each note. Many notes are compared in a thread: the loop is not held."""
     if len(known) > COMPARED_ON_THE_LOOP:
         return await asyncio.to_thread(_relations, known, fact)
     return _relations(known, fact)
 
 
-def _relations(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
-    return {relate(note.fact, fact): note for note in known}
+def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    return [(relate(note.fact, fact), note) for note in known]
 
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, said: Said, *, now: int) -> Done:
