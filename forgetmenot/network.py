@@ -1,7 +1,7 @@
 """The way out of this machine: whom to trust, and through which proxy.
 
-aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, which nobody sets; here HTTPS_PROXY counts
-for both. Loopback never goes through a proxy.
+aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, which nobody sets, and asks them for
+loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a proxy.
 """
 
 import ssl
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
 import certifi
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
@@ -32,16 +33,40 @@ class Proxy(NamedTuple):
     headers: dict[str, str] | None = None
 
 
+class BadProxy(ValueError):
+    """The environment names a proxy that cannot be used: a sentence that says which variable, and what to write."""
+
+
 def proxy_for(url: str) -> Proxy:
-    """The proxy to use for an address; none for loopback and for what NO_PROXY names."""
+    """The proxy to use for an address; none for loopback and for what NO_PROXY names. Raises BadProxy."""
     target = URL(url)
     host = target.host or ""
     found = getproxies()
     address = found.get(target.scheme) or found.get(_AS.get(target.scheme, target.scheme))
     if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
-    proxy = URL(address if "://" in address else f"http://{address}")
+    proxy = _parsed(address, f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY")
     return Proxy(proxy.with_user(None), _credentials(proxy))
+
+
+async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+    """A middleware of aiohttp's client: a request goes through the proxy for its address. Raises BadProxy."""
+    proxy, headers = proxy_for(str(request.url))
+    request.update_proxy(proxy, None, headers)
+    return await handler(request)
+
+
+def _parsed(address: str, variable: str) -> URL:
+    example = "Write it like http://proxy:3128, or remove it, and start the bot again."
+    try:
+        proxy = URL(address if "://" in address else f"http://{address}")
+    except ValueError:  # it may hold a password
+        proxy = URL()
+    if not proxy.host:
+        raise BadProxy(f"{variable} holds no address of a proxy. {example}")
+    if proxy.scheme not in ("http", "https"):
+        raise BadProxy(f"{variable} names a proxy of the kind {proxy.scheme}, which cannot be used here. {example}")
+    return proxy
 
 
 def _credentials(proxy: URL) -> dict[str, str] | None:
@@ -53,6 +78,6 @@ def _credentials(proxy: URL) -> dict[str, str] | None:
 
 def _is_loopback(host: str) -> bool:
     try:
-        return host == "localhost" or ip_address(host).is_loopback
+        return host.rstrip(".") == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from yarl import URL
 
-from forgetmenot.network import Proxy, proxy_for, trusted
+from forgetmenot.network import BadProxy, Proxy, proxy_for, trusted
 
 CHAT = "wss://irc-ws.chat.twitch.tv:443"
 
@@ -40,6 +40,29 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
     assert proxy_for("ws://127.0.0.1:80/irc") == Proxy()
     assert proxy_for("ws://localhost:80/irc") == Proxy()
     assert proxy_for("ws://elsewhere/irc").url == URL("http://proxy.lan:3128")
+
+
+@pytest.mark.parametrize("host", ["localhost.", "LOCALHOST", "[::1]", "127.0.0.2"])
+def test_loopback_is_known_by_all_its_names(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.lan:3128")
+    assert proxy_for(f"ws://{host}:80/irc") == Proxy()
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:secret@proxy.lan:99999", "http://me:secret@proxy.lan:abc", "http://", "me:secret@:80"]
+)
+def test_an_address_that_is_none_is_said_without_its_password(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("https_proxy", address)
+    with pytest.raises(BadProxy, match=r"HTTPS_PROXY .* http://proxy:3128") as raised:
+        proxy_for(CHAT)
+    assert "secret" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_a_kind_of_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "socks5://proxy.lan:1080")
+    with pytest.raises(BadProxy, match="HTTP_PROXY names a proxy of the kind socks5"):
+        proxy_for("http://model.lan:8080/v1")
 
 
 def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

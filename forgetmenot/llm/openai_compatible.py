@@ -15,7 +15,7 @@ import aiohttp
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
-from forgetmenot.network import proxy_for, trusted
+from forgetmenot.network import BadProxy, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
@@ -153,6 +153,8 @@ class OpenAICompatible:
             raise ModelUnavailable(
                 f"{self._url} cannot be reached ({type(error).__name__}). Is the model server running?"
             ) from error
+        except BadProxy as error:
+            raise ModelUnavailable(f"{self._name} cannot be reached. {error}") from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(f"{self._name} sent something unreadable.") from None
 

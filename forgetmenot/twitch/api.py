@@ -16,7 +16,7 @@ import aiohttp
 
 from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.late_imports import load_off_the_loop
-from forgetmenot.network import trusted
+from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login, point_twitchio_at
 from forgetmenot.twitch.tokens import Token
@@ -57,9 +57,8 @@ class Api:
         point_twitchio_at(settings)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=trusted()),
-            trust_env=True,
             timeout=_ANSWER_WITHIN,
-            middlewares=(self._authorised,),
+            middlewares=(self._authorised, by_proxy),
         )
         return twitchio.Client(client_id=settings.twitch.client_id, session=self._session, fetch_client_user=False)
 

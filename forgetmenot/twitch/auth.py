@@ -21,7 +21,7 @@ from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.logs import log
-from forgetmenot.network import trusted
+from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.scopes import lacking
@@ -67,7 +67,7 @@ async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
 
     point_twitchio_at(settings)
     certain = aiohttp.TCPConnector(ssl=trusted())
-    async with aiohttp.ClientSession(connector=certain, trust_env=True, timeout=_ANSWER_WITHIN) as session:
+    async with aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session:
         yield OAuth(client_id=settings.twitch.client_id, session=session)
 
 

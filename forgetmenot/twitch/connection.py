@@ -137,7 +137,7 @@ class IrcConnection:
     async def events(self) -> AsyncGenerator[Heard]:
         """Yield what is heard, in order, and the gaps. Raises TwitchRefused if the channel cannot be joined at all."""
         reason = ""
-        async with aiohttp.ClientSession(trust_env=True) as session:
+        async with aiohttp.ClientSession() as session:
             while True:
                 self._set(Phase.CONNECTING, reason)
                 try:

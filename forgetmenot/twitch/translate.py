@@ -10,6 +10,7 @@ from types import TracebackType
 import aiohttp
 
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.network import BadProxy
 
 LOGIN_AGAIN = "Type `forgetmenot login` to sign in again."
 _PORTAL = (
@@ -67,6 +68,8 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
         return _from_twitchio(error, doing)
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         return _from_network(error, doing)
+    if isinstance(error, BadProxy):
+        return TwitchUnavailable(f"Could not {doing}: {error}")
     if isinstance(error, _BROKEN):
         return _from_broken_answer(error, doing)
     return None

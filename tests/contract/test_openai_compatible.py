@@ -60,6 +60,16 @@ async def test_a_server_elsewhere_is_reached_through_the_proxy(sim: SimOpenAI, m
     assert sim.seen[0]["model"] == "far"
 
 
+async def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:secret@proxy.lan:99999")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    adapter = OpenAICompatible("far", base_url="http://model.invalid/v1")
+    with pytest.raises(ModelUnavailable, match="HTTP_PROXY holds no address"):
+        await adapter.generate(PLAIN)
+    await adapter.aclose()
+
+
 async def test_a_schema_is_sent_where_the_server_knows_schemas(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.answers('{"changes": []}')
     assert (await model.generate(STRUCTURED)).text == '{"changes": []}'
