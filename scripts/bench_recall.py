@@ -21,12 +21,15 @@ def show(told: dict[str, Any]) -> None:
     """A table for people."""
     print(f"{'':38}{'asked':>6}{'recall@5':>10}{'recall@10':>10}{'MRR':>7}{'ms p50':>8}{'ms p95':>8}")
     for way, by_kind in told.items():
-        if way in {"filled", "episodes"}:
+        if way in {"filled", "episodes", "past"}:
             continue
         for kind, one in by_kind.items():
             figures = f"{one['questions']:6}{one['recall@5']:10.3f}{one['recall@10']:10.3f}{one['mrr']:7.3f}"
             print(f"{way + ', ' + kind:38}{figures}{one['ms_p50']:8.2f}{one['ms_p95']:8.2f}")
     print(f"episodes: the best three hold the answer in {told['episodes']['all']['recall@10']:.3f} of the cases")
+    past = told["past"]["all"]
+    right = past["recall@10"] / past["answered"]
+    print(f"past: a prompt tells one in {past['answered']:.3f} of the cases; {right:.3f} of those hold the answer")
     for name, figure in told.get("filled", {}).items():
         print(f"filled: {name} {figure}")
 

@@ -121,7 +121,7 @@ def keep_backups(bot: Bot) -> None:
 
 def keep_looking_around(bot: Bot) -> None:
     """Add the chore that sees who is around before a reply would have to."""
-    bot.chores.all.append(Chore("people", lambda: LOOK_EVERY, bot.recall.look_again))
+    bot.chores.all.append(Chore("people", lambda: LOOK_EVERY, bot.recall.crowd.look_again))
 
 
 def check_channel(settings: Settings) -> None:

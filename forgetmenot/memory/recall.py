@@ -1,4 +1,4 @@
-"""What is known that fits the moment: a subject's own notes, sorted by what was just said; people; past episodes.
+"""What is known that fits the moment: a subject's own notes, sorted by what was just said.
 
 Promises an answer within the time the settings give it. Where that was too little, in a quarter more: the last good one
 for that subject, less what was taken back since, then the plain sort, then nothing. Nothing about a viewer who opted
@@ -8,28 +8,24 @@ never held.
 """
 
 import asyncio
-import math
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, MINUTE, Clock
-from forgetmenot.domain.memory import Episode, Note, Recalled
+from forgetmenot.clock import Clock
+from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import never
-from forgetmenot.memory.concordance import having_stem
-from forgetmenot.memory.people import People, forget_names
+from forgetmenot.memory.crowd import Crowd
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
 from forgetmenot.memory.silence import Silence
 from forgetmenot.memory.topics import touched
 from forgetmenot.settings.personas import speaking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episode_search, episodes, notes, streams, viewers
+from forgetmenot.store import episodes, notes
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.words import stem, words
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
 FEW = 200
@@ -37,24 +33,11 @@ FEW = 200
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
-CROWD_FRESH = MINUTE
-SEEN_LATELY = DAY
-PAST_LOOKED_AT = 5
-PAST_ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
-MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
 
 
 Print = tuple[object, ...]  # a fingerprint of one subject's notes
-
-
-class PrefixEpisodes(NamedTuple):
-    """What the prefix tells of the past: this stream's newest, the last stream's last and its recap."""
-
-    this_stream: list[Episode]
-    last_stream: Episode | None
-    recap: str
 
 
 class Seen(NamedTuple):
@@ -77,10 +60,9 @@ class Recall:
         self._db = db
         self._settings = settings
         self._clock = clock
+        self.crowd = Crowd(db=db, settings=settings, clock=clock)
         self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
         self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
-        self._people = People(())
-        self._people_until = self._people_seen = 0
         self.took_ms: deque[float] = deque(maxlen=TIMES_KEPT)
         self._silence = Silence()
 
@@ -94,7 +76,7 @@ class Recall:
         """
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        people = [word for word in said if self._people.is_name(word)]
+        people = [word for word in said if self.crowd.is_name(word)]
         return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
 
     async def about_viewer(
@@ -135,13 +117,7 @@ class Recall:
         for kept in (self._kept, self._answers):
             for key in [key for key in kept if viewer_id is None or viewer_id in key]:
                 del kept[key]
-        self._people_until = 0
-        forget_names()
-
-    async def silence(self) -> Silence:
-        """What is to be left alone now."""
-        self._silence = await never.silence(self._db)
-        return self._silence
+        self.crowd.forget()
 
     async def look(self, at: Source, subjects: Sequence[str]) -> Seen:
         """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
@@ -239,90 +215,9 @@ class Recall:
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
 
-    async def people_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
-        """The ids of the people a text speaks of; `without` are ids to leave out: the speaker's, the bot's."""
-        await self.look_around()
-        return self.named_in(text, without=without, limit=limit)
-
-    def named_in(self, text: str, *, without: Collection[str] = (), limit: int | None = None) -> list[str]:
-        """What `people_in` says, of the people who were around when `look_around` looked: without reading anything."""
-        wanted = self._settings().recall.others if limit is None else limit
-        return self._people.named_in(text, without=without, limit=wanted)
-
-    async def look_around(self) -> None:
-        """See who is around, unless that was seen within the last minute."""
-        if self._clock.now() >= self._people_until:
-            await self.look_again()
-
-    async def look_again(self) -> None:
-        """See who is around. For a chore too: then no reply has to wait for it."""
-        now, regular = self._clock.now(), self._settings().people
-        names = await viewers.around(
-            self._db,
-            seen_since=now - SEEN_LATELY,
-            regular_since=now - regular.regular_within_d * DAY,
-            regular_streams=regular.regular_streams,
-        )
-        seen = hash(tuple(names))
-        if seen != self._people_seen:
-            self._people = await asyncio.to_thread(People, names)
-            self._people_seen = seen
-        self._people_until = now + CROWD_FRESH
-
-    async def episodes(self, query: Query | str, limit: int = 3, *, without: Sequence[int] = ()) -> list[Episode]:
-        """The episodes whose summaries fit a query best."""
-        asked = query_of(query) if isinstance(query, str) else query
-        terms = [word for word, weight in asked.items() if weight >= 1]
-        if not terms:
-            return []
-        return await episode_search.best(self._db, episode_search.any_of(terms), limit=limit, without=without)
-
-    async def past_episodes(
-        self, query: Query | str, limit: int, *, without: Sequence[int] = (), at: Source | None = None
-    ) -> list[Episode]:
-        """The older episodes that speak of enough of a message, best first; `without`: those shown anyway.
-
-        `at`: where to read, for a caller who reads more at once.
-        """
-        asked = query_of(query) if isinstance(query, str) else query
-        telling = sorted((word for word, weight in asked.items() if weight >= 1), key=len, reverse=True)
-        terms = {stem(word): word for word in telling[:PAST_ASKED_WITH]}
-        enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
-        if len(terms) < enough or not limit:
-            return []
-
-        async def read(at: Source) -> tuple[Silence, list[Episode]]:
-            wanted = list(terms.values())
-            found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=PAST_LOOKED_AT, without=without)
-            return (await never.silence(at) if found else Silence()), found
-
-        silence, candidates = await (read(at) if at is not None else self._db.together(read))
-        shared = {one.id: _shared(terms, one.summary) for one in candidates}
-        about = sorted((one for one in candidates if shared[one.id] >= enough), key=lambda one: -shared[one.id])
-        told = (_told(one, silence) for one in about[:limit])
-        return [one for one in told if one is not None]
-
-    async def newest_episodes(self, limit: int = 3) -> PrefixEpisodes:
-        """The prefix's episodes: the newest of this stream, and one of the last stream with its recap."""
-        stream = await streams.open_id(self._db)
-        newest = await episodes.newest(self._db, stream_id=stream, limit=limit - 1) if stream is not None else []
-        silence = await self.silence()
-        this = [told for one in newest if (told := _told(one, silence)) is not None]
-        before = await streams.before(self._db, stream)
-        if before is None:
-            return PrefixEpisodes(this, None, "")
-        last = await episodes.newest(self._db, stream_id=before[0], limit=1)
-        return PrefixEpisodes(this, _told(last[0], silence) if last else None, silence.without(before[1]))
-
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
     return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
-
-
-def _shared(stems: Iterable[str], summary: str) -> int:
-    """How many of these stems a summary has."""
-    told = sorted(set(words(summary)))
-    return sum(bool(having_stem(told, one)) for one in stems)
 
 
 def _built_and_asked(
@@ -354,11 +249,3 @@ async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
         Candidate(note, tuple((episode, texts[episode]) for episode in near[note.id] if episode in texts))
         for note in known
     ]
-
-
-def _told(episode: Episode, silence: Silence) -> Episode | None:
-    """An episode as it may be shown; None where nothing is left of it."""
-    if not silence:
-        return episode
-    summary = silence.without(episode.summary)
-    return replace(episode, summary=summary) if summary else None

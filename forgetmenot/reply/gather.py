@@ -12,6 +12,7 @@ from forgetmenot.actions import history
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
 from forgetmenot.domain.memory import Recalled
+from forgetmenot.memory.episodes.past import spoken_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import Recall, Seen
 from forgetmenot.memory.roles import role_of
@@ -74,7 +75,7 @@ class Gatherer:
         self, trigger: Trigger, settings: Settings, *, nonce: str, bot_id: str = "", shown_episodes: Sequence[int] = ()
     ) -> TailMaterial:
         """Everything for one message. `shown_episodes`: those that the prefix tells anyway."""
-        await self._recall.look_around()
+        await self._recall.crowd.look()
         moment, material, asked = await self._db.together(
             lambda at: self._read(at, trigger, settings, nonce, bot_id, shown_episodes)
         )
@@ -178,7 +179,7 @@ class Gatherer:
             return False
         if line.viewer_id is None:
             return True
-        named = self._recall.named_in(line.text, limit=len(silence.people))
+        named = self._recall.crowd.named_in(line.text, limit=len(silence.people))
         return silence.has(line.text, [line.viewer_id, *named])
 
     # ── what is remembered ──────────────────────────────────────────────────────────────────
@@ -196,12 +197,12 @@ class Gatherer:
     async def _others(self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str) -> tuple[Other, ...]:
         """The people who are talked about, without what is known about them."""
         text = " ".join([*(line.text for line in material.before), moment.trigger.question])
-        named = self._recall.named_in(text, without={material.speaker.id, bot_id}, limit=moment.depth.others)
+        named = self._recall.crowd.named_in(text, without={material.speaker.id, bot_id}, limit=moment.depth.others)
         people = await viewers.get_many(at, named) if named else {}
         return tuple(Other(people[who], ()) for who in named if who in people and not people[who].opted_out)
 
     async def _past(self, at: Source, query: Query, moment: _Moment, shown: Sequence[int]) -> tuple[Past, ...]:
-        found = await self._recall.past_episodes(query, moment.depth.past_episodes, without=shown, at=at)
+        found = await spoken_of(at, query, moment.depth.past_episodes, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)

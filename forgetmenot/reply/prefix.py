@@ -14,7 +14,10 @@ from forgetmenot.actions.entry import Action, ActionClass, Kind
 from forgetmenot.clock import Clock
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.logs import log
+from forgetmenot.memory.episodes.past import newest
+from forgetmenot.memory.never import silence
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.silence import Silence
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -69,12 +72,13 @@ class PrefixKeeper:
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self._db)
         title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
+        quiet = await silence(self._db)
         if self._mending != (0, 0):
             digest = ""  # nobody knows which of its words came from a line that was cleared
-        digest = await self._open((await self._recall.silence()).without(digest))
+        digest = await self._open(quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
         notes = tuple(found.note for found in await self._recall.about_channel(query))
-        episodes = await self._episodes()
+        episodes = await self._episodes(quiet)
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,
@@ -87,8 +91,8 @@ class PrefixKeeper:
             names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
         )
 
-    async def _episodes(self) -> tuple[Past, ...]:
-        found = await self._recall.newest_episodes()
+    async def _episodes(self, quiet: Silence) -> tuple[Past, ...]:
+        found = await newest(self._db, quiet)
         before = found.last_stream
         told = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
         shown = [*([before] if before else []), *found.this_stream]

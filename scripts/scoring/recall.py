@@ -13,6 +13,7 @@ from typing import Any
 
 from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.copies.notes_in import import_notes
+from forgetmenot.memory.episodes import past
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import Settings
@@ -42,6 +43,7 @@ class Score:
     """Sums over questions."""
 
     asked: int = 0
+    answered: int = 0
     at5: float = 0.0
     at10: float = 0.0
     reciprocal: float = 0.0
@@ -51,6 +53,7 @@ class Score:
         """Count one answer."""
         ranks = [rank for rank, note in enumerate(found, start=1) if note in wanted]
         self.asked += 1
+        self.answered += bool(found)
         self.at5 += sum(rank <= 5 for rank in ranks) / len(wanted)
         self.at10 += len(ranks) / len(wanted)
         self.reciprocal += 1 / ranks[0] if ranks else 0.0
@@ -61,6 +64,7 @@ class Score:
         ordered = sorted(self.ms)
         return {
             "questions": self.asked,
+            "answered": round(self.answered / self.asked, 4),
             "recall@5": round(self.at5 / self.asked, 4),
             "recall@10": round(self.at10 / self.asked, 4),
             "mrr": round(self.reciprocal / self.asked, 4),
@@ -91,7 +95,7 @@ async def ask_all(scores: dict[str, Scores], conversation: Conversation, folder:
         await _ask(scores["recall"], conversation, recall, ids, lambda text: text)
         await _ask(scores["with typos"], conversation, recall, ids, lambda text: with_typos(text, dice))
         await _plain(scores["recency alone"], conversation, db, ids)
-        await _episodes(scores["episodes"], conversation, db, recall)
+        await _episodes(scores, conversation, db, recall)
         await import_notes(db, (json.dumps(line) for line in _junk(conversation)), now=NOW, filtered=False)
         await _ask(scores["with junk"], conversation, recall, ids, lambda text: text)
         await _plain(scores["recency with junk"], conversation, db, ids)
@@ -118,15 +122,18 @@ async def _plain(scores: Scores, conversation: Conversation, db: Database, ids: 
         _count(scores, question, [one.note.id for one in by_recency(held, now=NOW, limit=LIMIT)], started)
 
 
-async def _episodes(scores: Scores, conversation: Conversation, db: Database, recall: Recall) -> None:
+async def _episodes(scores: dict[str, Scores], conversation: Conversation, db: Database, recall: Recall) -> None:
+    """The three that fit a question best; and the one that a prompt would tell of, if any."""
     rows = await db.rows("SELECT id, key FROM episodes")
     session_of = {int(row["id"]): str(row["key"]) for row in rows}
     for question in conversation.questions:
-        started = perf_counter()
         query = recall.query(question.text, names=conversation.people)
-        found = await recall.episodes(query, limit=3)
-        hit = any(session_of[episode.id] in question.sessions for episode in found)
-        scores["all"].add([1] if hit else [], frozenset({1}), (perf_counter() - started) * 1_000)
+        for way, search in (("episodes", past.fitting(db, query, 3)), ("past", past.spoken_of(db, query, 1))):
+            started = perf_counter()
+            found = await search
+            ms = (perf_counter() - started) * 1_000
+            right = [any(session_of[episode.id] in question.sessions for episode in found)] if found else []
+            scores[way]["all"].add([int(hit) for hit in right], frozenset({1}), ms)
 
 
 def _count(scores: Scores, question: Question, found: list[int], started: float) -> None:

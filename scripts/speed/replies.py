@@ -71,7 +71,7 @@ class Memory:
     async def forgetful(self) -> "Memory":
         """The same memory with nothing kept of anybody's notes, words or pages; who is around is known."""
         recall = Recall(db=self.db, settings=lambda: self.settings, clock=self.clock)
-        await recall.look_around()
+        await recall.crowd.look()
         for kept in (words.stem, words.trigrams, words._folded):  # noqa: SLF001  # all that is kept of words
             kept.cache_clear()
         await self.db.rows("PRAGMA shrink_memory")

@@ -74,7 +74,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
     seen += [str(await say(bot, clock, BOB, "!memory"))]
     seen += [str(await bot.recall.about_viewer(ALICE, "zitherbloom marimbaglow", 10))]
-    seen += [str(await bot.recall.people_in("what does @alicequux play?"))]
+    seen += [str(bot.recall.crowd.named_in("what does @alicequux play?"))]
     _, notes = await dock_memory.page(bot.db, Page(status=""))
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
     return " ".join(seen).casefold()

@@ -14,6 +14,7 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.copies import notes_in
+from forgetmenot.memory.crowd import Crowd
 from forgetmenot.memory.extraction import ExtractReport
 from forgetmenot.memory.lifecycle import sweep_notes
 from forgetmenot.memory.notes import beliefs, remember
@@ -332,10 +333,11 @@ async def test_who_takes_over_a_login_takes_over_nothing(channel: "Channel", wor
 async def test_a_look_alike_name_is_not_the_person(channel: "Channel", world: "World") -> None:
     channel.say("mallory", "hi", display_name="Аliсе")  # Cyrillic А, с and е
     await channel.ingest.flush()
-    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    assert await recall.people_in("and @alice?") == ["1"]
-    assert await recall.people_in("what about Alice?") in ([], ["1"])
-    assert "id-mallory" not in await recall.people_in("what about alice?")
+    crowd = Crowd(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    await crowd.look()
+    assert crowd.named_in("and @alice?") == ["1"]
+    assert crowd.named_in("what about Alice?") in ([], ["1"])
+    assert "id-mallory" not in crowd.named_in("what about alice?")
 
 
 # ── too much of it ──────────────────────────────────────────────────────────────────────────

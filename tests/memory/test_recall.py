@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes import remember
 from forgetmenot.memory.recall import Recall
@@ -63,7 +62,6 @@ async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: "World"
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
     assert await recall.about_viewer("1", "drums") == []
-    assert await recall.people_in("what about alice?") == []
     assert await recall.about_viewers(["1", "2"], "drums") == []
 
 
@@ -87,7 +85,7 @@ async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: "Wor
 
 async def test_the_query_leaves_out_the_names_of_people(world: "World", recall: Recall) -> None:
     assert recall.query("does Alice play drums?", names=["alice"]) == {"play": 1.0, "drums": 1.0}
-    await recall.people_in("hello")
+    await recall.crowd.look()
     assert recall.query("does alice play drums?") == {"play": 1.0, "drums": 1.0}
 
 
@@ -144,70 +142,3 @@ async def test_what_is_kept_in_memory_can_be_dropped(world: "World", recall: Rec
     recall.forget("2")
     assert not recall._kept
     assert not recall._answers
-
-
-async def test_people_are_found_among_recent_chatters_and_regulars(world: "World", recall: Recall) -> None:
-    assert await recall.people_in("how is alice? and bob?") == ["1", "2"]
-    assert await recall.people_in("how is alice?", without=["1"]) == []
-    for _ in range(5):
-        await world.attends("2", await world.stream())
-    await world.clock.advance(3 * DAY)
-    assert await recall.people_in("how is alice? and bob?") == ["2"]
-
-
-async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
-    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await recall.look_again()
-    await world.clock.advance(45 * SECOND)
-    await recall.look_again()
-    await world.clock.advance(30 * SECOND)
-
-    async def no_reading(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Database, "rows", no_reading)
-    assert await recall.people_in("how is alice?") == ["1"]
-
-
-async def test_a_new_name_is_known_within_a_minute(world: "World", recall: Recall) -> None:
-    assert await recall.people_in("how is dora?") == []
-    await world.viewer("new", "dora")
-    await world.clock.advance(MINUTE)
-    assert await recall.people_in("how is dora?") == ["new"]
-
-
-async def test_the_episode_that_a_message_is_about(world: "World", recall: Recall) -> None:
-    raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
-    await world.episode("People talked about dinner.", {"2": (9, 0)})
-    found = await recall.past_episodes("remember the raid during that dragon fight?", 1)
-    assert [one.id for one in found] == [raid]
-    assert await recall.past_episodes("remember the raid during that dragon fight?", 1, without=[raid]) == []
-    assert await recall.past_episodes("dragon fruit smoothie recipes anyone?", 1) == []
-    assert await recall.past_episodes("???", 1) == []
-
-
-@pytest.mark.parametrize(
-    "text", ['"', "a AND b", "NEAR(x y)", "summary:raid", "raid*", "^raid -dragon", "(((", "'; --"]
-)
-async def test_the_full_text_search_takes_any_text(world: "World", recall: Recall, text: str) -> None:
-    await world.episode("A raid came.", {"1": (9, 0)})
-    assert len(await recall.episodes(text)) <= 1
-
-
-async def test_the_newest_episodes_and_the_last_streams_recap(world: "World", recall: Recall) -> None:
-    last = await world.stream()
-    await world.episode("Last stream.", {"1": (1, 0)}, last)
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE streams SET recap = 'A good one.'")
-    now = await world.stream()
-    for number in range(4):
-        await world.clock.advance(60_000)
-        await world.episode(f"Part {number}.", {"1": (1, 0)}, now)
-    found = await recall.newest_episodes()
-    assert [episode.summary for episode in found.this_stream] == ["Part 2.", "Part 3."]
-    assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
-
-
-async def test_an_empty_memory_has_no_episodes(world: "World", recall: Recall) -> None:
-    assert await recall.newest_episodes() == ([], None, "")

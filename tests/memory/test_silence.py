@@ -6,7 +6,9 @@ import pytest
 
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import never
+from forgetmenot.memory.episodes.past import newest, spoken_of
 from forgetmenot.memory.notes.proposals import Refused
+from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.silence import Entry, Silence, leaving_alone
 from forgetmenot.store import never as rows
@@ -79,7 +81,7 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: "World"
     await write(world, "1", "lost the finals ticket and found it again")
     await never.leave_alone(world.db, "1", f"#{note}", by="1", at=0)
     assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
-    shown = await recall.newest_episodes()
+    shown = await newest(world.db, await never.silence(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
     silence = await never.silence(world.db)
     assert silence.about(["1"]) == ("lost the finals",)
@@ -99,13 +101,13 @@ async def test_nobody_silences_a_note_of_somebody_else(world: "World") -> None:
         await never.leave_alone(world.db, "1", f"#{note}", by="1", at=0)
 
 
-async def test_past_episodes_and_the_prefix_leave_it_alone(world: "World", recall: Recall) -> None:
+async def test_past_episodes_and_the_prefix_leave_it_alone(world: "World") -> None:
     stream = await world.stream()
     await world.episode("<@1> spoke of a divorce lawyer. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
     await never.leave_alone(world.db, "1", "divorce", by="1", at=0)
-    shown = await recall.newest_episodes()
+    shown = await newest(world.db, await never.silence(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
-    past = await recall.past_episodes("who cooked that goulash", 1)
+    past = await spoken_of(world.db, query_of("who cooked that goulash"), 1)
     assert all("divorce" not in one.summary for one in past)
 
 

@@ -1,0 +1,83 @@
+"""What happened before: the newest episodes for the prefix, and the older ones that a message speaks of.
+
+None with people in it who opted out or were banned, and nothing of what is to be left alone.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Episode
+from forgetmenot.memory import never
+from forgetmenot.memory.concordance import having_stem
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.silence import Silence
+from forgetmenot.store import episode_search, episodes, streams
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.words import stem, words
+
+LOOKED_AT = 5
+ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
+MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
+
+
+class Newest(NamedTuple):
+    """What the prefix tells of the past: this stream's newest, the last stream's last and its recap."""
+
+    this_stream: list[Episode]
+    last_stream: Episode | None
+    recap: str
+
+
+async def newest(db: Database, silence: Silence, limit: int = 3) -> Newest:
+    """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
+    stream = await streams.open_id(db)
+    here = await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
+    this = [told for one in here if (told := _told(one, silence)) is not None]
+    before = await streams.before(db, stream)
+    if before is None:
+        return Newest(this, None, "")
+    last = await episodes.newest(db, stream_id=before[0], limit=1)
+    return Newest(this, _told(last[0], silence) if last else None, silence.without(before[1]))
+
+
+async def spoken_of(at: Source, query: Query, limit: int, *, without: Sequence[int] = ()) -> list[Episode]:
+    """The older episodes that speak of enough of a message, best first; `without`: those shown anyway."""
+    telling = sorted(_telling(query), key=len, reverse=True)
+    terms = {stem(word): word for word in telling[:ASKED_WITH]}
+    enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
+    if len(terms) < enough or not limit:
+        return []
+    wanted = list(terms.values())
+    found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT, without=without)
+    silence = await never.silence(at) if found else Silence()
+    shared = {one.id: _shared(terms, one.summary) for one in found}
+    about = sorted((one for one in found if shared[one.id] >= enough), key=lambda one: -shared[one.id])
+    told = (_told(one, silence) for one in about[:limit])
+    return [one for one in told if one is not None]
+
+
+async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
+    """The episodes whose summaries fit a query best, however little that is."""
+    terms = _telling(query)
+    return await episode_search.best(at, episode_search.any_of(terms), limit=limit) if terms else []
+
+
+def _telling(query: Query) -> list[str]:
+    """The words of the message itself, without what counts little."""
+    return [word for word, weight in query.items() if weight >= 1]
+
+
+def _shared(stems: Iterable[str], summary: str) -> int:
+    """How many of these stems a summary has."""
+    told = sorted(set(words(summary)))
+    return sum(bool(having_stem(told, one)) for one in stems)
+
+
+def _told(episode: Episode, silence: Silence) -> Episode | None:
+    """An episode as it may be shown; None where nothing is left of it."""
+    if not silence:
+        return episode
+    summary = silence.without(episode.summary)
+    return replace(episode, summary=summary) if summary else None

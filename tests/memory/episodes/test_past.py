@@ -1,0 +1,48 @@
+"""The past in a prompt: the newest episodes, and the older one that a message speaks of."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forgetmenot.memory.episodes.past import fitting, newest, spoken_of
+from forgetmenot.memory.ranking import query_of
+from forgetmenot.memory.silence import Silence
+
+if TYPE_CHECKING:
+    from tests.notes_world import World
+
+
+async def test_the_episode_that_a_message_is_about(world: "World") -> None:
+    raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
+    await world.episode("People talked about dinner.", {"2": (9, 0)})
+    found = await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), 1)
+    assert [one.id for one in found] == [raid]
+    assert await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), 1, without=[raid]) == []
+    assert await spoken_of(world.db, query_of("dragon fruit smoothie recipes anyone?"), 1) == []
+    assert await spoken_of(world.db, query_of("???"), 1) == []
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "a AND b", "NEAR(x y)", "summary:raid", "raid*", "^raid -dragon", "(((", "'; --"]
+)
+async def test_the_full_text_search_takes_any_text(world: "World", text: str) -> None:
+    await world.episode("A raid came.", {"1": (9, 0)})
+    assert len(await fitting(world.db, query_of(text))) <= 1
+
+
+async def test_the_newest_episodes_and_the_last_streams_recap(world: "World") -> None:
+    last = await world.stream()
+    await world.episode("Last stream.", {"1": (1, 0)}, last)
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE streams SET recap = 'A good one.'")
+    now = await world.stream()
+    for number in range(4):
+        await world.clock.advance(60_000)
+        await world.episode(f"Part {number}.", {"1": (1, 0)}, now)
+    found = await newest(world.db, Silence())
+    assert [episode.summary for episode in found.this_stream] == ["Part 2.", "Part 3."]
+    assert (found.last_stream.summary if found.last_stream else "", found.recap) == ("Last stream.", "A good one.")
+
+
+async def test_an_empty_memory_has_no_episodes(world: "World") -> None:
+    assert await newest(world.db, Silence()) == ([], None, "")
