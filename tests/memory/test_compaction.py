@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain.chat import Redaction
+from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.store import episode_mending, episode_search, episodes, events, rights, tally
 from forgetmenot.store.database import Database
@@ -138,53 +138,51 @@ async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: 
 
 
 async def test_what_a_cleared_claim_had_replaced_holds_again(channel: Channel) -> None:
-    said = await channel.chat(30)
-    await channel.compactor.run_pass(everything=True)
-    await _note_on_each_episode(channel.db, said[0].user_id)
-    async with channel.db.write() as tx:
-        await tx.execute(
-            "UPDATE semantic_notes SET status = 'superseded',"
-            " superseded_by = (SELECT id FROM semantic_notes WHERE fact = 'alone') WHERE fact = 'also elsewhere'"
-        )
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
-    await channel.ingest.flush()
-    await channel.compactor.run_pass()
-    rows = await channel.db.rows("SELECT fact, status, superseded_by FROM semantic_notes ORDER BY fact")
-    assert [tuple(row) for row in rows] == [("alone", "retracted", None), ("also elsewhere", "active", None)]
+    said = await _claims(channel, replaced_by={2: 1})
+    await _clear(channel, said[0])
+    assert await _standing(channel.db, 1, 2) == [(1, "retracted", None), (2, "active", None)]
 
 
 async def test_a_cleared_claim_does_not_come_back_when_what_replaced_it_is_cleared_later(channel: Channel) -> None:
-    said = await channel.chat(30)
-    await channel.compactor.run_pass(everything=True)
-    await _note_on_each_episode(channel.db, said[0].user_id)
-    await _note_on_each_episode(channel.db, said[0].user_id)
+    said = await _claims(channel, replaced_by={2: 1, 1: 3})
     async with channel.db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 1 WHERE id = 2")
-        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 3 WHERE id = 1")
         await tx.execute(
             "UPDATE note_evidence SET episode_id = (SELECT max(id) FROM episodes WHERE kind = 'chat') WHERE note_id = 3"
         )
-    for event in (said[0], said[-1]):
-        channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
-        await channel.ingest.flush()
-        await channel.compactor.run_pass()
-    rows = await channel.db.rows("SELECT id, status FROM semantic_notes WHERE id < 4 ORDER BY id")
-    assert [tuple(row) for row in rows] == [(1, "retracted"), (2, "active"), (3, "retracted")]
+    await _clear(channel, said[0])
+    await _clear(channel, said[-1])
+    assert await _standing(channel.db, 1, 2, 3) == [(1, "retracted", None), (2, "active", None), (3, "retracted", None)]
 
 
 async def test_what_a_cleared_claim_had_replaced_stays_replaced_by_what_came_after_that(channel: Channel) -> None:
+    said = await _claims(channel, replaced_by={2: 1, 1: 4})
+    await _clear(channel, said[0])
+    assert await _standing(channel.db, 1, 2, 4) == [(1, "retracted", None), (2, "superseded", 4), (4, "active", None)]
+
+
+async def _claims(channel: Channel, *, replaced_by: dict[int, int]) -> list[ChatEvent]:
+    """Lines, and four notes of who said the first: 1 and 3 rest on its episode alone, 2 and 4 on another too."""
     said = await channel.chat(30)
     await channel.compactor.run_pass(everything=True)
     await _note_on_each_episode(channel.db, said[0].user_id)
     await _note_on_each_episode(channel.db, said[0].user_id)
     async with channel.db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 1 WHERE id = 2")
-        await tx.execute("UPDATE semantic_notes SET status = 'superseded', superseded_by = 4 WHERE id = 1")
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+        await tx.many(
+            "UPDATE semantic_notes SET status = 'superseded', superseded_by = ? WHERE id = ?",
+            [(new, old) for old, new in replaced_by.items()],
+        )
+    return said
+
+
+async def _clear(channel: Channel, event: ChatEvent) -> None:
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
     await channel.ingest.flush()
     await channel.compactor.run_pass()
-    rows = await channel.db.rows("SELECT id, status, superseded_by FROM semantic_notes WHERE id <> 3 ORDER BY id")
-    assert [tuple(row) for row in rows] == [(1, "retracted", None), (2, "superseded", 4), (4, "active", None)]
+
+
+async def _standing(db: Database, *ids: int) -> list[tuple[object, ...]]:
+    rows = await db.rows("SELECT id, status, superseded_by FROM semantic_notes ORDER BY id")
+    return [tuple(row) for row in rows if row["id"] in ids]
 
 
 async def _note_on_each_episode(db: Database, viewer_id: str, speaker_id: str | None = None) -> None:
