@@ -17,6 +17,7 @@ _PARAMETER = re.compile(
     r"""\s+([A-Za-z][A-Za-z0-9_-]{0,31})=(?:"((?:[^"\\]|\\.){0,500})"|([^\s"\[\]=]{1,100}))""", re.DOTALL
 )
 _END = re.compile(r"\s*\]")
+_WRAPPERS = frozenset(("``", "**", "__", "~~", "||", '""', "''", "“”", "«»", "()", "[]", "{}", "<>"))
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -42,8 +43,16 @@ def _take_proposal(text: str, nonce: str) -> tuple[Proposal | None, str]:
         found = _read_tag(text, opening.end())
         if found is not None:
             proposal, end = found
-            return proposal, tidy(f"{text[: opening.start()]} {text[end:]}")
+            before, behind = _unwrapped(text[: opening.start()], text[end:])
+            return proposal, tidy(f"{before} {behind}")
     return None, text
+
+
+def _unwrapped(before: str, behind: str) -> tuple[str, str]:
+    """What stood around the tag, without the marks that enclosed nothing else: "`[…]` nice"."""
+    while before and behind and before[-1] + behind[0] in _WRAPPERS:
+        before, behind = before[:-1], behind[1:]
+    return before, behind if "[" in before else behind.lstrip("]")
 
 
 def _read_tag(text: str, at: int) -> tuple[Proposal, int] | None:

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from forgetmenot.actions.shapes import REACH, SHAPES, Ends
+from forgetmenot.actions.shapes import REACH, SHAPES, Ends, closing_tag_end
 from forgetmenot.text.lookalikes import skeleton
 
 _LOOKS = (
@@ -118,7 +118,7 @@ def _tag_spans(text: str) -> Iterator[tuple[int, int]]:
             continue
         index = bisect_right(opens, start) - 1
         if index >= 0 and start < groups[index][1]:
-            begin, end = groups[index][0], _beyond_quotes(folded, groups[index])
+            begin, end = groups[index][0], closing_tag_end(folded, _beyond_quotes(folded, groups[index]))
         else:
             begin, end = start, end_of(folded, start, matched)
         begin, at = max(begin, at), max(end, matched)

@@ -41,19 +41,31 @@ _NAMED = (
     r"(?:[:=(]|(?<=\s)(?:@|[a-z_]{1,32}\s?[=:]\s?\S))"
 )
 _ORDERED = rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:{_ORDERS})[*_~`'\"]{{0,4}}\s{{1,3}}(?:{_WORD})?[0-9]"
+_NO_NAME = "hammer|list|wave|phase|incoming|pending|over|noises|appeal|evasion|speedrun|corner|called"
+_NAMED_ORDER = (
+    rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:"
+    rf"(?:un)?(?:timeout|ban)\s(?!(?:{_NO_NAME})\W)\w{{1,32}}\s?[\]}}>]"  # "[ban bob]"
+    rf"|(?:cmd|command|system|mod|exec(?:ute)?|run|do|order|task)\s?[:=|>]\s?(?:{_ORDERS})\s)"
+)
+_LONE_ORDER = (
+    rf"(?:^|\()[^\w\n]{{0,4}}(?:long[_\s-]?|un)?(?:timeout|ban)\s(?!(?:{_NO_NAME})\W)@?\w{{1,32}}"
+    r"\s[0-9]{1,7}\s?[a-z]{0,7}(?:\)|[^\w\n]{0,3}$)"
+)
 _CUT_OFF = r"\[ac(?:t(?:io?)?)?\Z"  # an answer that ended in the middle of a tag
 _STARRED = rf"(?:\*|_|::)(?:{_ORDERS})\s@?\w{{1,32}}\s[0-9]{{1,7}}\s?[a-z]{{0,7}}(?:\*|_|::)"
 _MARKER = r"<\|[^|<>\n]{1,40}\|>"
-_ELEMENT = rf"<\s?/?\s?(?:{_ACTION}|{_CALL})[\s>/=_]"
+_ELEMENT = rf"<\s?/?\s?(?:[a-z]{{1,12}}[:_])?(?:{_ACTION}|{_CALL})[\s>/=_]"
+_ORDER_ELEMENT = rf"<\s?(?:{_ORDERS})\s?>[^<>]{{0,80}}<\s?/\s?(?:{_ORDERS})\s?>"
 _JSON = (
     rf"[\[{{][^\[\]{{}}]{{0,200}}?(?<!\w)(?:(?:action|{_CALL})[\"']?\s?[:=]\s?[\"'{{\[]"
     rf"|[a-z_]{{1,16}}[\"']?\s?:\s?[\"'](?:(?:{_VERBS})[\"']|(?:{_ORDERS})\s))"
 )
+_ARGUMENTS = r"\{\s?[\"'](?:target|target_id|user|user_id|username|seconds|duration)[\"']\s?:"
 _FIELD = rf"[\"'](?:action|name|type|command|cmd|{_CALL})[\"']\s?:\s?[\"'](?:{_VERBS})[\"']"
-_SPOKEN_CALL = rf"(?:(?:await|calling|call|{_CALL})\s?:?\s{{1,3}})?(?:[a-z_]{{1,20}}(?:\.|->|::)){{0,3}}"
+_SPOKEN_CALL = rf"(?:print\(\s?)?(?:(?:await|calling|call|{_CALL})\s?:?\s{{1,3}})?(?:[a-z_]{{1,20}}(?:\.|->|::)){{0,3}}"
 _FUNCTION = (
     rf"{_NOT_IN_A_WORD}{_SPOKEN_CALL}"
-    rf"(?:(?:[a-z]{{1,12}}_)?(?:{_VERBS}|action)(?:_[a-z]{{1,12}})?\({_NO_SUFFIX}"
+    rf"(?:(?:[a-z]{{1,12}}_)?(?:{_VERBS}|action)(?:_[a-z]{{1,12}})?(?:\.(?:call|run|invoke))?\({_NO_SUFFIX}"
     rf"|(?:{_ORDERS}|action)[\[{{](?=[@\"'\w]){_NO_SUFFIX})"
 )
 _SPACED_CALL = (
@@ -76,7 +88,8 @@ _PAIR = re.compile(
     r"""(?:"[^"\n]{0,500}"?|'[^'\n]{0,500}'?|\S{1,200})"""
 )
 _NEXT_LINE = re.compile(rf"\s*\n\s{{0,8}}{_MORE}\s?[:=][^\n]*")
-_CLOSING_ELEMENT = re.compile(rf"<\s?/\s?(?:{_ACTION}|{_CALL})s?[^<>]{{0,40}}>")
+_CLOSING_ELEMENT = re.compile(rf"<\s?/\s?(?:[a-z]{{1,12}}[:_])?(?:{_ACTION}|{_CALL})s?[^<>]{{0,40}}>")
+_CLOSING_TAG = re.compile(rf"[^\[\]\n]{{0,80}}\[\s?/\s?(?:{_ACTION}|{_CALL})[^\[\]\n]{{0,40}}\]")
 _CLOSING_MARKER = re.compile(r"[^\n]{0,300}?<\|[^|<>\n]{1,40}\|>")
 
 
@@ -103,10 +116,6 @@ def _round_end(folded: str, start: int, matched: int) -> int:
     return _line_end(folded, start, matched)
 
 
-def _call_end(folded: str, _start: int, matched: int) -> int:
-    return _round_end(folded, matched - 1, matched)
-
-
 def _element_end(folded: str, start: int, matched: int) -> int:
     """Behind the closing element, else behind the `>`, else the end of the line."""
     closing = _CLOSING_ELEMENT.search(folded, matched, matched + REACH)
@@ -120,6 +129,12 @@ def _bracket_end(folded: str, start: int, matched: int) -> int:
     """The end of an unmatched bracket of any shape."""
     ends = {"<": _element_end, "(": _round_end}
     return ends.get(folded[start], _line_end)(folded, start, matched)
+
+
+def closing_tag_end(folded: str, end: int) -> int:
+    """Where `[/action]` ends, if what a bracket that ends there has opened is closed by one in the same line."""
+    closing = _CLOSING_TAG.match(folded, end)
+    return end if closing is None else closing.end()
 
 
 def _marker_end(folded: str, _start: int, matched: int) -> int:
@@ -139,19 +154,23 @@ def _its_end(_folded: str, _start: int, matched: int) -> int:
 
 
 SHAPES: tuple[tuple[re.Pattern[str], Ends], ...] = tuple(
-    (re.compile(pattern), ends)
+    (re.compile(pattern, re.MULTILINE), ends)
     for pattern, ends in (
         (_BRACKETED, _bracket_end),
         (_NAMED, _bracket_end),
         (_ORDERED, _bracket_end),
+        (_NAMED_ORDER, _bracket_end),
+        (_LONE_ORDER, _its_end),
         (_CUT_OFF, _its_end),
         (_STARRED, _its_end),
         (_MARKER, _marker_end),
         (_ELEMENT, _element_end),
+        (_ORDER_ELEMENT, _its_end),
         (_JSON, _line_end),
+        (_ARGUMENTS, _line_end),
         (_FIELD, _line_end),
-        (_FUNCTION, _call_end),
-        (_SPACED_CALL, _call_end),
+        (_FUNCTION, _round_end),
+        (_SPACED_CALL, _round_end),
         (_LABELLED, _lines_end),
         (_CALLED, _line_end),
         (_PAIRS, _pairs_end),

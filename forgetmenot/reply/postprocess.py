@@ -3,7 +3,7 @@
 Promises one line of at most `max_chars` characters without control characters, without a leading command character,
 with at most one person called by an @ besides whom it answers, and, unless the settings allow it, without a link. Each
 filter that changed something is named, so that a filter that eats replies is seen. Action tags have left the text
-before (actions/grammar.py). `tidy` is for lines that no model wrote: they keep their @names and the streamer's link.
+before (actions/grammar.py); those that a filter uncovers leave it here. `tidy` is for lines that no model wrote: they keep their @names and the streamer's link.
 """
 
 import re
@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from forgetmenot.actions.scrub import without_tags
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
@@ -221,6 +222,11 @@ def _command(text: str, _manner: Manner) -> str:
     return without_command(text)
 
 
+def _tags(text: str, _manner: Manner) -> str:
+    """A tag of which another filter took the disguise: "timeout [id:3](bob)"."""
+    return without_tags(text)
+
+
 def _length(text: str, manner: Manner) -> str:
     most = manner.settings.reply.max_chars
     if len(text) <= most:
@@ -247,5 +253,6 @@ CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
     ("openers", _openers),
     ("blocklist", _blocklist),
     ("command", _command),
+    ("tags", _tags),
     ("length", _length),
 )

@@ -127,6 +127,13 @@ def test_a_proposal_is_read_with_bare_and_quoted_values() -> None:
     assert parsed.visible == "Off you go. Bye"
 
 
+@pytest.mark.parametrize("around", ["`{}`", "**{}**", "“{}”", "({})", "[{}]", "{}]]", "```\n{}\n```"])
+def test_what_enclosed_nothing_but_the_proposal_goes_with_it(around: str) -> None:
+    parsed = parse(f"{around.format(f'[ACTION:{NONCE} clip]')} nice one", NONCE)
+    assert parsed.proposal is not None
+    assert parsed.visible == "nice one"
+
+
 def test_only_the_first_proposal_counts_and_all_are_hidden() -> None:
     parsed = parse(f"a [ACTION:{NONCE} clip] b [ACTION:{NONCE} ban target=bob] c", NONCE)
     assert parsed.proposal is not None
