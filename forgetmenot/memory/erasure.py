@@ -216,6 +216,8 @@ def _cleaned(rows: Iterable[Row], place: Place, who: Names) -> list[tuple[object
     for row in rows:
         texts = tuple(row)[1:]
         cleaned = tuple(_clean_text(text, who, cut=place.cut) if isinstance(text, str) else text for text in texts)
+        if place.whole and cleaned != texts:
+            cleaned = ("",) * len(texts)
         if cleaned != texts:
             found.append((*cleaned, row[0]))
     return found

@@ -23,12 +23,21 @@ BANNED_FOR = 7 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Columns in which somebody may be written. `cut`: sentences about them go; otherwise only their name does."""
+    """Columns in which somebody may be written, in the rows that `only` (SQL) names.
+
+    `cut`: sentences about them go; `whole`: the texts go; otherwise only their name does. `also` (SQL) is set with it.
+    """
 
     table: str
     columns: tuple[str, ...]
     cut: bool = False
+    whole: bool = False
+    only: str = "TRUE"
+    also: str = ""
 
+
+_TOLD_TO_THE_BOT_OR_BY_IT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
+_CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
     Place("episodes", ("summary",), cut=True),
@@ -37,7 +46,9 @@ PLACES = (
     Place("streams", ("title", "category", "twitch_id")),
     Place("semantic_notes", ("fact", "topics", "asked_with")),
     Place("note_changes", ("cause",)),
+    Place("events", ("text", "system_text"), whole=True, only=_TOLD_TO_THE_BOT_OR_BY_IT, also=_CLEARED),
     Place("events", ("text", "system_text")),
+    Place("bot_messages", ("text",), whole=True, only="trigger = 'command'"),
     Place("bot_messages", ("text",), cut=True),
     Place("bot_messages", ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id")),
     Place("action_logs", ("params_json", "reason", "detail", "decided_by", "key")),
@@ -201,14 +212,14 @@ async def written_in(source: Source, place: Place, needles: Sequence[str], *, af
     columns = ", ".join(place.columns)
     return await source.rows(
         f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
-        f" WHERE rowid > ? AND rowid <= ?) WHERE {found}",
+        f" WHERE rowid > ? AND rowid <= ? AND {place.only}) WHERE {found}",
         (after, after + AT_ONCE, *needles),
     )
 
 
 async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> None:
     """Write cleaned texts: the place's columns in order, then the rowid."""
-    columns = ", ".join(f"{column} = ?" for column in place.columns)
+    columns = ", ".join([*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])])
     await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ?", rows)  # noqa: S608  # constants
 
 

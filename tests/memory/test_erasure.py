@@ -57,6 +57,28 @@ async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with somebody"]
 
 
+async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channel) -> None:
+    """A moderator asked what is known of them: the line in chat, and the answer, quote their notes."""
+    await channel.chat(5)
+    channel.say("viewer1", "!remember viewer0 drives a Blitzkutsche")
+    channel.say("viewer1", "viewer0 is nice")
+    await channel.ingest.flush()
+    told = "What I know about viewer0: #1 thinks Mr. Bean rules · #2 drives a Blitzkutsche"
+    async with channel.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status)"
+            " VALUES (0, NULL, NULL, 'command', 'live', ?, 'sent')",
+            (told,),
+        )
+        await tx.execute("UPDATE events SET text = ?, from_bot = 1 WHERE text LIKE 'line number 3 %'", (told,))
+    assert await channel.db.value("SELECT count(*) FROM events WHERE text = ?", (told,)) == 1
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    texts = [row[0] for row in await channel.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
+    assert "somebody is nice" in texts
+    assert [text for text in texts if "Bean" in text or "Blitzkutsche" in text] == []
+    assert await channel.db.value("SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL") == 0
+
+
 async def test_who_talks_again_is_not_cleaned_away(channel: Channel) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,))
