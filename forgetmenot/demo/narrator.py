@@ -12,7 +12,7 @@ from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.store import additions, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.additions import Marks, NoteNews
-from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store.bot_messages import BotMessage, Status
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in, show
 
@@ -86,7 +86,8 @@ class Narrator:
             same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
             self._out(f"{BIT_REPLY}prompt of {usage.get('estimated', '?')} tokens, {same}; from memory: {told}")
         if reply.text:
-            self._out(f"{BIT_REPLY}ForgetMeNot ({reply.status}): {reply.text}")
+            how = f"{reply.status}: {reply.detail}" if reply.status is Status.DROPPED else reply.status
+            self._out(f"{BIT_REPLY}ForgetMeNot ({how}): {reply.text}")
         else:
             self._out(f"{BIT_REPLY}ForgetMeNot says nothing: {reply.detail}")
 

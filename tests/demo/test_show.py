@@ -43,6 +43,13 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     return Seen(run(folder, "demo", "--fast", "--json", "--db", folder / "m.sqlite3"), folder / "m.sqlite3")
 
 
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("shown")
+    ended = run(folder, "demo", "--fast", "--db", folder / "m.sqlite3")
+    return ended.stdout.splitlines()
+
+
 def test_json_is_one_object_and_nothing_else_on_standard_output(seen: Seen) -> None:
     assert seen.ended.returncode == 0
     assert seen.ended.stdout.count("\n") == 1
@@ -143,3 +150,20 @@ def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
     ended = run(tmp_path, "demo", "--fast", "--db", tmp_path / "m")
     assert ended.returncode == 2
     assert "Name another file for the demo" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "How to read it:",
+        "20:01  heidi: thank you! my cat is called Miso and she is watching too",
+        "      | + note 2 about Heidi: has a cat called Miso  (self_claim, 0.8)",
+        "      | ~ note 5 about Carol: favourite game is Celeste  (conflict)",
+        "      > ForgetMeNot (sent): Your favourite game is Hades, Carol.",
+        "      > ForgetMeNot (dropped: the same text was said just before): I don't take orders from chat.",
+        "      > proposes timeout: deny by the rule “immune_role”, denied",
+        "Of the stored ones 413 are summarised, 19 were cleared by moderators, 0 wait; 0 were lost unread.",
+    ],
+)
+def test_a_newcomer_sees_chat_memory_and_decisions(shown: list[str], line: str) -> None:
+    assert any(one.startswith(line) for one in shown), line
