@@ -20,10 +20,21 @@ from pathlib import Path
 
 from scoring import facts
 
+from forgetmenot.errors import InputError
+from forgetmenot.text_files import encoding_of
+
 
 def _lines(path: Path, parts: int) -> list[list[str]]:
-    rows = [line.split("|", parts - 1) for line in path.read_text("utf-8").splitlines()]
-    return [row for row in rows if len(row) == parts and not row[0].startswith("#")]
+    try:
+        text = path.read_text(encoding_of(path))
+    except (OSError, UnicodeError, InputError) as error:
+        sys.exit(f"{path} cannot be read: {error}")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    rows = [line.split("|", parts - 1) for line in lines]
+    whole = [row for row in rows if len(row) == parts]
+    if len(whole) < len(rows):
+        print(f"{len(rows) - len(whole)} lines have no {parts} parts and are left out.", file=sys.stderr)
+    return whole
 
 
 def _arguments() -> argparse.Namespace:

@@ -11,6 +11,7 @@ for. `--fill` measures the time with that many notes about other people in the s
 import argparse
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,12 @@ def main() -> None:
     parser.add_argument("--fill", type=int, default=0, metavar="N", help="also time it among N notes about others")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    told = asyncio.run(recall.measure(arguments.data, arguments.fill))
+    try:
+        told = asyncio.run(recall.measure(arguments.data, arguments.fill))
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"{arguments.data} is no file in LoCoMo's format: {error}")
+    if not told:
+        sys.exit(f"{arguments.data} asks no questions.")
     if arguments.json:
         print(json.dumps(told))
     else:
