@@ -3,7 +3,8 @@
 Promises one line of at most `max_chars` characters without control characters, without a leading command character,
 with at most one person called by an @ besides whom it answers, and, unless the settings allow it, without a link. Each
 filter that changed something is named, so that a filter that eats replies is seen. Action tags have left the text
-before (actions/grammar.py); those that a filter uncovers leave it here. `tidy` is for lines that no model wrote: they keep their @names and the streamer's link.
+before (actions/grammar.py); those that a filter uncovers leave it here. `tidy` is for lines that no model wrote: they
+keep their @names and the streamer's link.
 """
 
 import re

@@ -6,6 +6,7 @@ in time.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from forgetmenot.actions import lines
 from forgetmenot.actions.claims import claims_own
@@ -45,15 +46,20 @@ class Wording:
         parsed = parse(answer.text, prompt.nonce)
         words = whole_sentences(parsed.visible) if answer.finish == "length" else parsed.visible
         fired: tuple[str, ...] = () if words == parsed.visible else ("unfinished",)
+        manner = manner_of(job, material, self._identity())
+        read = polish(words, manner)  # what is judged is what chat would read
+        text = read.text
         if parsed.proposal is not None:
             if reason := self._outbox.room_for("", job.deadline):
                 return Polished("", (*fired, reason))  # neither done nor claimed
-            words = await self._carried_out(job, parsed.proposal, material, words)
-        elif claims_own(words, {one.done for one in material.actions_done}):
-            words, fired = lines.NEUTRAL, (*fired, "boast")
-        if (allowed := leaving_alone(words, material.left_alone)) != words:
-            words, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
-        polished = polish(words, manner_of(job, material, self._identity()))
+            refusal = polish(parsed.proposal.otherwise, manner).text
+            proposal = replace(parsed.proposal, otherwise=refusal)
+            text = await self._carried_out(job, proposal, material, text)
+        elif any(claims_own(one, {done.done for done in material.actions_done}) for one in (words, text)):
+            text, fired = lines.NEUTRAL, (*fired, "boast")
+        if (allowed := leaving_alone(text, material.left_alone)) != text:
+            text, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
+        polished = read if text == read.text else polish(text, manner)
         return Polished(polished.text, (*fired, *polished.filters))
 
     async def _carried_out(self, job: Job, proposal: Proposal, material: TailMaterial, words: str) -> str:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from forgetmenot.actions.claims import claims
+from forgetmenot.actions.claims import claims, claims_more
 from forgetmenot.actions.lines import NEUTRAL, UNSURE, words_for
 from forgetmenot.actions.scrub import smells
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
@@ -121,6 +121,18 @@ async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> No
     await stage.ask("@forgetmenot_bot time me out please")
     assert (await stage.ask("@forgetmenot_bot what did you do?", "2")).text == told  # type: ignore[union-attr]
     assert (await stage.ask("@forgetmenot_bot what else?", "3")).text == NEUTRAL  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("boast", ["I **ban**ned bob", "I `timed out` bob", "You were ti**med** out", "*bans bob*"])
+async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
+    """What counts is what chat reads: filters take the markup away behind the one that hears boasts."""
+    refused = f'ok [ACTION:{{nonce}} ban target=bob else="{boast}"]'
+    done = f"{boast} [ACTION:{{nonce}} timeout target=alice seconds=30]"
+    stage.model.answers = [boast, refused, done]
+    for viewer, words in (("2", "hi"), ("3", "ban bob"), ("1", "time me out please")):
+        reply = await stage.ask(f"@forgetmenot_bot {words}", viewer)
+        assert reply is not None
+        assert reply.text == NEUTRAL if viewer != "1" else not claims_more(reply.text, {"timeout"})
 
 
 @pytest.mark.parametrize("boast", ["I created a clip", "I turned slow mode on", "I announced it", "I remembered that"])
