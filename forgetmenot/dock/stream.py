@@ -1,9 +1,10 @@
 """What happens, as server-sent events: one look at the database every so often for all open pages together.
 
 Promises no work at all while nobody looks; that a page which was away gets what it missed, told by its last event's
-id; that a slow page never holds up the bot (it is cut off, comes back by itself and catches up). Events: `hello`,
-`now` (how things stand), `items` (new or changed), `gone` (keys of cleared lines), `changed` (look again), `erasing`
-(how far an erasure is).
+id; that a slow page never holds up the bot (it is cut off, comes back by itself and catches up). Events: `hello` (its
+`hidden` is another after somebody was hidden or erased: what a page shows is no longer right), `now` (how things
+stand), `items` (new or changed), `gone` (keys of cleared lines), `changed` (look again), `erasing` (how far an erasure
+is).
 """
 
 import asyncio
@@ -40,6 +41,7 @@ class Stream:
         self._shown: dict[str, now.Item] = {}
         self._standing: now.Item = {}
         self._cleared_at = 0
+        self._hidden = ""
         self._touched = False
 
     def touched(self) -> None:
@@ -56,13 +58,15 @@ class Stream:
         if self._looking is None:
             self._marks = await dock_feed.marks(desk.db)
             self._cleared_at = desk.clock.now()
+            self._hidden = await dock_feed.hidden(desk.db)
             self._looking = asyncio.create_task(self._look_on(desk), name="dock's look")
         self._listeners.add(messages)
         here = await dock_feed.marks(desk.db)
-        messages.put_nowait(event("hello", {"build": desk.build, "at": desk.clock.now(), "fresh": after is None}))
+        messages.put_nowait(_hello(desk, await dock_feed.hidden(desk.db), fresh=after is None))
         messages.put_nowait(event("now", await now.standing(desk)))
         messages.put_nowait(event("items", await now.history(desk, after or Marks()), mark=here))
         if after is not None:
+            messages.put_nowait(_gone(await dock_feed.taken_away(desk.db, 0)))
             messages.put_nowait(event("changed", {}))
         return messages
 
@@ -97,6 +101,7 @@ class Stream:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _look(self, desk: Desk) -> None:
+        await self._begin_anew(desk)
         before, self._marks = self._marks, await dock_feed.marks(desk.db)
         items = await self._news(desk, before)
         standing = await now.standing(desk)
@@ -109,6 +114,14 @@ class Stream:
         if self._touched or any(item["kind"] != "line" for item in items):
             self._touched = False
             self._tell(event("changed", {}))
+
+    async def _begin_anew(self, desk: Desk) -> None:
+        """If somebody was hidden, let in again or erased: open pages show what a new one would."""
+        before, self._hidden = self._hidden, await dock_feed.hidden(desk.db)
+        if self._hidden != before:
+            self._tell(_hello(desk, self._hidden, fresh=True))
+            self._tell(event("items", await now.history(desk, Marks())))
+            self._touched = True
 
     async def _news(self, desk: Desk, before: Marks) -> list[now.Item]:
         """What is new, and those of the newest replies and actions that have changed."""
@@ -127,7 +140,7 @@ class Stream:
         since, self._cleared_at = self._cleared_at, desk.clock.now()
         gone = await dock_feed.taken_away(desk.db, since - MINUTE)
         if gone:
-            self._tell(event("gone", [f"line:{seq}" for seq in gone]))
+            self._tell(_gone(gone))
 
     def _tell(self, message: bytes) -> None:
         for messages in list(self._listeners):
@@ -150,6 +163,14 @@ def event(name: str, data: object, mark: Marks | None = None) -> bytes:
     """One server-sent event; with a mark, one that a page can go on from."""
     place = f"id: {mark.line}.{mark.episode}.{mark.change}\n".encode() if mark is not None else b""
     return place + f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+
+
+def _hello(desk: Desk, hidden: str, *, fresh: bool) -> bytes:
+    return event("hello", {"build": desk.build, "at": desk.clock.now(), "fresh": fresh, "hidden": hidden})
+
+
+def _gone(lines: Sequence[int]) -> bytes:
+    return event("gone", [f"line:{seq}" for seq in lines])
 
 
 def marks_of(text: str) -> Marks | None:

@@ -72,6 +72,14 @@ def mark(path: Path) -> str:
     return f"{len(lines)}:{_digest(lines)}"
 
 
+def size(key: HashKey) -> int:
+    """How long the list is, in bytes: it only grows."""
+    try:
+        return path_of(key).stat().st_size
+    except OSError:
+        return 0
+
+
 def after(path: Path, place: str) -> list[Entry]:
     """What was asked for after a mark was taken; everything, if it was not taken of this list. Raises StoreError."""
     lines = _lines(path)

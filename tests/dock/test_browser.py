@@ -188,6 +188,27 @@ async def test_erase_end_to_end(house: House, running: Browser) -> None:
     assert await house.bot.db.row("SELECT 1 FROM semantic_notes WHERE fact LIKE '%Miso%'") is None
 
 
+async def test_who_is_erased_leaves_the_docks_that_are_open_or_were_away(house: House, running: Browser) -> None:
+    heidi = await viewers.by_login(house.bot.db, "heidi")
+    assert heidi is not None
+    await house.sim.say("heidi", "Miso sits on the keyboard")
+    await house.settle()
+    async with page_on(running, house.address) as page, page_on(running, house.address) as away:
+        for one in (page, away):
+            await expect(one.locator(".item.line", has_text="Miso sits")).to_be_visible()
+        build = await away.locator("meta[name=build]").get_attribute("content")
+        live = f"import('/static/{build}/live.js')"
+        await away.evaluate(f"{live}.then(m => m.disconnect())")
+        await house.bot.eraser.erase(heidi.id)
+        await expect(page.locator("main")).not_to_contain_text("Heidi")
+        await away.evaluate(f"{live}.then(m => m.connect())")
+        await expect(away.locator("main")).not_to_contain_text("Heidi")
+        await house.sim.say("bob", "how quiet it is")
+        await house.settle()
+        for one in (page, away):
+            await expect(one.locator(".item.line", has_text="how quiet it is")).to_be_visible()
+
+
 async def held(route: Route, until_then: asyncio.Event) -> None:
     """Let a request do its work, and keep its answer back."""
     answer = await route.fetch()

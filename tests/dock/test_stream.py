@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import stream
 from forgetmenot.dock.stream import marks_of
+from forgetmenot.memory.erasure import erase
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock.feed import Marks
 from tests.dock.conftest import Served
@@ -103,6 +104,38 @@ async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database,
         async with db.write() as tx:
             await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
         assert (await until(events, "gone"))[2] == ["line:1"]
+
+
+async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    await dock.enter()
+    await say(db, clock, "something rude")  # and somebody saw it, in a bot that was stopped since
+    async with db.write() as tx:
+        await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
+    await clock.advance(HOUR)
+    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": "1.0.0"}) as answer:
+        assert (await until(told(answer), "gone"))[2] == ["line:1"]
+
+
+async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: Database, clock: ManualClock) -> None:
+    await dock.enter()
+    await say(db, clock, "my cat is called Miso")
+    await say(db, clock, "good evening", viewer="2", name="Bob")
+    async with dock.client.get(f"{dock.origin}/events") as answer:
+        events = told(answer)
+        before = (await until(events, "hello"))[2]
+        mark = (await until(events, "items", "Miso"))[1]
+        await erase(db, "1", now=clock.now())
+        after = (await until(events, "hello"))[2]
+        assert after["fresh"]  # type: ignore[index]
+        assert after["hidden"] != before["hidden"]  # type: ignore[index]
+        items = json.dumps((await until(events, "items"))[2])
+        assert "good evening" in items
+        assert "Miso" not in items
+        await until(events, "changed")
+    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": mark}) as answer:
+        assert (await until(told(answer), "hello", after["hidden"]))[2]["hidden"] != before["hidden"]  # type: ignore[index]
 
 
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:

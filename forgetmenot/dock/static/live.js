@@ -9,6 +9,7 @@ const listeners = new Set();
 let source = null;
 let mark = "";
 let pause = 1000;
+let hidden = null;
 
 export function listen(call) {
   listeners.add(call);
@@ -42,7 +43,10 @@ const handlers = {
   hello(data) {
     clock.set(data.at);
     if (data.build !== build) return location.reload();
-    if (data.fresh) state.items.clear();
+    const before = hidden;
+    hidden = data.hidden;
+    if (!data.fresh && before !== hidden) return anew(); // what is shown of people who are hidden or erased now must go
+    if (data.fresh) forget();
     pause = 1000;
     connected("live");
   },
@@ -65,6 +69,17 @@ const handlers = {
   changed() { tell("changed"); },
   erasing(data) { tell("erasing", data); },
 };
+
+function forget() {
+  const keys = [...state.items.keys()];
+  state.items.clear();
+  tell("gone", keys);
+}
+
+function anew() {
+  mark = "";
+  connect();
+}
 
 export const disconnect = () => source?.close();
 

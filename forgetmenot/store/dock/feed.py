@@ -6,7 +6,7 @@ Nothing of people who opted out or were banned, and nothing redacted. The bot's 
 
 from typing import NamedTuple
 
-from forgetmenot.store import action_logs, bot_messages
+from forgetmenot.store import action_logs, bot_messages, ledger
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
@@ -64,6 +64,18 @@ async def marks(db: Database) -> Marks:
         " (SELECT coalesce(max(id), 0) FROM note_changes)"
     )
     return Marks(*row) if row else Marks()
+
+
+async def hidden(db: Database) -> str:
+    """Another text whenever somebody was hidden, let in again or erased, or had a fact forgotten.
+
+    The list of wishes alone would be too early: a wish stands there before its transaction is done.
+    """
+    row = await db.row(
+        "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
+        " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL), (SELECT max(id) FROM forgotten)"
+    )
+    return f"{ledger.size(db.key)} {tuple(row or ())}"
 
 
 async def lines(db: Database, after: int, limit: int) -> list[Heard]:
