@@ -19,17 +19,38 @@ _DONE = re.compile(r"\b(?:done|all set|it is so|consider it)\b")
 _DENIAL = re.compile(
     r"\b(?:can(?:'|no)?t|cannot|can not|won'?t|will not|not|no|never|nope|unable|nobody|nothing"
     r"|(?:was|is|did|have|has|had|do|does|would|could)n'?t|refused?)\b"
+    r"(?!(?<=\bno) (?:problem|worries|doubt|question|kidding)\b|(?<=not) only\b|(?<=t) (?:believe|wait|help)\b)"
+)
+_ABROAD = "|".join(
+    skeleton(word)
+    for word in (
+        *("gebannt", "verbannt", "banni", "bannie", "baneado", "baneada", "baneé", "banido", "banida"),
+        *("bannato", "bannata", "zbanowany", "zbanowałem", "забанил", "забанила", "забанен", "замутил"),
+    )
+)
+_ABROAD_CLAIM = re.compile(rf"\b(?:{_ABROAD})\b")
+_ABROAD_OWN = re.compile(rf"\b(?:ich hab\w*|j'ai|he|ho|eu|я|ja)(?:\s+\S+){{0,4}}?\s+(?:{_ABROAD})\b")
+_ABROAD_DENIAL = re.compile(
+    rf"\b(?:nicht|kein\w*|niemals|nie|pas|jamais|non|nao|nunca|mai|nadie)\b|\b{skeleton('не')}\s+\S*[а-я]"
 )
 _SUPPOSED = re.compile(r"\b(?:if|would|could|should|might|nearly|almost|wish|imagine)\b")
 _RECALLED = re.compile(
     r"\bremembered (?:that )?(?:you|he|she|they|we|how|when|who|what)\b|\b(?:i|we)(?: \w+)? forgot\b"
 )  # a memory speaks so without having done anything
-_CLAUSE = re.compile(r"[.!?;,…\n]+|\b(?:but|and|so|then|because)\b")
+_LONG_AGO = re.compile(
+    r"\b(?:last|past|previous) (?:night|week|month|year|time|season|stream)\b|\byesterday\b|\bthe whole time\b"
+    r"|\b(?:year|month|week|day)s? ago\b|\bin (?:19|20)\d\d\b|\bonce\b(?! (?:again|more))|\bback (?:in|then)\b"
+)
+_FIRST = re.compile(r"\b(?:i|we)\b")
+_CLAUSE = re.compile(r"([.!?;,…\n]+)|\b(?:but|and|so|then|because)\b")
 
 
 def claims(text: str) -> bool:
     """Whether any clause of the text tells of a deed without denying it."""
-    return any((_CLAIM.search(one) or _DONE.search(one)) and not _DENIAL.search(one) for one in _clauses(text))
+    return any(
+        ((_CLAIM.search(one) or _DONE.search(one)) and not _DENIAL.search(one)) or _is_claim_abroad(one, _ABROAD_CLAIM)
+        for one in _clauses(text)
+    )
 
 
 def claims_more(text: str, done: Collection[str]) -> bool:
@@ -41,15 +62,36 @@ def claims_more(text: str, done: Collection[str]) -> bool:
 def claims_own(text: str, done: Collection[str] = ()) -> bool:
     """Whether any clause says that the bot did something, by "I", in the passive or bare; but for what was done."""
     known = _words_of(frozenset(done))
-    return any(_OWN.search(known.sub(" ", one)) and not _is_harmless(one) for one in _clauses(text))
+    return any(
+        (_OWN.search(_NO_DEED.sub(" ", known.sub(" ", one))) and not _is_harmless(one))
+        or _is_claim_abroad(one, _ABROAD_OWN)
+        for one in _statements(text)
+    )
+
+
+def _is_claim_abroad(clause: str, claim: re.Pattern[str]) -> bool:
+    return bool(claim.search(clause)) and not (_ABROAD_DENIAL.search(clause) or _DENIAL.search(clause))
 
 
 def _is_harmless(clause: str) -> bool:
-    return any(pattern.search(clause) for pattern in (_DENIAL, _SUPPOSED, _RECALLED))
+    if any(pattern.search(clause) for pattern in (_DENIAL, _SUPPOSED, _RECALLED)):
+        return True
+    return bool(_LONG_AGO.search(clause)) and not _FIRST.search(clause)
 
 
 def _clauses(text: str) -> list[str]:
-    return [clause.strip() for clause in _CLAUSE.split(skeleton(text).replace("’", "'"))]
+    return [clause for clause, _ in _marked(text)]
+
+
+def _statements(text: str) -> list[str]:
+    """The clauses but for questions, which tell nothing where they do not speak of "I"."""
+    return [clause for clause, mark in _marked(text) if "?" not in mark or _FIRST.search(clause)]
+
+
+def _marked(text: str) -> list[tuple[str, str]]:
+    """Each clause with the marks that end it."""
+    parts = _CLAUSE.split(skeleton(text).replace("’", "'"))
+    return [(clause.strip(), mark or "") for clause, mark in zip(parts[::2], [*parts[1::2], ""], strict=True)]
 
 
 @lru_cache(maxsize=64)
@@ -78,11 +120,29 @@ _THERE = (
 )
 _TICK = "[✅✔☑🔨]"
 _NEAR = r"\W{0,4}(?:\w{1,32}\W{1,4}){0,2}?"  # bounded: time grows with the length only
-_KICKS = r"(?!\s+(?:back|off)\b)"  # "kicking off now" hits nobody
 _STAGED = (  # "*bans bob*", "banning bob now"
-    rf"\*\s?(?:\w+\s+){{0,2}}?(?:bans|unbans|mutes|kicks{_KICKS}|silences|timeouts|times(?:\s+\w+)?\s+out)\b"
+    r"\*\s?(?:\w+\s+){0,2}?(?:bans|unbans|mutes|kicks|silences|timeouts|times(?:\s+\w+)?\s+out)\b"
     r"|^\W*(?:(?:okay|ok|sure|alright|now)\b\W*)?"
-    rf"(?:banning|unbanning|muting|kicking{_KICKS}|silencing|timing(?:\s+\w+)?\s+out)\s+@?\w+(?:\s+(?:now|for\s+.*))?$"
+    r"(?:banning|unbanning|muting|kicking|silencing|timing(?:\s+\w+)?\s+out)\s+@?\w+(?:\s+(?:now|for\s+.*))?$"
+)
+_PEOPLE = "viewers?|chatters?|friends?|mods?|users?|subs?|followers?|people|folks|chat|guests?|trolls?|spammers?"
+_THING = (
+    "mic|mics|microphone|phone|tv|music|sound|audio|volume|game|vod|video|alarm|keyboard|discord|notifications|headset"
+    "|balls?|doors?|bucket|habit|feet|foot|legs?|heels|tyres?|tires?|wall|rocks?|dust|butt|ass|chair|table"
+)
+_HERE = r"(?:the |this |our |your |my )?(?:chat\w*|channel|stream|room|here)\b"
+_NO_DEED = re.compile(  # the same words, where nobody in chat can have been hit
+    rf"\b(?:mut|kick|silenc)(?:e[ds]?|ing|s)\s+(?:(?:my|our|its)\s+(?!(?:\w+\s)?(?:{_PEOPLE})\b)\w+"
+    rf"|(?:(?:the|a|his|her|their|your)\s+)?(?:{_THING})\b)"
+    rf"|\b(?:{_THING})(?:{_IS})mut(?:ed|ing)\b"
+    rf"|\bkick(?:s|ed|ing)?\s+(?:off|back|in|it|around|up|out of (?!{_HERE}))\b"
+    r"|\b(?:i|we)(?:'m|'ve been| am| was| were| got| have been)(?:\s\w+)?"
+    r"\s(?:banned|muted|timed out|kicked|silenced)\b"
+    rf"|\bbanned from (?!{_HERE})|\b\w{{1,32}} by (?:an? |the )?(?:mods?|moderators?|streamer|twitch|automod|discord)\b"
+    r"|\bwarned you\b|\byou(?:'ve been| have been| were|'re) warned\b|\bshout(?:ed|ing)? out loud\b"
+    r"|^(?=.*\s)(?!.*\b(?:time[\s-]?outs?|bans?|mutes?|restrictions?|you|him|her|them|it|that)\b).*?\blifted\b"
+    rf"|\bslow(?:ed|ing) down\b(?!\s+{_HERE})|\bclip(?:ped|ping)? (?:through|into|out of)\b"
+    r"|\bgone (?:wild|mad|crazy|quiet|silent|missing|viral)\b|\byou(?:'ve| have) forgotten\b"
 )
 _FEW = r"(?:\s+\S+){0,3}?\s+"
 _THAT = "that|this|it|everything|them|those"

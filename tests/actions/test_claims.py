@@ -44,6 +44,21 @@ BOASTS = [
     "*quickly times bob out*",
     "Timing out bob now",
     "Okay, banning bob for 60 seconds",
+    "*mutes bob*",
+    "*kicks the troll out of the chat*",
+    "I muted my viewer bob",
+    "I kicked bob out of the chat",
+    "bob got kicked out of the stream",
+    "I slowed down the chat",
+    "Your timeout was lifted",
+    "I banned bob, right?",
+    "No problem I banned bob",
+    "I can't believe I banned bob",
+    "bob was banned once again",
+    "bob has been banned from the chat",
+    "Ich habe bob gebannt",
+    "J’ai banni bob",
+    "Я забанил боба",
 ]
 ORDINARY = [
     "I can't ban anybody.",
@@ -74,6 +89,35 @@ ORDINARY = [
     "Kicking off now!",
     "Kicking back for the evening",
     "*kicks back*",
+    "*mutes mic*",
+    "*mutes the TV*",
+    "*kicks the ball*",
+    "*kicks feet excitedly*",
+    "*kicks the door open*",
+    "I muted my mic by accident",
+    "Your mic was muted, we heard nothing",
+    "The music is muted on the VOD",
+    "I kicked the habit",
+    "I kicked off the weekend with a nap",
+    "Kicked it old school",
+    "I got banned from the buffet",
+    "He was banned in 2019 for being too good",
+    "You were timed out last week? Rough!",
+    "You were muted the whole time",
+    "Were you banned?",
+    "Your message was deleted by a moderator",
+    "I warned you about the stairs!",
+    "You were warned!",
+    "I lifted weights yesterday",
+    "The curse is lifted",
+    "I slowed down to enjoy the view",
+    "I shouted out loud when you won",
+    "I clipped through the floor",
+    "The chat is gone wild",
+    "You've forgotten your own lore, Alice",
+    "Ich habe bob nicht gebannt",
+    "Wurdest du gebannt?",
+    "Wir schauen gebannt zu",
 ]
 
 
@@ -102,6 +146,16 @@ def test_ordinary_talk_is_no_claim(text: str) -> None:
 def test_what_was_really_done_may_be_told(text: str, done: set[str], *, more: bool) -> None:
     assert claims_own(text, done) is more
     assert claims_more(text, done) is more
+
+
+@pytest.mark.parametrize("text", ["bob baneado", "bob wurde gebannt", "боб забанен"])
+def test_a_refusal_in_another_language_is_heard_too(text: str) -> None:
+    assert claims(text)
+
+
+@pytest.mark.parametrize("text", ["Ich kann bob nicht bannen", "Je ne peux pas", "Боб не забанен", "Hoy no, bob"])
+def test_an_honest_refusal_in_another_language_stays(text: str) -> None:
+    assert not claims(text)
 
 
 @pytest.mark.parametrize("text", ["Enjoy the ban, bob", "Consider it done", "I'll time you out"])
