@@ -442,6 +442,36 @@ async def test_ten_thousand_notes_are_a_window(house: House, running: Browser) -
             assert await page.locator(".notecard").count() <= 250
 
 
+async def test_what_one_writes_stays_while_one_looks_elsewhere_in_a_long_list(house: House, running: Browser) -> None:
+    bob = await viewers.by_login(house.bot.db, "bob")
+    assert bob is not None
+    new = [
+        NewNote(Scope.VIEWER, bob.id, f"owns blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number)
+        for number in range(300)
+    ]
+    async with house.bot.db.write() as tx:
+        await notes.insert_many(tx, new, cause="test", now=1)
+    async with page_on(running, house.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
+        await page.get_by_label("The fact").fill("half a senten")
+        await page.get_by_label("Remember about them").focus()
+        await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        await expect(page.locator(".page[data-page='5'] .notecard").first).to_be_visible()
+        await page.evaluate("window.scrollTo(0, 0)")
+        await expect(page.get_by_label("The fact")).to_have_value("half a senten")
+
+
+async def test_a_pointer_that_leaves_the_list_takes_nothing_from_the_keyboard(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await page.locator(".feed .item").first.hover()
+        await tab_to(page, "Why")
+        await page.locator("#top").hover()
+        await expect(page.locator(".feed button:focus-visible")).to_have_count(1)
+        await page.keyboard.press("Enter")
+        await expect(page.locator("dialog")).to_be_visible()
+
+
 async def test_a_busy_chat_leaves_the_page_usable_and_small(house: House, running: Browser) -> None:
     async with page_on(running, house.address) as page:
         for burst in range(10):

@@ -1,5 +1,5 @@
 // A long list of which only what is near the screen exists: pages of rows, each fetched when it comes near, and emptied
-// (its height kept) when it is far away again.
+// (its height kept) when it is far away again, unless somebody writes in it.
 
 import { h, put, empty, keeping } from "./dom.js";
 import { failed } from "./ask.js";
@@ -78,7 +78,7 @@ export function windowed({ fetchPage, row, nothing, rowHeight = 64, label }) {
     for (const entry of entries) {
       const block = entry.target;
       if (entry.isIntersecting) bring(block);
-      else if (block.dataset.full && !block.contains(document.activeElement)) {
+      else if (block.dataset.full && !block.contains(document.activeElement) && !block.querySelector("form")) {
         block.style.minHeight = `${block.offsetHeight}px`;
         block.replaceChildren();
         delete block.dataset.full;

@@ -18,8 +18,11 @@ export function open(room) {
   const nodes = new Map();
   put(room, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
   const later = () => setTimeout(refresh, 0);
+  let clicked = false; // what came to the focus by the pointer does not hold the list when the pointer leaves
+  feed.addEventListener("pointerdown", () => { clicked = true; });
+  feed.addEventListener("keyup", (event) => { if (event.key === "Tab") clicked = false; });
   feed.addEventListener("mouseleave", () => {
-    if (feed.contains(document.activeElement)) document.activeElement.blur(); // a button that was clicked does not hold it
+    if (clicked && feed.contains(document.activeElement)) document.activeElement.blur();
     later();
   });
   feed.addEventListener("focusout", later);
