@@ -6,7 +6,7 @@ command does is done all the same. Keeps a bounded number of viewers and forgets
 
 from collections import OrderedDict
 
-AT_ONCE = 4
+AT_ONCE = 8
 ONE_PER_MS = 10_000
 VIEWERS = 2_000
 
