@@ -123,6 +123,16 @@ def troubles(found: list[Minute], errors: list[str]) -> list[str]:
     return told
 
 
+def verdict(found: list[Minute], told: list[str]) -> str:
+    """What it comes to, in words. Pure."""
+    if told:
+        return "\n".join(told)
+    if len(found) <= SETTLED_AFTER:
+        least = SETTLED_AFTER + 1
+        return f"Every panel came at once. Whether the page's memory grows can be told after at least {least} minutes."
+    return "The page's memory stayed flat, and every panel came at once."
+
+
 def main() -> int:
     """Run it and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,7 +148,7 @@ def main() -> int:
     if wanted.json:
         print(json.dumps({"minutes": [asdict(one) for one in found], "troubles": told}))
     else:
-        print("\n".join(told or ["The page's memory stayed flat, and every panel came at once."]))
+        print(verdict(found, told))
     return 1 if told else 0
 
 

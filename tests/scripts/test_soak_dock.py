@@ -18,6 +18,13 @@ def test_a_page_that_settles_is_no_trouble() -> None:
     assert soak_dock.troubles(minutes(2.4), []) == []
 
 
+def test_flat_is_said_only_of_what_was_watched_after_it_settled() -> None:
+    assert "stayed flat" in soak_dock.verdict(minutes(9.0, 2.4, 2.4), [])
+    assert "stayed flat" not in soak_dock.verdict(minutes(9.0, 2.4), [])
+    assert "at least 3 minutes" in soak_dock.verdict(minutes(9.0, 2.4), [])
+    assert soak_dock.verdict(minutes(9.0), ["odd", "odder"]) == "odd\nodder"
+
+
 def test_what_grows_or_lags_is_told() -> None:
     assert soak_dock.troubles(minutes(2.0, 2.0, 2.5), []) == ["Its memory grew from 2.0 to 2.5 MB."]
     more = [*minutes(2.0, 2.0), *minutes(2.0, elements=2_000)]
