@@ -75,6 +75,7 @@ class RightsDesk:
         if not self._may_start(who.id):
             return "Noted: whatever came since is erased within minutes."
         self._start(who.id)
+        whose = "you" if who.own else "them"  # without their name: this line is stored when they are gone
         ending = "you are new to me" if who.own else "they are new to me"
         return f"Erasing everything about {whose} now; it takes a few seconds. After that {ending}."
 

@@ -11,12 +11,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.errors import InputError
 from forgetmenot.logs import log
 from forgetmenot.memory import log_files
 from forgetmenot.memory.people import ORDINARY
-from forgetmenot.store import backup, channel_state, erasure, forgotten, notes
+from forgetmenot.store import backup, channel_state, erasure, fact_traces, forgotten, notes
 from forgetmenot.store.database import Database, Row, Transaction
 from forgetmenot.store.erasure import PLACES, Place
 from forgetmenot.text.removal import Names, traces, without_person
@@ -27,6 +27,8 @@ Progress = Callable[[float, str], None]
 WIPE_DUE = "wipe_due"
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
+ECHOED = 10 * SECOND
+"""Within this the bot's own line has come back from chat."""
 WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
 MANY_EPISODES = 200
@@ -98,7 +100,7 @@ class Eraser:
         async with self._one_at_a_time:
             due = await erasure.due(self._db, self._clock.now())
             reports = [await self._erase(viewer_id, lambda _share, _what: None, wipe=False) for viewer_id in due]
-            stray = await self._look_again()
+            stray = await self._look_again() | await self._hush()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
                 for report in reports:
@@ -106,6 +108,17 @@ class Eraser:
             if reports:
                 await self._call(self._after)
         return reports
+
+    async def _hush(self) -> bool:
+        """Take away the answers that quote what was just forgotten: they are stored after it went. Whether any was."""
+        now, found = self._clock.now(), False
+        async with self._db.write() as tx:
+            for viewer_id, answer in await fact_traces.answers(tx, now - UNDER_WAY, now - ECHOED):
+                if await forgotten.is_known(tx, viewer_id, traces(answer.text), own_since=None):
+                    for one in (answer, *await fact_traces.echoes(tx, answer.text)):
+                        await fact_traces.silence(tx, one)
+                    found = True
+        return found
 
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""

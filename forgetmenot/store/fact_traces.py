@@ -47,6 +47,22 @@ async def spoken(tx: Transaction, subject_id: str, words: Collection[str]) -> li
     return [*(Text("bot_messages", "text", *row) for row in replies), *(Text("events", "text", *row) for row in lines)]
 
 
+async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, Text]]:
+    """What the bot answered to commands in that time, each with whom; none if nobody had a fact forgotten then."""
+    rows = await tx.rows(
+        "SELECT viewer_id, id, text FROM bot_messages WHERE at BETWEEN ?1 AND ?2 AND trigger = 'command' AND text <> ''"
+        " AND viewer_id IS NOT NULL AND EXISTS (SELECT 1 FROM forgotten WHERE at >= ?1 AND NOT whole)",
+        (since, until),
+    )
+    return [(row[0], Text("bot_messages", "text", *row[1:])) for row in rows]
+
+
+async def echoes(tx: Transaction, text: str) -> list[Text]:
+    """The bot's own lines as they came back from chat that say just this."""
+    rows = await tx.rows("SELECT seq, text FROM events WHERE from_bot = 1 AND text = ?", (text,))
+    return [Text("events", "text", *row) for row in rows]
+
+
 async def silence(tx: Transaction, text: Text) -> None:
     """Take the words of a line away."""
     if text.table == "events":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from forgetmenot.chat.viewer_commands import ViewerCommands
-from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory import never
@@ -158,6 +158,28 @@ async def test_forgotten_by_its_subject_is_gone_for_good(desk: Desk) -> None:
     assert await desk.say("alice", "!forget #1") == "I find nothing like that about you."
     texts = await desk.db.rows("SELECT text FROM events UNION ALL SELECT summary FROM episodes")
     assert not any("play drums" in row[0] or "plays drums" in row[0] for row in texts)
+
+
+async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk) -> None:
+    """It is stored after the wish was carried out, with the bot's own line as it comes back from chat."""
+    await desk.say("alice", "!remember I play the kazoo in Zanzibar")
+    answer = await desk.say("alice", "!forget kazoo")
+    assert answer == "Forgotten for good: #1 plays the kazoo in Zanzibar"
+    kept = "you live in Oslo"
+    async with desk.db.write() as tx:
+        for text in (answer, kept):
+            await tx.execute(
+                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status)"
+                " VALUES (?, ?, 'command', 'live', ?, 'sent')",
+                (desk.clock.now(), IDS["alice"], text),
+            )
+        await tx.execute("UPDATE events SET from_bot = 1, text = ? WHERE viewer_id = ?", (answer, IDS["bob"]))
+    await desk.clock.advance(MINUTE)
+    await desk.eraser.erase_due()
+    texts = [row[0] for row in await desk.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
+    assert [text for text in texts if "kazoo" in text] == []
+    assert kept in texts
+    assert b"kazoo" not in b"".join(file.read_bytes() for file in desk.db.path.parent.iterdir() if file.is_file())
 
 
 async def test_its_subject_forgets_what_is_no_longer_true_too(desk: Desk) -> None:
