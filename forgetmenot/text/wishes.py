@@ -38,8 +38,8 @@ class Wish:
 
 _BARE = re.compile(r"!(memory|optout|optin|privacy)(?:\s+@?(\w{2,50}))?", re.IGNORECASE)
 _FORGET_ME = re.compile(r"!forget\s?me(?:\s+@?(?!confirm\b)(\w{2,50}))?(\s+confirm)?", re.IGNORECASE)
-_REMEMBER = re.compile(r"!remember\s+(?:that\s+)?(.+)", re.IGNORECASE)
-_FORGET = re.compile(r"!forget\s+(?:that\s+|about\s+)?(.+)", re.IGNORECASE)
+_REMEMBER = re.compile(r"!remember(?:\s+(?:that\s+)?(.+))?", re.IGNORECASE)
+_FORGET = re.compile(r"!forget(?:\s+(?:that\s+|about\s+)?(.+))?", re.IGNORECASE)
 _WRONG = re.compile(r"!wrong\s+#?(\d{1,12})(\s+undo)?", re.IGNORECASE)
 _THIS = re.compile(r"(?:remember\s+)?(?:this|that)\s+(?:about|of|from)\s+@?(\w{2,50})[.!]*", re.IGNORECASE)
 
@@ -83,10 +83,13 @@ def _command(line: str) -> Wish | None:
     if found := _WRONG.fullmatch(line):
         return Wish(Kind.WRONG, text=found[1], confirmed=bool(found[2]))
     if found := _REMEMBER.fullmatch(line):
-        this = _THIS.fullmatch(found[1]) or _THIS.fullmatch(f"that {found[1]}")
-        return _remember_this(this) if this else Wish(Kind.REMEMBER, text=found[1])
-    found = _FORGET.fullmatch(line)
-    return Wish(Kind.FORGET, text=found[1]) if found else None
+        told = found[1] or ""
+        this = _THIS.fullmatch(told) or _THIS.fullmatch(f"that {told}")
+        return _remember_this(this) if this else Wish(Kind.REMEMBER, text=told)
+    if found := _FORGET.fullmatch(line):
+        everything = found[1] and _EVERYTHING.fullmatch(found[1])
+        return Wish(Kind.FORGET_ME) if everything else Wish(Kind.FORGET, text=found[1] or "")
+    return None
 
 
 def _remember_this(found: re.Match[str], *, spoken: bool = False) -> Wish:

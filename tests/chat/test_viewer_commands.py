@@ -160,6 +160,13 @@ async def test_forgotten_by_its_subject_is_gone_for_good(desk: Desk) -> None:
     assert not any("play drums" in row[0] or "plays drums" in row[0] for row in texts)
 
 
+async def test_a_bare_command_is_told_what_it_lacks(desk: Desk) -> None:
+    assert await desk.say("alice", "!forget") == (
+        "What shall I forget? !memory shows the numbers, !forget #12 forgets one."
+    )
+    assert "!remember I play drums" in (await desk.say("alice", "!remember") or "")
+
+
 async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk) -> None:
     """It is stored after the wish was carried out, with the bot's own line as it comes back from chat."""
     await desk.say("alice", "!remember I play the kazoo in Zanzibar")
