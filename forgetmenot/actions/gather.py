@@ -86,13 +86,14 @@ class FactGatherer:
         return replace(facts, target=target, found=found, approved_by=by, room_modes=self._room_modes())
 
     async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> Facts:
-        """A dry run: people are looked up by login or id, whether they are in chat now or not."""
+        """A dry run: people are looked up whether they are in chat now or not; the asker by login or id."""
         state = await channel_state.read_all(self._db)
         action = find(proposal.name)
         who = await self._person(await viewers.find(self._db, asker), settings, state)
         facts = _standing_facts(state, who or Person("", asker, standing=Standing.NEWCOMER), now)
         name = _target_name(action, proposal)
-        target = facts.asker if name in targets.SELF_WORDS else await self._by_name(name, settings, state)
+        own = targets.bare(name) in {*targets.SELF_WORDS, targets.bare(asker)}
+        target = facts.asker if own else await self._by_login(name, settings, state)
         found = Found.FOUND if target else Found.UNKNOWN
         serious = requests.is_serious((message,))
         asked = _asked(message, message, target, facts.asker)

@@ -92,23 +92,21 @@ async def _facts(
     arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
 ) -> "tuple[Facts, Recent]":
     """The facts of the stored channel; without a memory, of a viewer nobody has seen."""
+    import tempfile
+    from pathlib import Path
+
     from forgetmenot.actions.catalogue import find
-    from forgetmenot.actions.facts import Facts, Found, Person, Recent
     from forgetmenot.actions.gather import FactGatherer
-    from forgetmenot.actions.requests import asked_for
-    from forgetmenot.domain.chat import Standing
     from forgetmenot.store.database import open_database
 
-    live = not arguments.offline
-    if arguments.db is None and not database_path(arguments).is_file():
-        nobody = Person("", arguments.viewer, standing=Standing.NEWCOMER)
-        facts = Facts(nobody, found=Found.UNKNOWN, asked_for=asked_for(arguments.message), live=live)
-        return facts, Recent()
-    async with open_database(existing_database(arguments)) as db:
-        gatherer = FactGatherer(db)
-        facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
-        facts = dataclasses.replace(facts, live=live)
-        return facts, await gatherer.recent(find(proposal.name), facts, now)
+    with tempfile.TemporaryDirectory() as empty:
+        none_yet = arguments.db is None and not database_path(arguments).is_file()
+        path = Path(empty) / "memory.sqlite3" if none_yet else existing_database(arguments)
+        async with open_database(path) as db:
+            gatherer = FactGatherer(db)
+            facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
+            facts = dataclasses.replace(facts, live=not arguments.offline)
+            return facts, await gatherer.recent(find(proposal.name), facts, now)
 
 
 def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") -> dict[str, object]:

@@ -95,6 +95,44 @@ def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys:
     assert "never_alone" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("target", "message", "verdict", "rule"),
+    [
+        ("me", "time me out", "allow", "allowed"),
+        ("@Alice", "time me out", "allow", "allowed"),
+        ("alice", "hi", "deny", "consent"),
+        ("bob", "time me out", "deny", "target_known"),
+    ],
+)
+def test_settings_can_be_tried_before_there_is_a_memory(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    target: str,
+    message: str,
+    verdict: str,
+    rule: str,
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    config = tmp_path / "config.toml"
+    config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
+    words = ["policy", "explain", "--viewer", "alice", "--config", str(config), "--json", "--message", message]
+    assert _run(*words, "--text", f"[ACTION timeout target={target} seconds=30]") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["rule"]) == (verdict, rule)
+    assert _run(*words, "--text", "[ACTION remember target=me fact=tea]", "--message", "remember that I like tea") == 0
+    assert json.loads(capsys.readouterr().out)["params"]["fact"] == "likes tea"
+    assert list(tmp_path.iterdir()) == [config]
+
+
+def test_an_id_is_no_target_in_a_dry_run_either(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--json", "--text"]
+    for target, found in (("2", False), ("bob", True), ("@BOB", True), ("Me", True)):
+        _run(*words, f"[ACTION ban target={target}]")
+        said = {one["rule"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["steps"]}
+        assert (said["target_known"] is None) is found, target
+
+
 def test_a_text_without_a_proposal_is_an_error(memory: str) -> None:
     with pytest.raises(InputError, match="no proposal"):
         _run("policy", "explain", "--viewer", "alice", "--db", memory, "--text", "ban bob")
