@@ -29,23 +29,26 @@ class Step:
 
 
 def explain(proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, now: int) -> list[Step]:
-    """What each rule says, in order; the last step is the verdict. An unknown action has one step only."""
-    action = find(proposal.name)
-    if action is None:
-        return [Step("known", "the action exists", Verdict.DENY, "There is no action of that name.")]
-    case = _case(action, proposal, facts, settings, recent, now)
-    steps = [_step(rule, case) for rule in RULES]
-    decision = _verdict(case, steps)
+    """What each rule says, in order; the last step is the verdict. An unknown action has that step only."""
+    steps, decision = _judged(proposal, facts, settings, recent, now)
     return [*steps, Step("verdict", f"decided by {decision.rule}", decision.verdict, decision.reason)]
 
 
 def decide(proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, now: int) -> Decision:
     """Allow, allow shortened, ask a person, or deny. `params` hold the target's id where the model wrote a name."""
+    return _judged(proposal, facts, settings, recent, now)[1]
+
+
+def _judged(
+    proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, now: int
+) -> tuple[list[Step], Decision]:
+    """What the rules say, and what follows from it."""
     action = find(proposal.name)
     if action is None:
-        return Decision(Verdict.DENY, "known", "There is no action of that name.")
+        return [], Decision(Verdict.DENY, "known", "There is no action of that name.")
     case = _case(action, proposal, facts, settings, recent, now)
-    return _verdict(case, [_step(rule, case) for rule in RULES])
+    steps = [_step(rule, case) for rule in RULES]
+    return steps, _verdict(case, steps)
 
 
 def _case(action: Action, proposal: Proposal, facts: Facts, settings: Settings, recent: Recent, now: int) -> Case:
