@@ -1,4 +1,4 @@
-"""Changes one setting in its file: validated first, comments and order kept, the old file or the new after a crash."""
+"""Changes one setting in its file: validated first; comments, order and line ends stay; after a crash the old or the new."""
 
 import contextlib
 import os
@@ -33,11 +33,12 @@ def changed(text: str, table: str, key: str, value: object, source: str) -> tupl
 def change_file(path: Path, table: str, key: str, value: object) -> Settings:
     """Change the file. Raises SettingsError, and leaves it alone then."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}.") from error
-    fresh, settings = changed(text, table, key, value, str(path))
-    _write(path, fresh)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    fresh, settings = changed(text.replace("\r\n", "\n"), table, key, value, str(path))
+    _write(path, fresh.replace("\n", line_end))
     return settings
 
 

@@ -55,6 +55,15 @@ def test_what_is_not_valid_leaves_the_file_alone(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
 
 
+def test_the_ends_of_its_lines_stay(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(FILE.replace("\n", "\r\n").encode())
+    change_file(path, "bot", "mode", "live")
+    change_file(path, "reply", "max_chars", 200)
+    assert path.read_bytes().startswith(FILE.replace('"shadow"', '"live"').replace("\n", "\r\n").encode())
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+
+
 def test_the_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path: Path) -> None:
     path, link = tmp_path / "real.toml", tmp_path / "config.toml"
     path.write_text(FILE)

@@ -51,6 +51,7 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ('[personas.pirate]\ninherits = ["cook"]', "there is no persona `cook`. Known are: pirate."),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
         ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
+        (f"[bot]\npersona = '{'a' * 4_001}'", "[bot], key `persona` must be at most 4000 letters long."),
         ("[memory]\nraw_events_h = 48", "[memory], key `raw_events_h` must be at most 24."),
         ("[memory]\nraw_events_h = 0", "[memory], key `raw_events_h` must be more than 0."),
         ('[memory]\nraw_events_h = "1"', "[memory], key `raw_events_h` must be a number, not text."),
