@@ -1,8 +1,10 @@
 """Where else a fact is written: the summaries that its subject is in, and the recaps that name them."""
 
+import json
 from collections.abc import Collection
 from typing import NamedTuple
 
+from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Transaction
 from forgetmenot.text.mentions import mention
 
@@ -32,13 +34,18 @@ async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collectio
     return [*(Text("episodes", "summary", *row) for row in rows), *(Text("streams", "recap", *row) for row in recaps)]
 
 
-async def spoken(tx: Transaction, subject_id: str, words: Collection[str]) -> list[Text]:
-    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands."""
+async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[Text]:
+    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands.
+
+    What it said to others counts where it told a note by its number, or had it in its prompt.
+    """
     near = " OR ".join("instr(lower(text), ?) > 0" for _ in words) or "0"
     parts = [word[: max(3, len(word) - 1)] for word in words]
+    used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
+    told = "instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?))"
     replies = await tx.rows(
-        f"SELECT id, text FROM bot_messages WHERE viewer_id = ? AND ({near})",  # noqa: S608
-        (subject_id, *parts),
+        f"SELECT id, text FROM bot_messages WHERE (viewer_id = ? OR {told}) AND ({near})",  # noqa: S608
+        (subject_id, f"#{note_id} ", json.dumps(used), *parts),
     )
     lines = await tx.rows(
         f"SELECT seq, text FROM events WHERE (viewer_id = ? OR from_bot = 1) AND ({near})",  # noqa: S608

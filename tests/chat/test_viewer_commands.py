@@ -1,5 +1,6 @@
 """Viewers' commands: always there, about oneself, and for moderators about anybody; no model is needed."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -187,6 +188,26 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk)
     assert [text for text in texts if "kazoo" in text] == []
     assert kept in texts
     assert b"kazoo" not in b"".join(file.read_bytes() for file in desk.db.path.parent.iterdir() if file.is_file())
+
+
+async def test_what_others_were_told_of_it_goes_too(desk: Desk) -> None:
+    """A moderator's confirmation quotes the note by its number; a reply to bob had it in its prompt."""
+    told = await desk.say("carol", "!remember @alice plays the kazoo in Zanzibar")
+    prompt = {"sections": [{"name": "others", "rows": [1]}]}
+    kept = "bob plays the kazoo in Zanzibar himself"
+    async with desk.db.write() as tx:
+        for who, text, rows in (
+            ("carol", told, {}),
+            ("bob", "alice and her Zanzibar kazoo!", prompt),
+            ("bob", kept, {}),
+        ):
+            await tx.execute(
+                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status, prompt_json)"
+                " VALUES (?, ?, 'command', 'live', ?, 'sent', ?)",
+                (desk.clock.now(), IDS[who], text, json.dumps(rows)),
+            )
+    await desk.say("alice", "!forget kazoo")
+    assert [row[0] for row in await desk.db.rows("SELECT text FROM bot_messages")] == ["", "", kept]
 
 
 async def test_its_subject_forgets_what_is_no_longer_true_too(desk: Desk) -> None:

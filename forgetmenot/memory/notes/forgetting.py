@@ -44,7 +44,7 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
         rest = without_fact(text.text, subject_id, note.fact)
         if rest != text.text:
             await fact_traces.rewrite(tx, text, rest)
-    for line in await fact_traces.spoken(tx, subject_id, words):
+    for line in await fact_traces.spoken(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
             await fact_traces.silence(tx, line)
     await forgotten.add(tx, subject_id, [words], at=at)
