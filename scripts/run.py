@@ -3,6 +3,7 @@
 Needs a Python ≥ 3.11 and nothing else. The second start asks nothing of the network.
 """
 
+import os
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ def main() -> int:
     """Install if need be, then hand over to the `forgetmenot` command."""
     interpreter = environment.ensure()
     command = [str(interpreter), "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
+    if os.name == "posix":
+        os.execv(interpreter, command)  # noqa: S606  # no go-between: whoever ends this process ends the bot
     process = subprocess.Popen(command)
     while True:
         try:
