@@ -3,6 +3,8 @@
 Nothing but the standard library. No browser is ever downloaded from anywhere but the system's own packages.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess

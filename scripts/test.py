@@ -4,6 +4,8 @@ Format, lint, types, import contracts, tests (warnings are errors), and the buil
 environment and started from another folder. `--quick` leaves out what is slow: the wheel, the browser, long tests.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import shutil
