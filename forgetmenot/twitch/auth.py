@@ -305,7 +305,7 @@ class Login:
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
-    with translated("ask for a code"):
+    with translated("ask for a code", again=False):
         async with oauth(settings) as client:
             from twitchio.authentication import Scopes
 

@@ -395,6 +395,14 @@ async def test_a_refusal_that_twitchio_does_not_know_is_one_sentence(sim: Twitch
         await finish_device_login(settings, code, SCOPES)
 
 
+async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
+    sim: TwitchSim, settings: Settings
+) -> None:
+    sim.faults.add("oauth", drop=True, times=None)
+    with pytest.raises(TwitchUnavailable, match=r"Could not ask for a code: the connection broke\.$"):
+        await begin_device_login(settings, SCOPES)
+
+
 async def test_nobody_types_the_code_in_time(sim: TwitchSim, settings: Settings) -> None:
     sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
     code = await begin_device_login(settings, SCOPES)
