@@ -51,6 +51,7 @@ async def standing(desk: Desk) -> Item:
         "queued": state.queued,
         "thinking": state.thinking,
         "per_minute": await recent_chat.count_since(desk.db, now - MINUTE),
+        "raw_h": settings.memory.raw_events_h,
         "spent": {
             "calls": spent.calls, "input": spent.input, "cached": spent.cached,
             "output": spent.output + spent.thoughts, "cost": cost,

@@ -1,4 +1,4 @@
-"""Changes one setting in its file: validated first; comments, order and line ends stay; after a crash the old or the new."""
+"""Changes one setting in its file: validated first; comments and line ends stay; after a crash the old or the new."""
 
 import contextlib
 import os

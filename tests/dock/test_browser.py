@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
+from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.settings.live import LiveSettings
 from forgetmenot.settings.load import parse_settings
@@ -540,9 +541,21 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
         assert again.address == first.address
         await again.sim.say("bob", "did anybody miss me?")
         await again.settle()
-        await expect(page.locator("#top")).not_to_contain_text("out of reach", timeout=20_000)
+        await expect(page.locator("#toast")).to_contain_text("shown here now", timeout=20_000)
+        await expect(page.locator("#top")).not_to_contain_text("out of reach")
         await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
         await page.context.close()
+
+
+async def test_chat_leaves_the_page_when_it_leaves_the_memory(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await expect(page.locator(".item.line")).not_to_have_count(0)
+        await house.clock.advance(DAY)
+        await house.sim.say("bob", "a new day")
+        await house.settle()
+        await expect(page.locator(".item.line")).to_have_count(1)
+        await expect(page.locator(".item.line")).to_contain_text("a new day")
+        await expect(page.locator(".item.episode")).not_to_have_count(0)
 
 
 async def test_spend_is_shown_in_money_where_prices_are_named(house: House, running: Browser) -> None:

@@ -70,6 +70,14 @@ const handlers = {
   erasing(data) { tell("erasing", data); },
 };
 
+// Chat that is too old to be kept is not kept here either: a dock stays open for days.
+export function age() {
+  if (!state.now) return;
+  const oldest = clock.now() - state.now.raw_h * 3_600_000;
+  const keys = [...state.items.values()].filter((item) => item.kind === "line" && item.at < oldest).map((item) => item.key);
+  if (keys.length) handlers.gone(keys);
+}
+
 function forget() {
   const keys = [...state.items.keys()];
   state.items.clear();

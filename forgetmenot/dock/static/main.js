@@ -2,8 +2,8 @@
 
 import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
-import { connect, disconnect, listen, state } from "./live.js";
-import { act } from "./ask.js";
+import { age, connect, disconnect, listen, state } from "./live.js";
+import { act, say } from "./ask.js";
 import { clock, span } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
@@ -113,13 +113,17 @@ listen((what, data) => {
     top();
     nav(route()[0]);
   }
-  if (what === "connection" && state.connection === "live" && data === "lost") shown?.changed?.();
+  if (what === "connection" && state.connection === "live" && data === "lost") {
+    say("The bot is back. What happened meanwhile is shown here now.");
+    shown?.changed?.();
+  }
   shown?.on?.(what, data);
   if (what === "changed") shown?.changed?.();
 });
 
 setInterval(() => {
   if (locked) return;
+  age();
   if (state.now?.quiet_until > clock.now() - 2000) top();
   shown?.tick?.();
 }, 1000);
