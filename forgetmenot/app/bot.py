@@ -19,7 +19,6 @@ from forgetmenot.actions.entry import Hands
 from forgetmenot.actions.executor import Executor
 from forgetmenot.app.chores import Chore, Chores, keep_going
 from forgetmenot.app.no_account import NoAccount
-from forgetmenot.app.own_lines import Overheard
 from forgetmenot.chat import fun_commands, never_commands, notice
 from forgetmenot.chat.moderator_commands import ModeratorCommands
 from forgetmenot.chat.room import Room
@@ -121,7 +120,7 @@ class Bot:
     def _build_hands(self, account: Account) -> None:
         """What it says and does goes through one queue and one executor."""
         db, settings, clock = self.db, self.settings, self.clock
-        self.outbox = Outbox(db=db, out=Overheard(account, self.ingest, clock), clock=clock, settings=settings)
+        self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
         hand = NotesForActions(db=db, settings=settings, clock=clock)
         hands = Hands(moderation=account, chat=self.outbox, memory=hand)
         self.executor = Executor(
@@ -226,6 +225,9 @@ class Bot:
             await self.digests.run_pass()
             await self.briefs.run_pass()
         await self.keeper.refresh()
+
+    def _overhear(self, text: str, twitch_id: str) -> None:
+        self.ingest.note_own_line(text, event_id=twitch_id, at=self.clock.now())
 
     async def _sweep(self) -> None:
         await self.ingest.flush()

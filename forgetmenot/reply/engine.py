@@ -34,7 +34,7 @@ from forgetmenot.reply.triggers import (
     wait_ms,
 )
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, viewers
+from forgetmenot.store import bot_messages, rights, viewers
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
@@ -153,7 +153,7 @@ class ReplyEngine:
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> Job:
         event = trigger.event
-        hidden = await viewers.hidden(self._db, [event.user_id])
+        hidden = event.user_id in await rights.opted_out(self._db) or await viewers.hidden(self._db, [event.user_id])
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,
@@ -163,7 +163,7 @@ class ReplyEngine:
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
-        return Job(trigger, settings, reply_id)
+        return Job(trigger, settings, reply_id, kept=not hidden)
 
     async def _in_turn(self, job: Job) -> Reply:
         viewer = job.event.user_id
@@ -234,7 +234,9 @@ class ReplyEngine:
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, Status.SHADOW, "", text)
         event = job.event
-        message = Outgoing(job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id)
+        message = Outgoing(
+            job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id, kept=job.kept
+        )
         sent = await self._outbox.send(message)
         if sent.status in {Status.SENT, Status.UNKNOWN}:
             self._answered(job)
@@ -248,7 +250,7 @@ class ReplyEngine:
 
     async def _end(self, job: Job, status: Status, detail: str, text: str = "") -> Reply:
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, job.reply_id, status, detail, text=text)
+            await bot_messages.settle(tx, job.reply_id, status, detail, text=text if job.kept else "")
         log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)
 

@@ -10,11 +10,12 @@ from forgetmenot.settings.schema import Settings
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`reply_id`: its row in bot_messages."""
+    """`reply_id`: its row in bot_messages. `kept`: False if the answer's words are not: who asked is not stored."""
 
     trigger: Trigger
     settings: Settings
     reply_id: int
+    kept: bool = True
 
     @property
     def event(self) -> ChatEvent:

@@ -31,7 +31,8 @@ class Outgoing:
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
     `otherwise`: what to say instead where the text itself was said just before; empty: then it is dropped. `answers`:
-    the id of a line without which it is pointless; it is dropped once that is cleared.
+    the id of a line without which it is pointless; it is dropped once that is cleared. `kept`: False if its words are
+    to leave nothing behind, as the answer to somebody who opted out may repeat what they said.
     """
 
     reply_id: int
@@ -41,6 +42,12 @@ class Outgoing:
     reply_to: str | None = None
     otherwise: str = ""
     answers: str = ""
+    kept: bool = True
+
+    @property
+    def to_keep(self) -> str:
+        """What is stored of the text."""
+        return self.text if self.kept else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +74,25 @@ _STATUS = {
 
 
 class Outbox:
-    """The queue. `run` works it off; `is_moderator` widens the window (set it from the bot's badges)."""
+    """The queue. `run` works it off; `is_moderator` widens the window (set it from the bot's badges).
 
-    def __init__(self, *, db: Database, out: ChatOut, clock: Clock, settings: Callable[[], Settings]) -> None:
+    `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context for summaries.
+    """
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        out: ChatOut,
+        clock: Clock,
+        settings: Callable[[], Settings],
+        overhear: Callable[[str, str], None] = lambda _text, _twitch_id: None,
+    ) -> None:
         self._db = db
         self._out = out
         self._clock = clock
         self._settings = settings
+        self._overhear = overhear
         self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
         self._filled = asyncio.Event()
         self._called_at: deque[int] = deque()
@@ -261,14 +280,14 @@ class Outbox:
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=message.text)
+            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=message.to_keep)
         log.info("message dropped", reply=message.reply_id, reason=reason)
         _finish(waiting, Sent(Status.DROPPED, reason))
 
     async def _deliver(self, waiting: _Waiting) -> None:
         message, now = waiting.message, self._clock.now()
         async with self._db.write() as tx:
-            mine = await bot_messages.record_sending(tx, message.reply_id, message.text, now)
+            mine = await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
         if not mine:
             _finish(waiting, Sent(Status.UNKNOWN, "it was sent before"))
             return
@@ -290,6 +309,8 @@ class Outbox:
             self._remember(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
+        if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
+            self._overhear(message.text, outcome.twitch_id)
         log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)
         _finish(waiting, Sent(status, outcome.detail, outcome.twitch_id))
 

@@ -6,6 +6,7 @@ import pytest
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Scope
+from forgetmenot.store.bot_messages import Status
 from forgetmenot.text.fences import fenced
 from tests.stage import PEOPLE, Stage
 
@@ -92,8 +93,10 @@ async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> No
     event = await stage.hear("@forgetmenot_bot hi", "3")
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM events WHERE viewer_id = '3'")
+    stage.model.answers = ["Hi to you and your lanternmoss."]
     reply = await stage.engine.consider(event)
     assert reply is not None
+    assert stage.said[-1] == "Hi to you and your lanternmoss."
     row = await stage.row(reply.id)
-    assert (row.viewer_id, row.event_id) == (None, None)
+    assert (row.viewer_id, row.event_id, row.status, row.text) == (None, None, Status.SENT, "")
     assert "violet" not in stage.model.asked[0].prompt

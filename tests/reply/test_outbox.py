@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,25 @@ async def test_a_message_counts_from_when_twitch_had_it_at_the_latest(
     assert arrived[20] - arrived[0] >= 30_000
     worker.cancel()
     await asyncio.gather(worker, return_exceptions=True)
+
+
+async def test_what_went_out_is_overheard_unless_it_is_not_to_be_kept(
+    db: Database, clock: ManualClock, chat: FakeChat
+) -> None:
+    overheard: list[tuple[str, str]] = []
+    box = Outbox(db=db, out=chat, clock=clock, settings=Settings, overhear=lambda *said: overheard.append(said))
+    chat.answers = [Outcome(OutcomeKind.DONE, twitch_id="t1"), Outcome(OutcomeKind.REFUSED, "no")]
+    messages = [await message(db, clock, text) for text in ("one", "refused", "two")]
+    messages[2] = replace(messages[2], kept=False)
+    sending = [asyncio.create_task(box.send(each)) for each in messages]
+    await asyncio.sleep(0)
+    for _ in messages:
+        await box.step()
+    await asyncio.gather(*sending)
+    assert [text for _, text, _ in chat.said] == ["one", "refused", "two"]
+    assert overheard == [("one", "t1")]
+    rows = await db.rows("SELECT text, status FROM bot_messages ORDER BY id")
+    assert [tuple(row) for row in rows] == [("one", "sent"), ("refused", "refused"), ("", "sent")]
 
 
 async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat: FakeChat) -> None:
