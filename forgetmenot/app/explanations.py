@@ -35,7 +35,7 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
         "model": reply.model,
         "latency_ms": reply.latency_ms,
         "usage": reply.usage,
-        "cost": prices.told(settings, prices.cost(settings, used)) if (used := trail.used(reply)) else "",
+        "cost": prices.in_words(settings, used) if (used := trail.used(reply)) else "",
         "filters": reply.filters,
         "actions": told.actions,
         "sections": [asdict(section) for section in told.sections],

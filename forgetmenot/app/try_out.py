@@ -17,7 +17,6 @@ from forgetmenot.reply.postprocess import polish
 from forgetmenot.reply.triggers import Trigger
 from forgetmenot.reply.wording import manner_of
 from forgetmenot.settings import prices
-from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
@@ -62,10 +61,8 @@ async def try_out(bot: Bot, login: str, text: str) -> dict[str, object]:
 
 def _cost(settings: Settings, answer: ModelAnswer) -> str:
     bill = answer.usage
-    if bill.input is None:
-        return ""
-    used = Used(bill.input, bill.cached or 0, (bill.output or 0) + (bill.thoughts or 0))
-    return prices.told(settings, prices.cost(settings, {answer.model: used}))
+    used = prices.of_call(answer.model, bill.input, bill.cached, bill.output, bill.thoughts)
+    return prices.in_words(settings, used) if used else ""
 
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:

@@ -12,7 +12,6 @@ from forgetmenot.store import action_logs, channel_state, model_calls, recent_ch
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.dock.feed import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
 
@@ -26,7 +25,7 @@ async def standing(desk: Desk) -> Item:
     channel = await channel_state.read_all(desk.db)
     switched = switches.of(channel)
     spent = await model_calls.spent(desk.db, since=now - DAY)
-    cost = prices.told(settings, prices.cost(settings, await dock_figures.used_since(desk.db, now - DAY)))
+    used = {model: one.used for model, one in spent.items()}
     return {
         "name": settings.bot.name,
         "channel": settings.twitch.channel or channel.get("login", ""),
@@ -53,8 +52,9 @@ async def standing(desk: Desk) -> Item:
         "per_minute": await recent_chat.count_since(desk.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "spent": {
-            "calls": spent.calls, "input": spent.input, "cached": spent.cached,
-            "output": spent.output + spent.thoughts, "cost": cost,
+            "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
+            "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
+            "cost": prices.in_words(settings, used),
         },
         "waiting": len(await action_logs.waiting(desk.db, now)),
     }  # fmt: skip

@@ -13,7 +13,7 @@ from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
 from forgetmenot.prompt.budget import estimate
 from forgetmenot.reply.compose import Composed
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import Used, of_call
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, episodes, notes, recent_chat, streams, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -221,8 +221,8 @@ _WHY = {
 
 def used(reply: BotMessage) -> dict[str, Used]:
     """The tokens of a reply's call, for what it cost; empty where the provider did not say."""
-    billed, cached, out, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
-    return {} if billed is None else {reply.model: Used(billed, cached or 0, (out or 0) + (thoughts or 0))}
+    billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
+    return of_call(reply.model, billed, cached, output, thoughts)
 
 
 def in_words(trail: Trail, cost: str = "") -> list[str]:

@@ -27,6 +27,13 @@ class Cost(NamedTuple):
     whole: bool
 
 
+def of_call(
+    model: str, billed: int | None, cached: int | None, output: int | None, thoughts: int | None
+) -> dict[str, Used]:
+    """The tokens of one call, for what it cost; empty where the provider did not say."""
+    return {} if billed is None else {model: Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
+
+
 def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
     """What calls cost, by model; None where none of these models has a price."""
     paid = {model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)}
@@ -39,6 +46,11 @@ def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
 def _of(price: PriceSettings, used: Used) -> float:
     fresh = max(0, used.input - used.cached)
     return (fresh * price.input + used.cached * (price.cached or price.input) + used.output * price.output) / MILLION
+
+
+def in_words(settings: Settings, used: Mapping[str, Used]) -> str:
+    """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
+    return told(settings, cost(settings, used))
 
 
 def told(settings: Settings, found: Cost | None) -> str:

@@ -1,9 +1,10 @@
 """What calls to language models cost: one row each, counted for health, for the demo's summary and for the bill."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database
 
 
@@ -34,27 +35,21 @@ class Meter:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(NamedTuple):
     """What some calls came to. Tokens are sums of what was billed; a provider that does not say counts as 0."""
 
     calls: int
-    errors: int
-    input: int
-    cached: int
-    output: int
-    thoughts: int
+    used: Used
 
 
-async def spent(db: Database, *, since: int = 0, purpose: Purpose | None = None) -> Spent:
-    """The calls since a time (ms), for one purpose or for all."""
-    row = await db.row(
-        "SELECT count(*), count(error), total(input), total(cached), total(output), total(thoughts)"
-        " FROM model_calls WHERE at >= ? AND (? IS NULL OR purpose = ?)",
-        (since, purpose, purpose),
+async def spent(db: Database, *, since: int = 0) -> dict[str, Spent]:
+    """The calls since a time (ms), by model."""
+    rows = await db.rows(
+        "SELECT model, count(*), total(input), total(cached), total(output) + total(thoughts)"
+        " FROM model_calls WHERE at >= ? GROUP BY model",
+        (since,),
     )
-    assert row is not None  # noqa: S101  # an aggregate has always one row
-    return Spent(*(int(value) for value in row))
+    return {row[0]: Spent(row[1], Used(*(int(tokens) for tokens in tuple(row)[2:]))) for row in rows}
 
 
 async def prune(db: Database, before: int) -> int:

@@ -2,19 +2,20 @@
 
 from forgetmenot.clock import MINUTE, ManualClock
 from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database
 from forgetmenot.store.model_calls import Meter, Spent, prune, spent
 
 
-async def test_calls_are_summed_by_purpose_and_time(db: Database, clock: ManualClock) -> None:
+async def test_calls_are_summed_by_model_and_time(db: Database, clock: ManualClock) -> None:
     meter, start = Meter(db, clock), clock.now()
     await meter.record(Purpose.REPLY, "m", TokenUsage(1_000, 600, 20, 5), 800, None)
     await clock.advance(MINUTE)
     await meter.record(Purpose.REPLY, "m", TokenUsage(), 12_000, "ModelUnavailable")
     await meter.record(Purpose.SUMMARY, "n", TokenUsage(2_000, None, 100, None), 900, None)
-    assert await spent(db) == Spent(calls=3, errors=1, input=3_000, cached=600, output=120, thoughts=5)
-    assert await spent(db, purpose=Purpose.SUMMARY) == Spent(1, 0, 2_000, 0, 100, 0)
-    assert (await spent(db, since=start + 1)).calls == 2
+    first, second = Spent(2, Used(1_000, 600, 25)), Spent(1, Used(2_000, 0, 100))
+    assert await spent(db) == {"m": first, "n": second}
+    assert await spent(db, since=start + 1) == {"m": Spent(1, Used(0, 0, 0)), "n": second}
 
 
 async def test_a_bill_that_does_not_say_stays_unknown(db: Database, clock: ManualClock) -> None:
@@ -28,4 +29,4 @@ async def test_old_calls_are_pruned(db: Database, clock: ManualClock) -> None:
     await Meter(db, clock).record(Purpose.REPLY, "m", TokenUsage(), 1, None)
     assert await prune(db, clock.now()) == 0
     assert await prune(db, clock.now() + 1) == 1
-    assert (await spent(db)).calls == 0
+    assert await spent(db) == {}

@@ -35,21 +35,11 @@ async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
     return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
 
 
-_USED = (
-    "coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0), coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
-)
-
-
-async def used_since(db: Database, since: int) -> dict[str, Used]:
-    """Tokens of all calls since then (ms), by model."""
-    rows = await db.rows(f"SELECT c.model, {_USED} FROM model_calls c WHERE c.at >= ? GROUP BY c.model", (since,))  # noqa: S608
-    return {row[0]: Used(*row[1:]) for row in rows}
-
-
 async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
     """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
     rows = await db.rows(
-        f"SELECT s.started_at, c.model, {_USED}"  # noqa: S608  # a constant
+        "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
+        " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
         " FROM (SELECT * FROM streams ORDER BY id DESC LIMIT ?) s LEFT JOIN model_calls c ON c.at >= s.started_at"
         " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.id > s.id), 9e15)"
         " GROUP BY s.id, c.model ORDER BY s.id",
