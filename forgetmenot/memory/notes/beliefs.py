@@ -27,6 +27,7 @@ LOOKED_BACK = 500
 HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
+UNDONE = "undone"
 
 # What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
 _REPLACEABLE = {
@@ -299,11 +300,20 @@ async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
     if note is None:
         raise Refused("not_found")
     if note.status is NoteStatus.RETRACTED:
-        await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="undone")
-        return replace(note, status=NoteStatus.ACTIVE)
+        return await _stand_again(tx, note, now)
     replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
     back = [await _undo_supersede(tx, old, now) for old in replaced]
     return back[-1]
+
+
+async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
+    """A note that was taken back is active again; what an undo had brought back in its place goes again."""
+    last = (await notes.changes(tx, note.id))[-1]
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
+    if last.cause == UNDONE:
+        for old in await notes.changed_last(tx, note.subject_id, LIVE, UNDONE, last.at):
+            await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id)
+    return replace(note, status=NoteStatus.ACTIVE)
 
 
 async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
@@ -316,11 +326,12 @@ async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
 
 async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
     successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
-    await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause="undone")
+    by_undo = (await notes.changes(tx, old.id))[-1].cause == UNDONE
+    await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
         history = [change.cause for change in await notes.changes(tx, successor.id)]
-        if history[-1] == TAKE_BACK:
-            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause="undone", superseded_by=old.id)
+        if by_undo or history[-1] == TAKE_BACK:
+            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
         elif history[0] == REPLACES:
-            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause="undone")
+            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
     return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)

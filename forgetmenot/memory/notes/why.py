@@ -39,7 +39,7 @@ _CAUSES = {
     "import": "imported",
     "conflict": "something else was said",
     beliefs.TAKE_BACK: "it was said again after all",
-    "undone": "somebody took the change back",
+    beliefs.UNDONE: "somebody took the change back",
     REDACTED: "the line that it rested on was cleared in chat",
 }
 REPLIES_NAMED = 5

@@ -85,6 +85,17 @@ async def test_undoing_a_note_that_was_brought_back_turns_the_two_round(world: "
     assert (was.status, was.superseded_by) == (NoteStatus.SUPERSEDED, second.id)
 
 
+@pytest.mark.parametrize("again", [1, 2, 3])
+async def test_what_was_undone_can_be_undone_and_never_do_both_stand(world: "World", again: int) -> None:
+    at = world.clock.now()
+    one = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
+    two = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    for turn in range(again):
+        back = (one, two)[turn % 2]
+        assert (await undo(world.db, back.id, at=at + (2 + turn) * DAY)).id == back.id
+        assert [note.id for note in await notes.of_subject(world.db, "1")] == [back.id]
+
+
 async def test_there_may_be_nothing_to_undo_or_to_retract(world: "World") -> None:
     note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
     with pytest.raises(Refused, match="nothing_to_undo"):
