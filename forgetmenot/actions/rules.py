@@ -247,7 +247,7 @@ def _per_stream(case: Case) -> Ruling | None:
 
 
 def _queue(case: Case) -> Ruling | None:
-    if case.facts.asker.privileged:
+    if case.facts.asker.privileged or not _would_wait(case):
         return None
     many = case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
     return _deny("Too many proposals wait for a person already.") if many else None
@@ -256,6 +256,12 @@ def _queue(case: Case) -> Ruling | None:
 def _never_alone(case: Case) -> Ruling | None:
     alone = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.approved_by
     return _ask("This never happens without a person.") if alone else None
+
+
+def _would_wait(case: Case) -> bool:
+    """Whether a rule wants a person for it."""
+    rulings = (check(case) for check in (_class_mode, _consent, _for_everybody, _own_work, _never_alone))
+    return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
 
 
 def _listed(person: Person, logins: tuple[str, ...]) -> bool:

@@ -118,8 +118,9 @@ CASES: list[tuple[str, Proposal, Facts, Settings, Recent, Verdict]] = [
     ("viewer_rests", TIMEOUT, WILLING, LIVE, Recent(viewer_until=NOW + 1), Verdict.DENY),
     ("channel_rests", TIMEOUT, WILLING, LIVE, Recent(channel_until=NOW + 1), Verdict.DENY),
     ("per_stream", CLIP, WILLING, LIVE, Recent(done_this_stream=30), Verdict.DENY),
-    ("queue", CLIP, WILLING, LIVE, Recent(waiting=5), Verdict.DENY),
-    ("queue", CLIP, WILLING, LIVE, Recent(waiting=2, waiting_of_asker=2), Verdict.DENY),
+    ("queue", Proposal("emote_only"), WILLING, LIVE, Recent(waiting=5), Verdict.DENY),
+    ("queue", Proposal("emote_only"), WILLING, LIVE, Recent(waiting=2, waiting_of_asker=2), Verdict.DENY),
+    ("queue", CLIP, WILLING, _with(class_a=ClassMode.ASK), Recent(waiting=5), Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.YES), LIVE, Recent(), Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.UNREACHABLE), LIVE, Recent(), Verdict.DENY),
 ]  # fmt: skip
@@ -143,6 +144,19 @@ def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted()
     assert decide(TIMEOUT, willing_bob, LIVE, Recent(), NOW).verdict is Verdict.ALLOW
     lifted = decide(Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, Recent(own_timeouts=frozenset("2")), NOW)
     assert lifted.verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("proposal", [CLIP, TIMEOUT])
+def test_a_full_queue_is_in_the_way_only_of_what_would_wait_in_it(proposal: Proposal) -> None:
+    """Three strangers who ask for slow mode must not keep everybody from a clip for five minutes."""
+    assert decide(proposal, WILLING, LIVE, Recent(waiting=5, waiting_of_asker=2), NOW).verdict is Verdict.ALLOW
+
+
+def test_nothing_waits_in_a_full_queue() -> None:
+    asking = [case for case in CASES if case[-1] is Verdict.ASK and not case[2].asker.privileged]
+    assert {case[0] for case in asking} == {"class_mode", "for_everybody", "own_work"}
+    for _, proposal, facts, settings, _, _ in asking:
+        assert decide(proposal, facts, settings, Recent(waiting=5), NOW).rule == "queue"
 
 
 def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() -> None:
