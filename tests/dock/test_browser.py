@@ -77,6 +77,14 @@ async def test_the_token_leaves_the_address_and_a_reload_needs_it_no_more(house:
         await page.wait_for_selector("#top .switches")
 
 
+async def test_an_address_that_is_none_opens_the_first_panel(house: House, running: Browser) -> None:
+    async with page_on(running, f"{house.address}#%") as page:
+        for place, title in (("%E0%A4%A", "Now"), ("constructor", "Now"), ("memory/constructor", "Memory")):
+            await page.evaluate("place => { location.hash = place }", place)
+            await expect(page.locator("#nav [aria-current=page]")).to_have_text(title)
+            await expect(page.locator(".feed .item, .list .item").first).to_be_visible()
+
+
 async def test_an_expired_cookie_asks_for_the_address_again(house: House, running: Browser) -> None:
     async with page_on(running, house.address) as page:
         await page.context.clear_cookies()

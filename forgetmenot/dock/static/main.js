@@ -22,8 +22,11 @@ const main = document.getElementById("main");
 let shown = null;
 
 function route() {
-  const [name, ...rest] = decodeURI(location.hash.slice(1)).split("/");
-  return PANELS[name] ? [name, rest] : ["now", []];
+  try {
+    const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
+    if (Object.hasOwn(PANELS, name)) return [name, rest];
+  } catch { /* what is no address */ }
+  return ["now", []];
 }
 
 function open() {

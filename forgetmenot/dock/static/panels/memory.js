@@ -11,9 +11,9 @@ const TABS = { people: "People", channel: "Channel", streams: "Streams", notes: 
 
 export function open(room, rest) {
   const [what, id] = rest;
-  if (what === "person" && id) return openPerson(room, decodeURIComponent(id));
+  if (what === "person" && id) return openPerson(room, id);
   if (what === "note" && id) return openChain(room, id);
-  const tab = TABS[what] ? what : "people";
+  const tab = Object.hasOwn(TABS, what) ? what : "people";
   const body = h("div", {});
   put(room, h("div", { class: "tabs", role: "group", "aria-label": "Parts of the memory" }, Object.entries(TABS).map(([name, title]) =>
     h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, title))), body);
