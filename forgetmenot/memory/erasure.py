@@ -25,6 +25,8 @@ Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
 
 WIPE_DUE = "wipe_due"
+HUSH_FROM = "hush_from"
+"""Since when answers may quote what was forgotten; unset once they were looked through."""
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
 ECHOED = 10 * SECOND
@@ -112,12 +114,17 @@ class Eraser:
     async def _hush(self) -> bool:
         """Take away the answers that quote what was just forgotten: they are stored after it went. Whether any was."""
         now, found = self._clock.now(), False
+        since = await channel_state.read(self._db, HUSH_FROM)
+        if not since:
+            return False
         async with self._db.write() as tx:
-            for viewer_id, answer in await fact_traces.answers(tx, now - UNDER_WAY, now - ECHOED):
+            for viewer_id, answer in await fact_traces.answers(tx, int(since), now - ECHOED):
                 if await forgotten.is_known(tx, viewer_id, traces(answer.text), own_since=None):
                     for one in (answer, *await fact_traces.echoes(tx, answer.text)):
                         await fact_traces.silence(tx, one)
                     found = True
+            if not await forgotten.any_since(tx, now - UNDER_WAY):
+                await channel_state.clear(tx, HUSH_FROM)
         return found
 
     async def _look_again(self) -> bool:

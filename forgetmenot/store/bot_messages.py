@@ -172,7 +172,7 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
 async def said_lately(source: Source, limit: int, since: int) -> list[Said]:
     """Its own last lines that went out, oldest first. What was only thought in shadow mode is not among them."""
     rows = await source.rows(
-        "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ?"
+        "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ? AND text <> ''"
         " ORDER BY at DESC, id DESC LIMIT ?",
         (since, limit),
     )
@@ -183,7 +183,7 @@ async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> lis
     """Its own last lines to one person that went out, oldest first."""
     rows = await source.rows(
         "SELECT id, at, viewer_id, text FROM bot_messages WHERE viewer_id = ? AND status = 'sent' AND at >= ?"
-        " ORDER BY at DESC, id DESC LIMIT ?",
+        " AND text <> '' ORDER BY at DESC, id DESC LIMIT ?",
         (viewer_id, since, limit),
     )
     return [_said(row) for row in reversed(rows)]

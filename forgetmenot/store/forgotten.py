@@ -55,6 +55,11 @@ async def is_known(tx: Transaction, subject_id: str, words: Collection[str], *, 
     return any(_covers(said, json.loads(row["words"])) for row in rows)
 
 
+async def any_since(tx: Transaction, at: int) -> bool:
+    """Whether somebody had a fact forgotten since then."""
+    return await tx.row("SELECT 1 FROM forgotten WHERE at > ? AND NOT whole LIMIT 1", (at,)) is not None
+
+
 async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:
     """The subject asked for it to be remembered after all."""
     subject, said = tx.key.digest("viewer", subject_id), _hashed(tx.key, subject_id, words)

@@ -168,7 +168,8 @@ async def test_a_bare_command_is_told_what_it_lacks(desk: Desk) -> None:
     assert "!remember I play drums" in (await desk.say("alice", "!remember") or "")
 
 
-async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk) -> None:
+@pytest.mark.parametrize("later", [MINUTE, DAY], ids=["running", "stopped for a day"])
+async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk, later: int) -> None:
     """It is stored after the wish was carried out, with the bot's own line as it comes back from chat."""
     await desk.say("alice", "!remember I play the kazoo in Zanzibar")
     answer = await desk.say("alice", "!forget kazoo")
@@ -182,7 +183,7 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk)
                 (desk.clock.now(), IDS["alice"], text),
             )
         await tx.execute("UPDATE events SET from_bot = 1, text = ? WHERE viewer_id = ?", (answer, IDS["bob"]))
-    await desk.clock.advance(MINUTE)
+    await desk.clock.advance(later)
     await desk.eraser.erase_due()
     texts = [row[0] for row in await desk.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
     assert [text for text in texts if "kazoo" in text] == []

@@ -41,6 +41,13 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
     assert await bot_messages.said_to(db, "2", 10, 0) == []
 
 
+async def test_a_line_whose_words_were_taken_away_takes_no_place_in_a_prompt(db: Database) -> None:
+    await said(db, "it stays", Status.SENT)
+    await said(db, "", Status.SENT)
+    assert [line.text for line in await bot_messages.said_lately(db, 1, 0)] == ["it stays"]
+    assert [line.text for line in await bot_messages.said_to(db, "1", 1, 0)] == ["it stays"]
+
+
 async def test_the_last_lines_come_oldest_first(db: Database) -> None:
     for i in range(5):
         await said(db, f"line {i}", Status.SENT, at=i)

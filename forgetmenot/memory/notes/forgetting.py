@@ -6,7 +6,7 @@ in the file goes with the next thorough wipe (memory/erasure.Eraser.erase_due).
 """
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.memory.erasure import WIPE_DUE
+from forgetmenot.memory.erasure import HUSH_FROM, WIPE_DUE
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.store import channel_state, fact_traces, forgotten, notes
 from forgetmenot.store.database import Database, Transaction
@@ -21,7 +21,8 @@ async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
             raise Refused("not_found")
         for one in [note, *await _replaced(tx, note)]:
             await _forget(tx, one, note.subject_id, at)
-        await channel_state.put(tx, {WIPE_DUE: "1"}, at)
+        since = (await channel_state.read_all(tx)).get(HUSH_FROM, str(at))
+        await channel_state.put(tx, {WIPE_DUE: "1", HUSH_FROM: since}, at)
     await db.wipe_deleted()
     return note
 
