@@ -6,7 +6,7 @@ in every table and in every text that mentions it. Knows nothing of what they sa
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forgetmenot.clock import MINUTE
@@ -151,11 +151,16 @@ async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> No
     )
 
 
-async def add_by_id(tx: Transaction, viewer_ids: Sequence[str], at: int) -> None:
-    """People known by their Twitch id alone, until they speak."""
+async def add_by_id(tx: Transaction, logins: Mapping[str, str | None], at: int) -> None:
+    """People known by their Twitch id, until they speak; with the login they had elsewhere, if nobody has it here."""
     await tx.many(
         "INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, ?, ?)",
-        [(viewer_id, at, at) for viewer_id in viewer_ids],
+        [(viewer_id, at, at) for viewer_id in logins],
+    )
+    await tx.many(
+        "UPDATE viewers SET login = ?1, display_name = ?1 WHERE id = ?2 AND login IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM viewers WHERE login = ?1)",
+        [(login, viewer_id) for viewer_id, login in logins.items() if login],
     )
 
 

@@ -4,6 +4,7 @@ Promises that a bad line is refused by its number and with its reason while the 
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -41,6 +42,7 @@ class NoteLine(msgspec.Struct, frozen=True):
     fact: Text
     scope: Scope = Scope.VIEWER
     viewer: str | None = None
+    login: object = None
     confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
     observed_at: str | None = None
     topics: Words = ()
@@ -64,7 +66,7 @@ class RefusedLine(NamedTuple):
 
 
 class ReadLine(NamedTuple):
-    """A line that can be used. `viewer`: an id, or a login in lower case."""
+    """A line that can be used. `viewer`: an id, or a login in lower case; `login`: whose id it is, if that is told."""
 
     number: int
     line: NoteLine
@@ -72,6 +74,7 @@ class ReadLine(NamedTuple):
     at: int
     expires_at: int | None
     viewer: str | None
+    login: str | None = None
 
 
 class Terms(NamedTuple):
@@ -134,7 +137,7 @@ def _read(number: int, line: NoteLine, terms: Terms) -> ReadLine:
         _refuse_sensitive(fact, terms.privacy)
     at = terms.now if line.observed_at is None else _time("observed_at", line.observed_at)
     expires_at = None if line.expires_at is None else _time("expires_at", line.expires_at)
-    return ReadLine(number, line, fact, at, expires_at, _login_or_id(line.viewer))
+    return ReadLine(number, line, fact, at, expires_at, _login_or_id(line.viewer), _login(line.login))
 
 
 def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
@@ -150,6 +153,12 @@ def _time(key: str, value: str) -> int:
         return parse_iso(value)
     except (ValueError, OverflowError) as error:
         raise Refused(f"{key} is no ISO 8601 time") from error
+
+
+def _login(told: object) -> str | None:
+    """The login in lower case; None where it cannot be one, which holds up no note."""
+    login = told.strip().lower() if isinstance(told, str) else ""
+    return login if re.fullmatch(r"(?!\d+\Z)[a-z0-9_]{1,25}", login) else None
 
 
 def _login_or_id(viewer: str | None) -> str | None:

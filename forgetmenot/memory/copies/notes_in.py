@@ -145,7 +145,8 @@ async def _add_viewers(tx: Transaction, batch: list[ReadLine], state: _Import) -
     """Add the people of a batch that nobody has seen yet."""
     new = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
     await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    await identities.add_by_id(tx, [name for name in new if name.isdigit()], state.now)
+    logins = {read.viewer: read.login for read in batch}
+    await identities.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
     state.report.viewers += len(new)
 

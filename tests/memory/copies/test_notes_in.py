@@ -70,6 +70,19 @@ async def test_a_login_nobody_has_seen_gets_a_provisional_viewer(world: "World")
     assert [note.fact for note in await notes.of_subject(world.db, "123")] == ["likes rock"]
 
 
+async def test_who_is_told_by_id_keeps_the_login_they_had_if_nobody_has_it_here(world: "World") -> None:
+    """Else a channel that moves to another machine knows nobody by name until they speak."""
+    lines = [
+        {"viewer": "500", "login": "Dave_Q", "fact": "plays drums"},
+        {"viewer": "501", "login": "alice", "fact": "plays bass"},
+        {"viewer": "502", "login": "no login!", "fact": "plays harp"},
+        {"viewer": "1", "login": "somebody_else", "fact": "plays flute"},
+    ]
+    assert (await take_in(world.db, *lines)).refused == []
+    found = await world.db.rows("SELECT id, login FROM viewers WHERE id IN ('1', '500', '501', '502') ORDER BY id")
+    assert [tuple(row) for row in found] == [("1", "alice"), ("500", "dave_q"), ("501", None), ("502", None)]
+
+
 async def test_the_channel_needs_no_viewer(world: "World") -> None:
     await take_in(world.db, {"scope": "channel", "fact": "streams on Fridays"})
     assert [note.fact for note in await notes.of_subject(world.db, None)] == ["streams on Fridays"]
