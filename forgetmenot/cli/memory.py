@@ -42,9 +42,9 @@ IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"
 "observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
 scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
 8601, UTC without a zone. An id is taken if it is free. Lines with the same episode key share that episode as evidence.
-Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else import), "importance", "asked_with", "expires_at"
-(else permanent), "superseded_by", "pinned". Refused are facts that were forgotten here, and people who were erased or
-opted out.
+Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
+import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
+were forgotten here, and people who were erased or opted out.
 JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
