@@ -26,7 +26,7 @@ from forgetmenot.store.database import Database
 _COMMAND = re.compile(
     r"\s*!(approve|deny|undo|why|bot)(?:\s+#?([a-z0-9]{1,12}))?(?:\s+([0-9]{1,4})\s*(?:m|min)?)?\s*", re.IGNORECASE
 )
-HELP = "!bot pause · resume · quiet 10 · safe · status"
+HELP = "I know !bot pause · resume · quiet 10 · safe · status"
 
 
 @dataclass(frozen=True, slots=True)

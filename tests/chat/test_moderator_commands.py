@@ -163,7 +163,7 @@ async def test_pause_quiet_safe_and_resume_outlive_a_restart(desk: Desk) -> None
     assert not (await switches.read(desk.db)).silent(desk.clock.now())
     await desk.say("!bot safe")
     assert await desk.say("!bot") == "ForgetMeNot: on (mentions), safe mode is on."
-    assert await desk.say("!bot dance") == "!bot pause · resume · quiet 10 · safe · status"
+    assert await desk.say("!bot dance") == "I know !bot pause · resume · quiet 10 · safe · status"
 
 
 async def test_status_tells_what_waits_and_what_was_switched_off(desk: Desk) -> None:
