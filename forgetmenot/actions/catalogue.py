@@ -7,6 +7,8 @@ Twitch whether what a crash interrupted holds; where Helix cannot tell (a delete
 from forgetmenot.actions import lookups
 from forgetmenot.actions.entry import Action, ActionClass, Hands, Job, Kind, Parameter
 from forgetmenot.domain.action import Outcome
+from forgetmenot.settings.load import refuse_unknown_words
+from forgetmenot.settings.schema import ActionSettings
 
 TARGET = Parameter("target", Kind.VIEWER, most=50)
 LONGEST_TIMEOUT_S = 14 * 24 * 3_600
@@ -212,6 +214,11 @@ ACTIONS: tuple[Action, ...] = (
 
 BY_NAME = {action.name: action for action in ACTIONS}
 NAMES = frozenset(BY_NAME)
+
+
+def refuse_unknown(settings: ActionSettings, source: str) -> None:
+    """A misspelt name in `disabled` would leave an action on. Raises SettingsError."""
+    refuse_unknown_words(settings.disabled, NAMES, f"{source}: table [actions], key `disabled`")
 
 
 def find(name: str) -> Action | None:

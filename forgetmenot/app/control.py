@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from forgetmenot.actions import switches
+from forgetmenot.actions import catalogue, switches
 from forgetmenot.app import explanations
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.try_out import try_out
@@ -274,4 +274,5 @@ class BotControl:
 
 
 def _check(settings: Settings) -> None:
+    catalogue.refuse_unknown(settings.actions, "The new value")
     check_floor(settings, settings.twitch.channel, offered(settings.actions))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from forgetmenot.actions import catalogue
 from forgetmenot.errors import InputError
 from forgetmenot.settings.load import is_login, load_settings, login_of, no_login
 from forgetmenot.settings.schema import Provider, Settings
@@ -12,6 +13,7 @@ from forgetmenot.settings.schema import Provider, Settings
 def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
     """Read them. Raises SettingsError."""
     settings = load_settings(path) if path is not None else Settings()
+    catalogue.refuse_unknown(settings.actions, str(path))
     if model is not None:
         changed = msgspec.structs.replace(settings.model, provider=Provider(model))
         settings = msgspec.structs.replace(settings, model=changed)

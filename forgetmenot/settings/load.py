@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import msgspec
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.schema import PersonaSettings, PriceSettings, Settings
 from forgetmenot.settings.wording import nearest, wrong_value
+from forgetmenot.text.sensitive import CATEGORIES
 
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
@@ -137,6 +138,9 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
         )
     _refuse_odd_places(settings, source)
     _refuse_unknown_personas(settings, source)
+    refuse_unknown_words(
+        settings.privacy.allow_categories, CATEGORIES, f"{source}: table [privacy], key `allow_categories`"
+    )
 
 
 def _refuse_odd_places(settings: Settings, source: str) -> None:
@@ -161,6 +165,13 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
             raise SettingsError(
                 f"{source}: table [{table}], key `{key}`: `{address}` is no address. It begins with {known}."
             )
+
+
+def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: str) -> None:
+    """Names in a list of which none exists: what they were to switch would stay as it is. Raises SettingsError."""
+    for word in given:
+        if word not in known:
+            raise SettingsError(f"{where}: there is no `{word}`.{nearest(word, known)}")
 
 
 def is_login(text: str) -> bool:
