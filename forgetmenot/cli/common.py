@@ -74,10 +74,15 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="PATH", help="the settings file (default: built-in settings)")
 
 
-def database_path(arguments: argparse.Namespace) -> Path:
-    """The database that `--db` names, or the default one."""
+def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
+    """The database that `--db` names, else the one in `folder` or in the data folder. Raises InputError for a folder."""
+    from forgetmenot.errors import InputError
+
     chosen: Path | None = arguments.db
-    return chosen if chosen is not None else data_folder() / DATABASE
+    path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Name a file in it with --db, for example {path / DATABASE}.")
+    return path
 
 
 def existing_database(arguments: argparse.Namespace) -> Path:
@@ -85,8 +90,6 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     from forgetmenot.errors import InputError
 
     path = database_path(arguments)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder. Name a file in it with --db, for example {path / DATABASE}.")
     if not path.is_file():
         raise InputError(f"There is no memory at {path} yet. Start the bot once, or name a file with --db.")
     return path

@@ -1,7 +1,6 @@
 """`forgetmenot demo`: two evenings of a small channel on your own machine, without an account or a key."""
 
 import argparse
-from pathlib import Path
 
 from forgetmenot.cli.common import (
     SUMMARY_KEYS,
@@ -9,6 +8,7 @@ from forgetmenot.cli.common import (
     add_db_option,
     add_json_option,
     data_folder,
+    database_path,
     emit,
     run_async,
     say,
@@ -50,7 +50,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
     from forgetmenot.demo.show import Show, play
 
     logs.set_up(level="error")
-    path: Path = arguments.db or data_folder() / "demo" / "memory.sqlite3"
+    path = database_path(arguments, folder=data_folder() / "demo")
     out = _nothing if arguments.json else _line
     settings = chosen_settings(None, model=arguments.model)
     tell_first(settings, path)

@@ -15,6 +15,7 @@ from forgetmenot.cli.common import (
     Commands,
     add_config_option,
     add_json_option,
+    database_path,
     emit,
     run_async,
     say,
@@ -66,7 +67,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
         progress=say,
     )
     items = read_recording(arguments.file, arguments.format)
-    with _memory(arguments.db) as path:
+    with _memory(arguments) as path:
         summary = await replay(items, path, how)
     if summary.account.unparsed and summary.account.unparsed == summary.account.lines:
         lines = summary.account.lines
@@ -91,9 +92,9 @@ def speed_of(text: str) -> float | None:
 
 
 @contextlib.contextmanager
-def _memory(chosen: Path | None) -> Iterator[Path]:
-    if chosen is not None:
-        yield chosen
+def _memory(arguments: argparse.Namespace) -> Iterator[Path]:
+    if arguments.db is not None:
+        yield database_path(arguments)
         return
     _drop_left_over()
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder, _ended_like_by_ctrl_c():

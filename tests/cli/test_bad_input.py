@@ -57,6 +57,14 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
         ("[twitch\n", "is not valid TOML"),
         ("[prompt]\nbudget_tokens = 500\n", "budget"),
         ("", "No channel is named"),
+        (
+            '[actions]\ndisabled = ["say", "timeoot"]\n',
+            "table [actions], key `disabled`: there is no `timeoot`. Did you mean `timeout`?",
+        ),
+        (
+            '[privacy]\nallow_categories = ["helth"]\n',
+            "table [privacy], key `allow_categories`: there is no `helth`. Did you mean `health`?",
+        ),
     ],
 )
 def test_a_broken_setting_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
@@ -177,6 +185,28 @@ def test_a_place_that_cannot_be_written_to(
     code, sentence = told(capsys, *words, "--db", place)
     assert code == 3
     assert "cannot be opened" in sentence
+
+
+@pytest.mark.parametrize("place", [".", "..", "/"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("replay", "chat.csv", "--format", "csv"),
+        ("listen", "demo"),
+        ("demo", "--fast"),
+        ("memory", "list"),
+        ("memory", "restore", "chat.csv", "--yes"),
+    ],
+)
+def test_a_folder_without_a_name_of_its_own_is_a_folder_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, words: tuple[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("chat.csv").write_text(CSV, encoding="utf-8")
+    code, sentence = told(capsys, *words, "--db", place)
+    assert code in {2, 3}
+    assert "is a folder" in sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["chat.csv"]
 
 
 @pytest.mark.parametrize(
