@@ -352,6 +352,20 @@ async def test_a_notes_chain_has_its_card_and_its_history(house: House, running:
         await expect(page.locator("h2 .chip")).to_have_text("active")
 
 
+@pytest.mark.parametrize("width", [300, 1100])
+async def test_the_words_of_a_chain_stay_in_their_boxes(house: House, running: Browser, width: int) -> None:
+    async with house.bot.db.write() as tx:
+        await tx.execute("UPDATE streams SET title = ?", ("灰の梯子：時計塔のいちばん上まで登る配信です" * 2,))
+        await tx.execute("UPDATE semantic_notes SET fact = ? WHERE id = 2", ("🐈" * 40 + "W" * 100,))
+    async with page_on(running, house.address, width) as page:
+        await go(page, "memory/note/2")
+        await expect(page.locator(".chain .box")).not_to_have_count(0)
+        assert await page.evaluate(
+            "[...document.querySelectorAll('.chain .box')].every(box => [...box.querySelectorAll('text')].every(text => "
+            "text.getBBox().width <= box.querySelector('rect').getBBox().width - 12))"
+        )
+
+
 async def test_what_cannot_be_read_is_told_in_its_place_and_tried_again(house: House, running: Browser) -> None:
     async with page_on(running, house.address) as page:
         for place, path in (

@@ -104,12 +104,22 @@ function link(a, b, flat) {
   return s("path", { d: `M${x1},${y1} ${bend} ${x2},${y2}`, class: "link" });
 }
 
+const ruler = document.createElement("canvas").getContext("2d");
+
+// As much of a text as there is room for, in px; `size` as in the style sheet.
+function fitting(text, size, room) {
+  ruler.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  if (ruler.measureText(text).width <= room) return text;
+  const letters = [...text];
+  while (letters.length && ruler.measureText(`${letters.join("")}…`).width > room) letters.pop();
+  return `${letters.join("")}…`;
+}
+
 function box(one) {
-  const fits = Math.max(8, Math.floor((one.w - 18) / 6.6));
-  const cut = (text) => (text.length > fits ? `${text.slice(0, fits - 1)}…` : text);
+  const cut = (text, size) => fitting(text, size, one.w - 18);
   const content = [
     s("title", {}, one.title || `${one.head} ${one.foot}`), s("rect", { x: one.x + 0.5, y: one.y + 0.5, width: one.w - 1, height: one.h - 1, rx: 9 }),
-    s("text", { x: one.x + 9, y: one.y + 21 }, cut(one.head)), s("text", { x: one.x + 9, y: one.y + 38, class: "soft" }, cut(one.foot)),
+    s("text", { x: one.x + 9, y: one.y + 21 }, cut(one.head, 12.5)), s("text", { x: one.x + 9, y: one.y + 38, class: "soft" }, cut(one.foot, 11.5)),
   ];
   const cls = one.strong ? "box strong" : "box";
   if (one.href) return s("a", { href: one.href, class: cls }, content);
