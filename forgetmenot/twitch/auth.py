@@ -90,9 +90,10 @@ class Login:
     async def token(self) -> Token:
         """The pair in use. Raises TwitchLoginNeeded if there is none."""
         if self._token is None:
-            self._token = await asyncio.to_thread(self._store.load, self.account)
-        if self._token is None:
-            raise self._nobody()
+            kept = await asyncio.to_thread(self._store.load, self.account)
+            if kept is None:
+                raise self._nobody()
+            self._token = self._taken_up(kept)
         if self._token.refresh == self._dead:
             return await self.renew(self._token)
         return self._token
@@ -138,7 +139,7 @@ class Login:
                 return self._token
             kept = await self._newer_than(stale)
             if kept is not None:
-                return self._use(kept)
+                return self._use(self._taken_up(kept))
             if await self._was_logged_out():
                 raise self._nobody()
             if stale.refresh == self._dead:
@@ -185,6 +186,11 @@ class Login:
             )
             log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
 
+    def _taken_up(self, kept: Token) -> Token:
+        """What somebody saved: whatever was wrong with the log-in before it is over."""
+        self.trouble = lacking(self.account, self._settings(), kept.scopes) if kept.scopes else ""
+        return kept
+
     def _use(self, token: Token) -> Token:
         self._token, self._dead = token, ""
         return token
@@ -205,7 +211,7 @@ class Login:
         """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""
         token = await self.token()
         newer = await self._newer_than(token)
-        token = self._use(newer) if newer is not None else token
+        token = self._use(self._taken_up(newer)) if newer is not None else token
         if await self._was_logged_out():
             raise self._nobody()
         try:

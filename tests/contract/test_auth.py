@@ -141,6 +141,27 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     assert (named.login, named.access) == ("keeper", granted.access)
 
 
+@pytest.mark.parametrize("how", ["lapsed", "logged out"])
+async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, how: str
+) -> None:
+    """Helix found out; the hourly look is far away."""
+    login = make_login()
+    helix = Helix(settings=lambda: settings, bot=login)
+    await helix.room_id()
+    sim.tokens.disconnect("keeper")
+    if how == "logged out":
+        store.delete(Account.BOT)
+    with pytest.raises(TwitchLoginNeeded):
+        await helix.channel_state()
+    assert login.trouble
+    granted = sim.grant("keeper")
+    store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes))
+    await helix.channel_state()
+    await helix.aclose()
+    assert login.trouble == ""
+
+
 async def test_a_new_login_with_more_rights_is_taken_up_while_the_old_one_still_works(
     sim: TwitchSim, make_login: MakeLogin, store: TokenStore
 ) -> None:
