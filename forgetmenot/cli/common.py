@@ -75,7 +75,7 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
-    """The database that `--db` names, else the one in `folder` or in the data folder. Raises InputError for a folder."""
+    """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder."""
     from forgetmenot.errors import InputError
 
     chosen: Path | None = arguments.db
