@@ -16,7 +16,7 @@ async def handle(event: ChatEvent, db: Database, clock: Clock) -> str | None:
     if found is None:
         return None
     if found[1] is None:
-        return "!fun on: I may time you out for a minute at most, as a joke. !fun off ends that."
+        return "With !fun on I may time you out for a minute at most, as a joke. !fun off ends that."
     takes_part = found[1].lower() == "on"
     async with db.write() as tx:
         await chatters.set_fun(tx, event.user_id, clock.now(), takes_part=takes_part)
