@@ -232,6 +232,8 @@ class IrcConnection:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
             self._refused_token, self._login_trouble = account.token, _NOT_LOGGED_IN
+            if self._refusals == 0:
+                self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
             raise TwitchLoginNeeded(_REFUSED)
         if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):

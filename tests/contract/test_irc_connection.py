@@ -196,6 +196,19 @@ async def test_a_token_that_cannot_be_renewed_is_done_without(
         assert "forgetmenot login" in listener.source.state.error
 
 
+async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second(
+    sim: TwitchSim, hasty: HastyClock, make_login: MakeLogin
+) -> None:
+    login = make_login()
+    sim.expire()
+    sim.faults.add("irc", status=503, times=8)
+    async with listening(sim, hasty, login.irc) as listener:
+        await sim.joined()
+        await sim.until(lambda: listener.source.state.login == "keeper")
+    assert hasty.pauses[7] >= 30_000
+    assert hasty.pauses[8] <= 1_000
+
+
 async def test_a_drop_is_reported_as_a_gap_before_what_follows(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty) as listener:
         await sim.joined()
