@@ -19,7 +19,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes, rights, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, mention
-from forgetmenot.text.told_facts import first_word, others_fact, own_fact
+from forgetmenot.text.told_facts import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.wishes import Wish
 
 JUST_BEFORE = 10 * MINUTE
@@ -112,7 +112,7 @@ class MemoryCommands:
         lines = await self._lines_before(about.id, event)
         if not lines:
             return f"I see nothing that {'you' if about.own else about.name} said just before."
-        facts = [fact for line in reversed(lines) if (fact := own_fact(line)) is not None]
+        facts = [fact for line in reversed(lines) if (fact := said_of_oneself(line)) is not None]
         fact = facts[0] if facts else f'said: "{" / ".join(lines)}"'
         return await self._unless_opted_out(event, lambda: self._keep(about, fact[:200], event))
 

@@ -13,6 +13,11 @@ _ADVERBS = frozenset(
 )
 _HELPERS = {"do not": "does not", "am not": "is not", "have not": "has not", "have never": "has never"}
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|our|us)\b", re.IGNORECASE)
+_I = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:what|who|where|when|why|how|which|do|does|did|can|could|should|would|am)\b|.*\?\Z", re.IGNORECASE
+)
+_TO_SOMEBODY = re.compile(r"\A@\w+[,:]?\s+")
 _MINE = re.compile(r"\A(?:my|our)\s+", re.IGNORECASE)
 _WE = re.compile(r"\A[Ww]e(?:['’]re)?\s+")
 _THIRD = re.compile(
@@ -45,6 +50,12 @@ def own_fact(text: str) -> str | None:
     if _THIRD.match(f"{said} "):
         return about_them(said)
     return about_them(said) if _FIRST.search(said) and not _WE.match(said) else None
+
+
+def said_of_oneself(line: str) -> str | None:
+    """The fact in a line of chat that was meant for nobody's memory: in the first person, and no question."""
+    said = _TO_SOMEBODY.sub("", line.strip())
+    return None if _ASKS.match(said) or not _I.search(plain_first_person(said)) else own_fact(said)
 
 
 def _predicate(rest: str) -> str | None:

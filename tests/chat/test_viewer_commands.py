@@ -127,6 +127,7 @@ async def test_what_is_never_stored_is_refused_with_a_reason(desk: Desk, told: s
 async def test_remember_this_takes_the_lines_just_before(desk: Desk) -> None:
     await desk.say("alice", "I moved to Oslo")
     await desk.say("alice", "what a day")
+    await desk.say("alice", "@forgetmenot_bot tell me about the duck")
     assert await desk.say("carol", "!remember this about alice") == "Remembered about Alice: #1 moved to Oslo"
     assert await desk.say("bob", "!remember this about alice") == (
         "That works for yourself; a moderator can do it for others."
