@@ -37,6 +37,7 @@ class Wish:
 
 
 _BARE = re.compile(r"!(memory|optout|optin|privacy)(?:\s+@?(\w{2,50}))?", re.IGNORECASE)
+_PRIVACY = re.compile(r"!privacy\b", re.IGNORECASE)
 _FORGET_ME = re.compile(r"!forget\s?me(?:\s+@?(?!confirm\b)(\w{2,50}))?(\s+confirm)?", re.IGNORECASE)
 _REMEMBER = re.compile(r"!remember(?:\s+(?:that\s+)?(.+))?", re.IGNORECASE)
 _FORGET = re.compile(r"!forget(?:\s+(?:that\s+|about\s+)?(.+))?", re.IGNORECASE)
@@ -76,9 +77,12 @@ def wish_of(text: str, question: str | None = None) -> Wish | None:
 
 
 def _command(line: str) -> Wish | None:
-    if found := _BARE.fullmatch(line):
+    bare = _PLEASE.sub("", line).rstrip(" .!?")
+    if found := _BARE.fullmatch(bare):
         return Wish(Kind(found[1].lower()), who=found[2] or "")
-    if found := _FORGET_ME.fullmatch(line):
+    if _PRIVACY.match(bare):
+        return Wish(Kind.PRIVACY)
+    if found := _FORGET_ME.fullmatch(bare):
         return Wish(Kind.FORGET_ME, who=found[1] or "", confirmed=bool(found[2]))
     if found := _WRONG.fullmatch(line):
         return Wish(Kind.WRONG, text=found[1], confirmed=bool(found[2]))
