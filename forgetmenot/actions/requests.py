@@ -1,8 +1,9 @@
 """What a viewer's own words ask for, and whether this is the moment for games. Pure; English, and cautious.
 
 Promises: only whole words count ("urban memes" asks for no ban), a message with a "not" in it asks for nothing, nor
-does a question ("is slow mode on?"). What is to be remembered or forgotten is read from the line itself: no word of a
-model stands in it. Does not understand every way of asking: what it misses is refused, or a moderator is asked.
+does a question ("is slow mode on?") or what stands in quotation marks. What is to be remembered or forgotten is read
+from the line itself: no word of a model stands in it. Does not understand every way of asking: what it misses is
+refused, or a moderator is asked.
 """
 
 import re
@@ -18,9 +19,10 @@ from forgetmenot.text.words import words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
 _WONDERING = frozenset(
-    {"is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where"}
+    ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»")
 _BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _GRAVE = frozenset(
@@ -57,7 +59,7 @@ _JOKES = re.compile(
 
 def asked_for(message: str) -> frozenset[str]:
     """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
-    spoken = words(_CALLED.sub("", clean(message)))
+    spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
     if _NOT & set(spoken):
         return frozenset()
     line = " ".join(spoken)
