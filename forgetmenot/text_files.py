@@ -1,18 +1,27 @@
 """Text files that people made on some system with some editor."""
 
 import codecs
+import io
 from pathlib import Path
 
 from forgetmenot.errors import InputError
 
 
-def encoding_of(path: Path) -> str:
-    """UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
+def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
+    """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
 
-    Raises InputError for what is no text at all, OSError.
+    It is opened once and looked at without moving on: what a pipe has given does not come again. Raises InputError for
+    what is no text at all, OSError.
     """
-    with path.open("rb") as file:
-        head = file.read(8_192)
+    file = path.open("rb")
+    try:
+        return io.TextIOWrapper(file, _encoding_of(path, file.peek()), errors, newline)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _encoding_of(path: Path, head: bytes) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in head and not _is_utf_8(head):

@@ -21,12 +21,13 @@ from pathlib import Path
 from scoring import facts
 
 from forgetmenot.errors import InputError
-from forgetmenot.text_files import encoding_of
+from forgetmenot.text_files import open_text
 
 
 def _lines(path: Path, parts: int) -> list[list[str]]:
     try:
-        text = path.read_text(encoding_of(path))
+        with open_text(path) as file:
+            text = file.read()
     except (OSError, UnicodeError, InputError) as error:
         sys.exit(f"{path} cannot be read: {error}")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]

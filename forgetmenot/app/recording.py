@@ -19,7 +19,7 @@ from forgetmenot.clock import parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.text.mentions import defang, is_id, provisional
-from forgetmenot.text_files import encoding_of
+from forgetmenot.text_files import open_text
 from forgetmenot.twitch.chat_lines import Other as OtherLine
 from forgetmenot.twitch.chat_lines import Ping, Pong, Reconnect, Unparsed, Welcome, safe_text, understand
 from forgetmenot.twitch.irc import parse
@@ -35,7 +35,7 @@ _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 def read_recording(path: Path, kind: str) -> Iterator[Heard]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
-        with path.open(encoding=encoding_of(path), errors="replace", newline="") as file:  # an odd byte costs no line
+        with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
             yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](_lines(file))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error

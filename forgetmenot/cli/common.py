@@ -110,14 +110,14 @@ async def known_viewer(source: "Source", login_or_id: str) -> str:
 def text_lines(name: str) -> Iterator[Iterator[str]]:
     """The lines of a file, or of standard input for `-`; an InputError where it cannot be read."""
     from forgetmenot.errors import InputError
-    from forgetmenot.text_files import encoding_of
+    from forgetmenot.text_files import open_text
 
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
     try:
         # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
-        with Path(name).open(encoding=encoding_of(Path(name)), errors="backslashreplace") as file:
+        with open_text(Path(name), errors="backslashreplace") as file:
             yield _lines(file, name)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error

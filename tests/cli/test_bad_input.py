@@ -11,8 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -275,6 +277,26 @@ def test_a_mark_that_windows_editors_put_first_belongs_to_no_line(
     assert cli.main(["replay", str(path), "--format", kind, "--json"]) == 0
     told_ = json.loads(capsys.readouterr().out)
     assert (told_["lines"], told_["events"], told_["unparsed"]) == (1, 1, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with a path")
+def test_a_pipe_is_read_like_a_file(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`<(unzip -p chat.zip)` and /dev/stdin can be opened once and read once."""
+
+    def one(content: str, *words: object) -> Any:  # noqa: ANN401  # JSON
+        os.mkfifo(pipe := tmp_path / "pipe")
+        with ThreadPoolExecutor() as other:
+            other.submit(pipe.write_text, content, "utf-8-sig")
+            assert cli.main([str(word) for word in words]) == 0
+        pipe.unlink()
+        return json.loads(capsys.readouterr().out)
+
+    pipe = tmp_path / "pipe"
+    assert one(CSV, "replay", pipe, "--format", "csv", "--json")["lines"] == 120
+    note = {"scope": "viewer", "viewer": "alice", "fact": "likes jazz", "confidence": 0.9, "observed_at": "2026-01-01"}
+    assert one(json.dumps(note), "memory", "import", pipe, "--db", memory, "--json")["imported"] == 1
+    question = {"id": 1, "viewers": ["alice"], "text": "jazz"}
+    assert one(json.dumps(question), "recall", "--batch", pipe, "--db", memory, "--json")["note_ids"] != []
 
 
 def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
