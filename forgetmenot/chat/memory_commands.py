@@ -147,6 +147,8 @@ class MemoryCommands:
         try:
             return await whom(self._db, event, name or "?"), rest
         except Unknown:
+            if text.strip().startswith("@"):
+                raise
             return own, text
 
     async def _find(self, about: Whom, what: str, event: ChatEvent) -> list[Note]:

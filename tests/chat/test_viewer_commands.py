@@ -162,6 +162,12 @@ async def test_forgotten_by_its_subject_is_gone_for_good(desk: Desk) -> None:
     assert not any("play drums" in row[0] or "plays drums" in row[0] for row in texts)
 
 
+async def test_a_moderator_who_names_nobody_known_is_told_so(desk: Desk) -> None:
+    await desk.say("carol", "!remember I play drums")
+    assert await desk.say("carol", "!forget @nobody_here drums") == "I don't know anybody called nobody_here."
+    assert await desk.facts("carol") == ["plays drums"]
+
+
 async def test_a_bare_command_is_told_what_it_lacks(desk: Desk) -> None:
     assert await desk.say("alice", "!forget") == (
         "What shall I forget? !memory shows the numbers, !forget #12 forgets one."
