@@ -17,6 +17,7 @@ from forgetmenot.text.sensitive import CATEGORIES
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
 """Tables of tables with names of their own."""
+LONG_NAME = 20  # letters; a key is longer, and a variable's name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
@@ -137,6 +138,7 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
             "and takes orders. Remove the key."
         )
     _refuse_odd_places(settings, source)
+    _refuse_the_key_itself(settings.model.api_key_env, source)
     _refuse_unknown_personas(settings, source)
     refuse_unknown_words(
         settings.privacy.allow_categories, CATEGORIES, f"{source}: table [privacy], key `allow_categories`"
@@ -165,6 +167,16 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
             raise SettingsError(
                 f"{source}: table [{table}], key `{key}`: `{address}` is no address. It begins with {known}."
             )
+
+
+def _refuse_the_key_itself(name: str, source: str) -> None:
+    """A key in the place of its variable's name would be shown in errors and in the dock."""
+    long_and_mixed = len(name) >= LONG_NAME and re.search("[a-z]", name) and re.search(r"\d", name)
+    if name and (long_and_mixed or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)):
+        raise SettingsError(
+            f"{source}: table [model], key `api_key_env`: the name of an environment variable is needed here, not the "
+            "key itself. Put the key into GEMINI_API_KEY, or another variable, and name that."
+        )
 
 
 def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: str) -> None:

@@ -87,6 +87,15 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ),
         ('[model]\nbase_url = "https://box/v1?key=pa55word"', "[model], key `base_url`: an address without user"),
         ('[twitch]\nirc_url = "ftp://me:pa55word@box"', "[twitch], key `irc_url`: an address without user"),
+        *(
+            (f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
+            for key in (
+                "AIzaSyApa55wordpa55wordpa55wordpa55word",
+                "sk-pa55word",
+                "gsk_Pa55wordpa55wordpa55word",
+                "pa55word=",
+            )
+        ),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
         ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
     ],
@@ -131,3 +140,8 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):
         load_settings(path)
+
+
+@pytest.mark.parametrize("name", ["", "GEMINI_API_KEY", "my_key_2", "_K"])
+def test_a_key_is_named_by_its_environment_variable(name: str) -> None:
+    assert parse_settings(f'[model]\napi_key_env = "{name}"', "config.toml").model.api_key_env == name
