@@ -39,6 +39,11 @@ def test_keys_that_could_hold_chat_are_dropped(tmp_path: Path, key: str) -> None
         "AIzaSyA1234567890abcdefghijklmnopqrstu",
         "sk-proj-abcdefghijklmnop",
         "refresh_token=shortbutsecret",
+        "client_secret=shortbutsecret",
+        "https://llm.example.org/v1?api_key=shortbutsecret",
+        "device_code=ike3GM8QIdYZs43KdrWPIO36LofILoCyFEzjlQ91",
+        "gsk_abcdefghijklmnopqrstuvwxyz0123456789",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
         "abcdefghij0123456789klmnopqrst",
     ],
 )
