@@ -54,8 +54,8 @@ def _close_to_others(path: Path) -> None:
 
 
 def synced_by(path: Path) -> str | None:
-    """The service that copies a folder elsewhere, as far as its path tells; None if none is seen."""
-    for part in path.absolute().parts:
+    """The service that copies a folder elsewhere, as far as its path and where that leads to tell; else None."""
+    for part in (*path.absolute().parts, *Path(os.path.realpath(path)).parts):
         for sign, service in _SERVICES.items():
             if part.casefold().startswith(sign):
                 return service

@@ -76,6 +76,13 @@ def test_a_synced_folder_is_seen_by_its_name(path: str, service: str | None) -> 
     assert (told is None) if service is None else (service in (told or ""))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_into_a_synced_folder_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "Dropbox" / "bot").mkdir(parents=True)
+    (tmp_path / "data").symlink_to(tmp_path / "Dropbox" / "bot")
+    assert synced_by(tmp_path / "data" / "memory.sqlite3") == "Dropbox"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="permissions are not for Windows")
 def test_what_a_crash_left_beside_it_is_closed_too(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
