@@ -19,6 +19,10 @@ def _text(name: str, most: int, default: str | None = None) -> Parameter:
     return Parameter(name, Kind.TEXT, most=most, default=default)
 
 
+def _words(most: int) -> Parameter:
+    return Parameter("text", Kind.TEXT, most=most, spoken=True)
+
+
 def _seconds(least: int, most: int, default: str) -> Parameter:
     return Parameter("seconds", Kind.SECONDS, least=least, most=most, default=default)
 
@@ -106,7 +110,7 @@ TIMED_OUT = r"tim(?:ed?|ing)[\s-]*(?:\w+\s)?out|time[\s-]?out(?:s|ed)?|mut(?:ed?
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 
 ACTIONS: tuple[Action, ...] = (
-    Action("say", A, "say one more line", "", _say, (_text("text", 300),), cooldown_s=30),
+    Action("say", A, "say one more line", "", _say, (_words(300),), cooldown_s=30),
     Action(
         "marker", A, "mark this moment of the stream", "Marked.", _marker, (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
@@ -128,7 +132,7 @@ ACTIONS: tuple[Action, ...] = (
         tells="noted", of="bit|joke|down",
     ),
     Action(
-        "warn", A, "warn somebody playfully", "", _warn, (TARGET, _text("text", 200)),
+        "warn", A, "warn somebody playfully", "", _warn, (TARGET, _words(200)),
         cooldown_s=60, playful=True,
         tells="warn(?:ed|ing)",
     ),

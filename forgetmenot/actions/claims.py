@@ -41,6 +41,7 @@ _LONG_AGO = re.compile(
     r"\b(?:last|past|previous) (?:night|week|month|year|time|season|stream)\b|\byesterday\b|\bthe whole time\b"
     r"|\b(?:year|month|week|day)s? ago\b|\bin (?:19|20)\d\d\b|\bonce\b(?! (?:again|more))|\bback (?:in|then)\b"
 )
+_MARKUP = re.compile(r"[*_~`]")
 _FIRST = re.compile(r"\b(?:i|we)\b")
 _CLAUSE = re.compile(r"([.!?;,…\n]+)|\b(?:but|and|so|then|because)\b")
 
@@ -65,7 +66,7 @@ def claims_own(text: str, done: Collection[str] = ()) -> bool:
     return any(
         (_OWN.search(_NO_DEED.sub(" ", known.sub(" ", one))) and not _is_harmless(one))
         or _is_claim_abroad(one, _ABROAD_OWN)
-        for one in _statements(text)
+        for one in (*_statements(text), *_statements(_MARKUP.sub("", text)))
     )
 
 

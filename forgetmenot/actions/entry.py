@@ -37,6 +37,7 @@ class Parameter:
     least: int = 1
     most: int = 300
     default: str | None = None  # None: it must be given
+    spoken: bool = False  # said in chat as the bot's own words, without a person: it must tell of no deed
 
 
 class MemoryHand(Protocol):

@@ -2,13 +2,14 @@
 
 Promises: only the entry's own parameters pass; whatever else the model wrote (ids, for one) is left out; texts are
 one clean line without tags, commands or mentions by id, and what a model wrote is without links and blocked words, as a
-reply is; numbers stand inside their bounds, shortened if need be.
+reply is, and boasts of no deed where it is said; numbers stand inside their bounds, shortened if need be.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from forgetmenot.actions.claims import claims_own
 from forgetmenot.actions.entry import Action, Kind, Parameter
 from forgetmenot.actions.scrub import without_tags
 from forgetmenot.settings.schema import ReplySettings
@@ -71,6 +72,8 @@ def _fit_text(parameter: Parameter, value: str, reply: ReplySettings | None) -> 
     line = _outgoing(said, reply) if reply is not None else said
     if not line and parameter.default is None:
         return Checked({}, f"{parameter.name} is empty.")
+    if parameter.spoken and claims_own(line):
+        return Checked({}, f"{parameter.name} tells of a deed that nobody decided on.")
     if len(line) <= parameter.most:
         return Checked({parameter.name: line}, changed="" if line == said else f"{parameter.name} was filtered.")
     cut = line[: parameter.most].rsplit(" ", 1)[0]
@@ -79,4 +82,4 @@ def _fit_text(parameter: Parameter, value: str, reply: ReplySettings | None) -> 
 
 def _outgoing(line: str, reply: ReplySettings) -> str:
     bare = line if reply.allow_links else without_addresses(line)
-    return without_command(without_phrases(bare, reply.blocklist))
+    return without_command(without_tags(without_phrases(bare, reply.blocklist)))

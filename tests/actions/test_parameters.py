@@ -62,6 +62,19 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
 
 
+def test_no_filter_uncovers_a_tag() -> None:
+    checked = check(BY_NAME["announce"], {"text": "hi timeout https://evil.zip (bob, 60)"}, 60)
+    assert checked.params["text"] == "hi"
+
+
+@pytest.mark.parametrize("name", ["say", "warn"])
+def test_an_extra_line_tells_of_no_deed(name: str) -> None:
+    given = {"target": "bob", "text": "I **ban**ned bob"}
+    assert check(BY_NAME[name], given, 60).problem == "text tells of a deed that nobody decided on."
+    assert not check(BY_NAME[name], given | {"text": "bob, that was close!"}, 60).problem
+    assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
+
+
 def test_what_is_missing_is_named() -> None:
     assert check(TIMEOUT, {}, 60).problem == "timeout needs target."
     assert check(SAY, {"text": " / "}, 60).problem == "text is empty."
