@@ -54,6 +54,16 @@ async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collecti
     return [*(Text("bot_messages", "text", *row) for row in replies), *(Text("events", "text", *row) for row in lines)]
 
 
+async def told_by_others(tx: Transaction, note_id: int, subject_id: str) -> list[Text]:
+    """What those others said in the last hours whose word a note rests on."""
+    rows = await tx.rows(
+        "SELECT seq, text FROM events WHERE text <> '' AND viewer_id <> ?2"
+        " AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?1)",
+        (note_id, subject_id),
+    )
+    return [Text("events", "text", *row) for row in rows]
+
+
 async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, Text]]:
     """What the bot answered to commands in that time, each with whom."""
     rows = await tx.rows(

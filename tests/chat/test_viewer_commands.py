@@ -201,6 +201,7 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(desk: Desk,
 async def test_what_others_were_told_of_it_goes_too(desk: Desk) -> None:
     """A moderator's confirmation quotes the note by its number; a reply to bob had it in its prompt."""
     told = await desk.say("carol", "!remember @alice plays the kazoo in Zanzibar")
+    await desk.say("carol", "a kazoo!")
     prompt = {"sections": [{"name": "others", "rows": [1]}]}
     kept = "bob plays the kazoo in Zanzibar himself"
     async with desk.db.write() as tx:
@@ -216,6 +217,8 @@ async def test_what_others_were_told_of_it_goes_too(desk: Desk) -> None:
             )
     await desk.say("alice", "!forget kazoo")
     assert [row[0] for row in await desk.db.rows("SELECT text FROM bot_messages")] == ["", "", kept]
+    said = await desk.db.rows("SELECT text FROM events WHERE viewer_id = ? AND text <> ''", (IDS["carol"],))
+    assert [row[0] for row in said] == ["hello", "a kazoo!"]
 
 
 async def test_its_subject_forgets_what_is_no_longer_true_too(desk: Desk) -> None:

@@ -48,5 +48,8 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
     for line in await fact_traces.spoken(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
             await fact_traces.silence(tx, line)
+    for line in await fact_traces.told_by_others(tx, note.id, subject_id):
+        if words and words <= traces(line.text):
+            await fact_traces.silence(tx, line)
     await forgotten.add(tx, subject_id, [words], at=at)
     await fact_traces.delete(tx, note.id)
