@@ -6,7 +6,7 @@ A `Clock` is handed down from app/. Nothing else calls time.time().
 import asyncio
 import time
 from collections import deque
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Protocol
 
@@ -14,6 +14,9 @@ SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # in UTC, as all here; Windows' own conversion knows no year before it
 
 
 class Clock(Protocol):
@@ -87,10 +90,14 @@ class ManualClock:
 
 def iso(ms: int) -> str:
     """A time as people and JSON read it: `2026-11-20T18:30:00Z`."""
-    return datetime.fromtimestamp(ms / 1_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{(_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec='seconds')}Z"
 
 
 def parse_iso(text: str) -> int:
-    """An ISO 8601 time as milliseconds; without a zone it is UTC. Raises ValueError."""
+    """An ISO 8601 time as milliseconds; without a zone it is UTC. Raises ValueError, also for one `iso` cannot write."""
     moment = datetime.fromisoformat(text.strip())
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)
+    try:
+        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except OverflowError as error:
+        raise ValueError(f"{text} is outside of the calendar") from error
+    return (utc - _EPOCH) // timedelta(milliseconds=1)
