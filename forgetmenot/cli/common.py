@@ -117,10 +117,11 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
         return
     try:
         # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
-        with open_text(Path(name), errors="backslashreplace") as file:
-            yield _lines(file, name)
+        file = open_text(Path(name), errors="backslashreplace")
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
+    with file:
+        yield _lines(file, name)
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
@@ -130,6 +131,8 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
     number = 0
     while line := file.readline(LONGEST_LINE):
         number += 1
+        if number == 1:
+            line = line.removeprefix("\ufeff")  # PowerShell puts it first into a pipe, too
         if len(line) == LONGEST_LINE:
             raise InputError(f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or drop it.")
         yield line

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -299,6 +300,14 @@ def test_a_pipe_is_read_like_a_file(memory: Path, tmp_path: Path, capsys: pytest
     assert one(json.dumps(question), "recall", "--batch", pipe, "--db", memory, "--json")["note_ids"] != []
 
 
+def test_a_mark_before_what_is_piped_in_belongs_to_no_line(
+    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('\ufeff{"id": 1, "viewers": [], "text": "hello"}\n'))
+    assert cli.main(["recall", "--batch", "-", "--db", str(memory), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["note_ids"] == []
+
+
 def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All lines are accounted for, and the person who typed the wrong word learns it."""
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
@@ -543,7 +552,10 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
             rows,
         )
         db.commit()
-    for words in (("memory", "list"), ("memory", "list", "--json"), ("memory", "export")):
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 5_000, encoding="utf-8")
+    every = (("memory", "list"), ("memory", "list", "--json"), ("memory", "export"), ("recall", "--batch", questions))
+    for words in every:
         with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 0
