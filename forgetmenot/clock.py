@@ -94,7 +94,7 @@ def iso(ms: int) -> str:
 
 
 def parse_iso(text: str) -> int:
-    """An ISO 8601 time as milliseconds; without a zone it is UTC. Raises ValueError, also for one `iso` cannot write."""
+    """An ISO 8601 time as milliseconds; without a zone UTC. Raises ValueError, also for one `iso` cannot write."""
     moment = datetime.fromisoformat(text.strip())
     try:
         utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
