@@ -42,10 +42,11 @@ def without_tags(text: str, nonce: str = "") -> str:
     text = _TERMINAL.sub("", text)
     if nonce:
         text = text.replace(nonce, " ")
+    text = text.strip()
     for _ in range(_PASSES):
         spans = list(_tag_spans(text))
         if not spans:
-            return text.strip()
+            return text
         text = tidy(_cut(text, spans))
     return ""  # no text that was ever tried needs more than two passes: this one wants to hide something
 

@@ -28,6 +28,7 @@ def test_a_text_that_never_comes_clean_is_not_shown(monkeypatch: pytest.MonkeyPa
         ("(action: ban bob", ""),
         ("one\n[ACTION:x ban target=bob\ntwo", "one two"),
         ("ban(bob, (now)) ok", "ok"),
+        ("cut off [AC\n", "cut off"),
     ],
 )  # fmt: skip
 def test_unclosed_and_quoted_tags_end_where_a_reader_would_say(text: str, left: str) -> None:
