@@ -37,6 +37,7 @@ class Stream:
     def __init__(self) -> None:
         self._listeners: set[Messages] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._beginning = asyncio.Lock()
         self._marks = Marks()
         self._shown: dict[str, now.Item] = {}
         self._standing: now.Item = {}
@@ -55,12 +56,22 @@ class Stream:
     async def listen(self, desk: Desk, after: Marks | None) -> Messages:
         """Be told of everything from now on, beginning with what happened since those marks."""
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
-        if self._looking is None:
-            self._marks = await dock_feed.marks(desk.db)
-            self._cleared_at = desk.clock.now()
-            self._hidden = await dock_feed.hidden(desk.db)
-            self._looking = asyncio.create_task(self._look_on(desk), name="dock's look")
-        self._listeners.add(messages)
+        async with self._beginning:  # all docks come back at the same time when the bot was started again
+            if self._looking is None:
+                self._marks = await dock_feed.marks(desk.db)
+                self._cleared_at = desk.clock.now()
+                self._hidden = await dock_feed.hidden(desk.db)
+                self._looking = asyncio.create_task(self._look_on(desk), name="dock's look")
+            self._listeners.add(messages)
+        try:
+            await self._greet(messages, desk, after)
+        except BaseException:
+            self.leave(messages)
+            raise
+        return messages
+
+    async def _greet(self, messages: Messages, desk: Desk, after: Marks | None) -> None:
+        """How things stand, and what happened since those marks."""
         here = await dock_feed.marks(desk.db)
         messages.put_nowait(_hello(desk, await dock_feed.hidden(desk.db), fresh=after is None))
         messages.put_nowait(event("now", await now.standing(desk)))
@@ -68,7 +79,6 @@ class Stream:
         if after is not None:
             messages.put_nowait(_gone(await dock_feed.taken_away(desk.db, 0)))
             messages.put_nowait(event("changed", {}))
-        return messages
 
     def leave(self, messages: Messages) -> None:
         """Be told no more; with the last one the looking ends."""

@@ -361,8 +361,8 @@ async def test_the_words_of_a_chain_stay_in_their_boxes(house: House, running: B
         await go(page, "memory/note/2")
         await expect(page.locator(".chain .box")).not_to_have_count(0)
         assert await page.evaluate(
-            "[...document.querySelectorAll('.chain .box')].every(box => [...box.querySelectorAll('text')].every(text => "
-            "text.getBBox().width <= box.querySelector('rect').getBBox().width - 12))"
+            "[...document.querySelectorAll('.chain .box')].every(box => [...box.querySelectorAll('text')].every("
+            "text => text.getBBox().width <= box.querySelector('rect').getBBox().width - 12))"
         )
 
 

@@ -1,6 +1,7 @@
 """What happens reaches every open page, and a page that was away catches up."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 
@@ -165,10 +166,21 @@ async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None
         assert (await until(events, "erasing"))[2] == {"viewer": "7", "share": 0.5, "what": "rebuilding the file"}
 
 
-async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
-    def looking() -> list[asyncio.Task[object]]:
-        return [task for task in asyncio.all_tasks() if task.get_name() == "dock's look"]
+def looking() -> list[asyncio.Task[object]]:
+    return [task for task in asyncio.all_tasks() if task.get_name() == "dock's look"]
 
+
+async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> None:
+    """As all open docks do when the bot was started again."""
+    await dock.enter()
+    async with contextlib.AsyncExitStack() as stack:
+        ask = [stack.enter_async_context(dock.client.get(f"{dock.origin}/events")) for _ in range(5)]
+        for answer in await asyncio.gather(*ask):
+            await until(told(answer), "items")
+        assert len(looking()) == 1
+
+
+async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
     await dock.enter()
     assert not looking()
     async with dock.client.get(f"{dock.origin}/events") as answer:
