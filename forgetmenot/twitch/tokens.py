@@ -47,7 +47,7 @@ class TokenStore:
         self._use_keyring = use_keyring
 
     def load(self, account: Account) -> Token | None:
-        """The pair that was saved last, or None. What cannot be read counts as none."""
+        """The pair that was saved last, or None. What cannot be read counts as none; `is_empty` knows better."""
         with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             return msgspec.json.decode(self._path(account).read_bytes(), type=Token)
         text = self._from_keyring(account)
@@ -76,7 +76,7 @@ class TokenStore:
             from keyring.errors import KeyringError
 
             with contextlib.suppress(KeyringError):
-                keyring.delete_password(SERVICE, account.value)
+                keyring.delete_password(SERVICE, self._entry(account))
 
     def place(self, account: Account) -> str:
         """Where the pair is, in words for its owner."""
@@ -87,6 +87,10 @@ class TokenStore:
     def _path(self, account: Account) -> Path:
         return self._folder / f"twitch-{account.value}.json"
 
+    def _entry(self, account: Account) -> str:
+        """Its name in the keyring, which the bots of other channels on this machine use, too."""
+        return f"{account.value} {self._folder.resolve()}"
+
     def _from_keyring(self, account: Account) -> str | None:
         """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
         if not self._use_keyring:
@@ -96,7 +100,7 @@ class TokenStore:
         from keyring.errors import KeyringError, NoKeyringError
 
         try:
-            return keyring.get_password(SERVICE, account.value) or ""
+            return keyring.get_password(SERVICE, self._entry(account)) or ""
         except KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
             return "" if isinstance(error, NoKeyringError) else None
@@ -109,8 +113,10 @@ class TokenStore:
         from keyring.errors import KeyringError
 
         try:
-            keyring.set_password(SERVICE, account.value, text)
-            return keyring.get_password(SERVICE, account.value) == text  # one that is switched off takes, and loses
+            keyring.set_password(SERVICE, self._entry(account), text)
+            return (
+                keyring.get_password(SERVICE, self._entry(account)) == text
+            )  # one that is switched off takes, and loses
         except KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
             return False

@@ -101,6 +101,19 @@ def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
+    tmp_path: Path, ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each channel has a database of its own, and the log-in goes with that, however its path is written."""
+    one, two = TokenStore(tmp_path / "one"), TokenStore(tmp_path / "two")
+    one.save(Account.BROADCASTER, ONE)
+    two.save(Account.BROADCASTER, TWO)
+    assert (one.load(Account.BROADCASTER), two.load(Account.BROADCASTER)) == (ONE, TWO)
+    monkeypatch.chdir(tmp_path)
+    TokenStore(Path("two")).delete(Account.BROADCASTER)
+    assert (one.load(Account.BROADCASTER), two.load(Account.BROADCASTER)) == (ONE, None)
+
+
 def test_a_keyring_that_is_switched_off_loses_nothing(tmp_path: Path) -> None:
     """`keyring --disable` leaves a keyring that takes everything and keeps nothing."""
     from keyring.backends.null import Keyring
