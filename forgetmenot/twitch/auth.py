@@ -92,7 +92,7 @@ class Login:
         if self._token is None:
             kept = await asyncio.to_thread(self._store.load, self.account)
             if kept is None:
-                raise self._nobody()
+                raise await self._missing()
             self._token = self._taken_up(kept)
         if self._token.refresh == self._dead:
             return await self.renew(self._token)
@@ -195,6 +195,13 @@ class Login:
         self._token, self._dead = token, ""
         return token
 
+    async def _missing(self) -> TwitchLoginNeeded:
+        if await asyncio.to_thread(self._store.is_empty, self.account):
+            return self._nobody()
+        where = f"cannot be read just now from {self._store.place(self.account)}"
+        self.trouble = f"The {self.account.value}'s log-in {where}. Unlock it, or type `{self._command()}`."
+        return TwitchLoginNeeded(self.trouble)
+
     def _nobody(self) -> TwitchLoginNeeded:
         self.trouble = f"Nobody is logged in as {self.account.value}. Type `{self._command()}`."
         return TwitchLoginNeeded(self.trouble)
@@ -270,10 +277,15 @@ class Login:
             await self._clock.sleep(pause)
 
     async def log_out(self) -> bool | None:
-        """Forget the token; whether Twitch took it back, or None if nobody was logged in."""
+        """Forget the token; whether Twitch took it back, or None if nobody was logged in.
+
+        Raises TwitchLoginNeeded where it cannot be read.
+        """
         token = await asyncio.to_thread(self._store.load, self.account)
         if token is None:
-            return None
+            if await asyncio.to_thread(self._store.is_empty, self.account):
+                return None
+            raise await self._missing()
         revoked = await self._take_back(token)
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None

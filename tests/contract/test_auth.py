@@ -219,6 +219,26 @@ async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, mak
         await login.validate()
 
 
+class Locked(TokenStore):
+    """A keyring that asks for its password and gets none."""
+
+    def load(self, account: Account) -> None:
+        """Nothing that could be read."""
+
+    def is_empty(self, account: Account) -> bool:  # noqa: ARG002  # nor whether there is one
+        return False
+
+
+async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(settings: Settings, store: TokenStore) -> None:
+    locked = Locked(store._folder, use_keyring=False)
+    login = Login(account=Account.BOT, store=locked, settings=lambda: settings, clock=SystemClock())
+    with pytest.raises(TwitchLoginNeeded, match="cannot be read just now from your system's keyring"):
+        await login.token()
+    assert "keyring" in login.trouble
+    with pytest.raises(TwitchLoginNeeded, match="cannot be read just now from your system's keyring"):
+        await login.log_out()
+
+
 async def test_logging_out_revokes_and_forgets(sim: TwitchSim, make_login: MakeLogin, store: TokenStore) -> None:
     login = make_login()
     token = await login.token()
