@@ -1,7 +1,7 @@
 """How much of what goes into a prompt, by how fast the chat is: a pure function of messages per minute.
 
-A quiet chat leaves room for more of the past. In a flood nobody's lines fill the prompt, and it matters more who is
-who. It shapes the tail only: the prefix does not know what minute it is.
+A quiet chat leaves room for one more episode of the past. In a flood nobody's lines fill the prompt, and it matters
+more who is who. It shapes the tail only: the prefix does not know what minute it is.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def depth_for(per_minute: float, settings: Settings) -> Depth:
     prompt, recall = settings.prompt, settings.recall
     chat, own, lore, others = prompt.chat_lines, prompt.own_lines, recall.speaker_notes, recall.others
     if per_minute < QUIET_BELOW:
-        return Depth("quiet", chat, chat, own, lore + lore // 2, others, recall.notes_per_other + 2, 2)
+        return Depth("quiet", chat, chat, own, lore, others, recall.notes_per_other, 2)
     if per_minute < BUSY_FROM:
         return Depth("normal", chat, chat, own, lore, others, recall.notes_per_other, 1)
     if per_minute < FLOOD_FROM:

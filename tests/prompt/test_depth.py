@@ -11,7 +11,12 @@ SETTINGS = Settings()
 def test_a_dead_chat_gets_more_of_the_past() -> None:
     quiet = depth_for(0.5, SETTINGS)
     assert quiet.past_episodes > NORMAL.past_episodes
-    assert quiet.lore > NORMAL.lore
+
+
+def test_the_settings_say_how_many_facts_about_one_person_there_are_at_most() -> None:
+    for rate in (0.5, 10, 100, 400):
+        depth = depth_for(rate, SETTINGS)
+        assert (depth.lore, depth.lore_per_other) == (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
 
 
 def test_a_flood_gets_less_of_each_person_and_more_of_who_is_who() -> None:
