@@ -179,7 +179,7 @@ def _refused(outcome: Outcome) -> bool:
 
 def _told(row: LoggedAction, outcome: Outcome, login: str) -> Answer:
     if outcome.kind is OutcomeKind.DONE:
-        return Answer(ok=True, line=lines.done_line(row.name, row.params, login))
+        return Answer(ok=True, line=lines.done_line(row.name, row.params, login) or "Done.")
     if outcome.kind is OutcomeKind.UNKNOWN:
         return Answer(ok=False, line=f"#{row.id}: Twitch did not answer in time; it may or may not be done.")
     return Answer(ok=False, line=f"#{row.id} did not work.")

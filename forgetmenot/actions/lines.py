@@ -22,12 +22,17 @@ def words_for(
     target: str,
     words: str = "",
 ) -> str:
-    """What to say instead of the model's `words`; empty where they may go out: they tell of nothing else."""
+    """What to say instead of the model's `words`; empty where they may go out: they tell of nothing else.
+
+    Empty too where there are none and what was done was a line itself.
+    """
     if decision.verdict is Verdict.ASK:
         return f"I've asked the moderators ({described(name, decision.params, target)}: !approve {log_id})."
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        own = decision.verdict is Verdict.ALLOW and not claims_more(words, {name})
-        return "" if own else done_line(name, decision.params, target)
+        told = done_line(name, decision.params, target)
+        as_written = decision.verdict is Verdict.ALLOW or not told
+        own = words and as_written and not claims_more(words, {name})
+        return "" if own or not (words or told) else told or "Done."
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return UNSURE
     return harmless(otherwise)
@@ -48,9 +53,9 @@ def described(name: str, params: Mapping[str, str], target: str) -> str:
 
 
 def done_line(name: str, params: Mapping[str, str], target: str) -> str:
-    """The catalogue's own sentence for something done."""
+    """The catalogue's own sentence for something done; empty where it was a line that all could read."""
     action = find(name)
     sentence = action.done if action is not None else ""
     for key, value in {**params, "target": target or "they"}.items():
         sentence = sentence.replace(f"{{{key}}}", value)
-    return sentence or "Done."
+    return sentence

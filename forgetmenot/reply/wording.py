@@ -12,7 +12,7 @@ from forgetmenot.actions import lines
 from forgetmenot.actions.claims import claims_own
 from forgetmenot.actions.executor import ActionContext, Executor
 from forgetmenot.actions.grammar import parse
-from forgetmenot.domain.action import OutcomeKind, Proposal
+from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.memory.silence import leaving_alone
 from forgetmenot.prompt.material import TailMaterial
@@ -73,10 +73,7 @@ class Wording:
             question=job.trigger.question if job.trigger.direct else "",
         )
         carried = await self._executor.carry_out(proposal, context)
-        words = carried.words_hint or words
-        if not words and carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE:
-            return lines.done_line(proposal.name, carried.decision.params, "")
-        return words
+        return carried.words_hint or words
 
 
 def manner_of(job: Job, material: TailMaterial, identity: Identity) -> Manner:

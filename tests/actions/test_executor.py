@@ -28,7 +28,7 @@ async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
     assert room.hands.calls == [("timeout", "1", "30")]
     assert carried.outcome is not None
     assert (carried.decision.verdict, carried.outcome.kind) == (Verdict.ALLOW, OutcomeKind.DONE)
-    assert carried.words_hint == ""
+    assert carried.words_hint == "Alice is timed out for 30 s."
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert (row.status, row.rule, row.target_id, row.asked_by) == (Status.DONE, "allowed", "1", "1")

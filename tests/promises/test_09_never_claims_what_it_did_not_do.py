@@ -36,10 +36,10 @@ HONEST = [
 ]
 
 
-def _words(verdict: Verdict, kind: OutcomeKind | None, otherwise: str) -> str:
+def _words(verdict: Verdict, kind: OutcomeKind | None, otherwise: str, words: str = "") -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome = Outcome(kind) if kind else None
-    return words_for(decision, outcome, "timeout", otherwise, log_id=3, target="bob")
+    return words_for(decision, outcome, "timeout", otherwise, log_id=3, target="bob", words=words)
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -86,7 +86,7 @@ def test_words_about_another_deed_do_not_go_out_with_a_true_one(words: str, said
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:
     for verdict in Verdict:
         for kind in (None, *OutcomeKind):
-            own_words = _words(verdict, kind, "") == ""
+            own_words = _words(verdict, kind, "", "See you!") == ""
             assert own_words == (verdict is Verdict.ALLOW and kind is OutcomeKind.DONE)
 
 

@@ -217,6 +217,21 @@ async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
     assert stage.moderation.done == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("[ACTION:{nonce} timeout target=me seconds=30]", ["Alice is timed out for 30 s."]),
+        ('[ACTION:{nonce} say text="Hello, hello."]', ["Hello, hello."]),
+        ('Hi! [ACTION:{nonce} say text="See evil.example, all."]', ["See all.", "Hi!"]),
+        ('I banned bob! [ACTION:{nonce} say text="Hello, hello."]', ["Hello, hello.", "Done."]),
+    ],
+)
+async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
+    stage.model.answers = [answer]
+    await stage.ask("@forgetmenot_bot please time me out")
+    assert stage.said == said
+
+
 async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: Stage) -> None:
     stage.model.answers = ["I have timed out Bob for you."]
     reply = await stage.ask("@forgetmenot_bot time out bob")
