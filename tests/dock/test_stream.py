@@ -136,7 +136,7 @@ async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: D
         assert "Miso" not in items
         await until(events, "changed")
     async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": mark}) as answer:
-        assert (await until(told(answer), "hello", after["hidden"]))[2]["hidden"] != before["hidden"]  # type: ignore[index]
+        assert (await until(told(answer), "hello"))[2]["hidden"] != before["hidden"]  # type: ignore[index]
 
 
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
