@@ -85,6 +85,8 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
         token = await finish_device_login(settings, code, scopes)
     finally:
         countdown.cancel()
+        if sys.stderr.isatty():
+            say("")  # it stood on an unfinished line
     store.save(account, token)  # before anything else can go wrong: the code is spent
     login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
     _welcome(settings, account, await _named(login), store)
@@ -176,7 +178,7 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
     from forgetmenot.twitch.scopes import lacking
     from forgetmenot.twitch.tokens import Account
 
-    say(f"\nLogged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
     say(f"Rights: {', '.join(sorted(token.scopes)) or 'not told yet'}.")
     say(f"The log-in is kept in {store.place(account)}.")
     channel, bot = _channel(settings), settings.twitch.bot_login.lower()

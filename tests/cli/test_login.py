@@ -133,10 +133,22 @@ async def test_nothing_is_asked_of_the_streamer_that_the_settings_do_not_need(tm
 async def test_a_code_that_nobody_types_keeps_the_old_login(tmp_path: Path) -> None:
     async with TwitchSim() as sim:
         sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
-        store = TokenStore(tmp_path, use_keyring=False)
+        store, old = TokenStore(tmp_path, use_keyring=False), Token("a", "r")
+        store.save(Account.BOT, old)
         with pytest.raises(TwitchRefused, match="in time"):
             await command.sign_in(settings_for(sim), Account.BOT, store, open_browser=False)
-    assert store.load(Account.BOT) is None
+    assert store.load(Account.BOT) == old
+
+
+async def test_what_is_said_after_the_countdown_stands_on_a_line_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    async with TwitchSim() as sim:
+        sim.oauth.interval, sim.oauth.device_lifetime = 1, 1
+        with pytest.raises(TwitchRefused):
+            await command.sign_in(settings_for(sim), Account.BOT, TokenStore(tmp_path), open_browser=False)
+    assert capsys.readouterr().err.endswith("left \n")
 
 
 def test_both_commands_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
