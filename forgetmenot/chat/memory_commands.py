@@ -152,10 +152,11 @@ class MemoryCommands:
             return own, text
 
     async def _find(self, about: Whom, what: str, event: ChatEvent) -> list[Note]:
-        now = self._clock.now()
-        found = await remember.find(self._db, about.id, what, now=now)
-        if not found and moderates(event):
-            found = await self._of_anybody(about, what)
+        now, moderator = self._clock.now(), moderates(event)
+        found = await remember.find(self._db, about.id, what, now=now, past=not moderator)
+        if found or not moderator:
+            return found
+        found = await self._of_anybody(about, what)
         return found or (await remember.find(self._db, about.id, what, now=now, past=True) if about.own else [])
 
     async def _of_anybody(self, about: Whom, what: str) -> list[Note]:
