@@ -323,11 +323,14 @@ class Login:
 
 async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
     """Ask Twitch for a code. Raises TwitchError."""
-    with translated("ask for a code", again=False):
-        async with oauth(settings) as client:
-            from twitchio.authentication import Scopes
+    try:
+        with translated("ask for a code", again=False):
+            async with oauth(settings) as client:
+                from twitchio.authentication import Scopes
 
-            answer = await client.device_code_flow(scopes=Scopes(scopes))
+                answer = await client.device_code_flow(scopes=Scopes(scopes))
+    except TwitchUnavailable as error:
+        raise TwitchUnavailable(f"{error} Check the network, then type `forgetmenot login` again.") from error
     return DeviceCode(
         device_code=answer["device_code"],
         user_code=answer["user_code"],
