@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 HELP = """\
 Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`, `!ban alice`, `!clear`,
 `!live`, `!offline`. What goes wrong: `!drop`, `!reconnect`, `!stall`, `!garbage`, `!html [TIMES]` (a captive portal
-where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400). Ctrl-C ends it."""
+where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400), `!slow helix SECONDS
+[TIMES]`. Ctrl-C ends it."""
 PLACES = ("helix", "oauth", "irc")
 
 
@@ -141,6 +142,8 @@ async def _trouble(sim: "TwitchSim", verb: str, words: list[str]) -> bool:
             await sim.drop()
         case "fault":
             _fault(sim, words)
+        case "slow":
+            _slow(sim, words)
         case _:
             return False
     return True
@@ -152,6 +155,13 @@ def _fault(sim: "TwitchSim", words: list[str]) -> None:
         raise ValueError(where)
     headers = {"Retry-After": "2"} if status == 429 else {}
     sim.faults.add(where, status=status, times=_times(words[2:]), headers=headers)
+
+
+def _slow(sim: "TwitchSim", words: list[str]) -> None:
+    where, seconds = words[0].lower() if words else "", float(words[1]) if len(words) > 1 else 0.0
+    if where not in PLACES or not 0 < seconds < float("inf"):
+        raise ValueError(where)
+    sim.faults.add(where, delay=seconds, times=_times(words[2:]))
 
 
 def _times(words: list[str]) -> int:

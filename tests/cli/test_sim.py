@@ -62,6 +62,10 @@ async def test_troubles_are_typed_too() -> None:
         await sim._take(twitch, "!fault helix 429")
         await sim._take(twitch, "!fault helix 503 2")
         assert [await status() for _ in range(4)] == [429, 503, 503, 200]
+        await sim._take(twitch, "!slow helix 1")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(status(), 0.2)
+        assert await status() == 200
         async with session.ws_connect(twitch.irc_url) as chat:
             reader = Reader(chat)
             await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #demo")
@@ -77,7 +81,15 @@ async def test_troubles_are_typed_too() -> None:
                 await session.ws_connect(twitch.irc_url)
         async with session.ws_connect(twitch.irc_url):
             pass
-        for wrong in ("!fault", "!fault moon 429", "!fault helix 200", "!fault helix 429 0", "!html x"):
+        for wrong in (
+            "!fault",
+            "!fault moon 429",
+            "!fault helix 200",
+            "!fault helix 429 0",
+            "!html x",
+            "!slow",
+            "!slow helix 0",
+        ):
             with pytest.raises(ValueError):  # noqa: PT011  # whatever it says: the help is shown
                 await sim._take(twitch, wrong)
 
