@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 """What a command adds itself to."""
 DATABASE = "memory.sqlite3"
+DEMO_FOLDER = "demo"  # in the data folder
 LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\

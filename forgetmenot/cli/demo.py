@@ -3,6 +3,7 @@
 import argparse
 
 from forgetmenot.cli.common import (
+    DEMO_FOLDER,
     SUMMARY_KEYS,
     Commands,
     add_db_option,
@@ -50,7 +51,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
     from forgetmenot.demo.show import Show, play
 
     logs.set_up(level="error")
-    path = database_path(arguments, folder=data_folder() / "demo")
+    path = database_path(arguments, folder=data_folder() / DEMO_FOLDER)
     out = _nothing if arguments.json else _line
     settings = chosen_settings(None, model=arguments.model)
     tell_first(settings, path)
