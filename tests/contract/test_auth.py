@@ -441,7 +441,7 @@ async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
 ) -> None:
     sim.faults.add("oauth", drop=True, times=None)
     with pytest.raises(
-        TwitchUnavailable, match="code: the connection broke. Check the network, then type `forgetmenot login` again.$"
+        TwitchUnavailable, match=r"the connection broke\. Check the network, then type `forgetmenot login` again\.$"
     ):
         await begin_device_login(settings, SCOPES)
 
