@@ -89,10 +89,10 @@ async def open_account(
 
 
 def watch_channel(bot: Bot, account: TwitchAccount) -> None:
-    """Add the chores that need an account: who we are, and how the channel is."""
+    """Add the chores that need an account: who we are, and how the channel is; how much we may write."""
+    bot.outbox.is_moderator = lambda: role_of(account.ears.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
-        bot.outbox.is_moderator = role_of(account.ears.own_badges or frozenset()) in MANY_LINES
         await bot.channel_is(await account.helix.channel_state())
 
     async def recognise() -> None:

@@ -74,7 +74,7 @@ _STATUS = {
 
 
 class Outbox:
-    """The queue. `run` works it off; `is_moderator` widens the window (set it from the bot's badges).
+    """The queue. `run` works it off; `is_moderator` tells whether the window is the wide one (by the bot's badges).
 
     `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context for summaries.
     """
@@ -101,7 +101,7 @@ class Outbox:
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
-        self.is_moderator = False
+        self.is_moderator: Callable[[], bool] = lambda: False
 
     # ── for whoever has something to say ────────────────────────────────────────────────────
 
@@ -334,7 +334,7 @@ class Outbox:
 
     def _limit(self) -> int:
         sending = self._settings().sending
-        return sending.per_30s_as_moderator if self.is_moderator else sending.per_30s
+        return sending.per_30s_as_moderator if self.is_moderator() else sending.per_30s
 
     def _is_crowded(self, now: int) -> bool:
         """Whether only those places are left that are kept for replies: a quarter of them."""

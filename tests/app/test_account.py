@@ -117,11 +117,10 @@ async def test_one_account_for_both_needs_no_second_log_in(
 async def test_how_much_it_may_write_is_found_from_its_badges(
     account: TwitchAccount, bot: Bot, badges: frozenset[str] | None, many: bool
 ) -> None:
+    """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
-    bot.outbox.is_moderator = not many
     account.ears.own_badges = badges
-    await next(chore for chore in bot.chores.all if chore.name == "channel").do(0)
-    assert bot.outbox.is_moderator is many
+    assert bot.outbox.is_moderator() is many
 
 
 async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:
