@@ -174,7 +174,7 @@ async def _names(db: Database, viewer_id: str) -> Names:
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await erasure.names_of(db, viewer_id)
     words = {name.casefold() for name in names if name.isalpha() and await _is_a_word(db, name)}
-    return Names(viewer_id, names, ORDINARY | words)
+    return Names(viewer_id, names, ORDINARY | words, await erasure.names_around(db, viewer_id, names))
 
 
 async def _is_a_word(db: Database, name: str) -> bool:

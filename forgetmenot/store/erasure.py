@@ -136,6 +136,17 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
     return sorted({name for row in rows for name in row if name})
 
 
+async def names_around(source: Source, viewer_id: str, names: Sequence[str]) -> list[str]:
+    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
+    rows = await source.rows(
+        "SELECT DISTINCT o.name FROM (SELECT id, login AS name FROM viewers UNION SELECT id, display_name FROM viewers"
+        " UNION SELECT viewer_id, login FROM viewer_names UNION SELECT viewer_id, display_name FROM viewer_names) o"
+        " JOIN json_each(?1) j ON instr(lower(o.name), lower(j.value)) > 0 WHERE o.id <> ?2 ORDER BY 1",
+        (json.dumps(list(names)), viewer_id),
+    )
+    return [row[0] for row in rows]
+
+
 async def held(source: Source, viewer_id: str) -> Held:
     """How much is held of somebody."""
     row = await source.row(

@@ -16,6 +16,10 @@ _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s
 _PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
 _CAPITAL = re.compile("[A-Z]+")
 _ENDS_WITH_LETTER = re.compile(r"\w\Z")
+_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
+"""Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side."""
+_LETTERS_AND_MORE = re.compile(r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII)
+INSIDE_FROM = 3
 ENOUGH = 0.5
 """The share of a fact's words that a clause about its subject has in common with it, to be that fact."""
 
@@ -24,16 +28,22 @@ class Names:
     """How one person is written: their id, and the names they go or went by.
 
     An empty id: only the names. `ordinary` are words of every day: a name that is one of them counts only behind an @.
+    A name that is no word (with a digit or an underscore in it, or in a script without spaces) counts inside a longer
+    one too, as in "carol_7lol", unless that is one of `others`.
     """
 
-    def __init__(self, viewer_id: str, names: Iterable[str], ordinary: Collection[str] = ()) -> None:
+    def __init__(
+        self, viewer_id: str, names: Iterable[str], ordinary: Collection[str] = (), others: Iterable[str] = ()
+    ) -> None:
         self.viewer_id = viewer_id
         self.names = tuple(dict.fromkeys(name for name in names if name))
         wanted = sorted(self.names, key=len, reverse=True)
         plain = [name for name in wanted if name.casefold() not in ordinary]
-        patterns = [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
+        around = tuple(others)
+        patterns = [_inside(name, around) for name in plain if _is_no_word(name, around)]
+        patterns += [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
         if len(viewer_id) >= 6:
-            patterns.append(_word(viewer_id))
+            patterns.append(rf"(?<!\d){re.escape(viewer_id)}(?!\d)")
         written = "|".join([re.escape(mention(viewer_id)), *patterns] if viewer_id else patterns)
         self._written = re.compile(written, re.IGNORECASE)
 
@@ -55,6 +65,21 @@ class Names:
     def blanked(self, text: str) -> str:
         """The text with as many bytes (in UTF-8) as before, and dashes wherever they are written."""
         return self._written.sub(lambda found: "-" * len(found[0].encode("utf-8", "surrogateescape")), text)
+
+
+def _is_no_word(name: str, others: Collection[str]) -> bool:
+    """Whether a name inside a longer word is that name all the same."""
+    if _WITHOUT_SPACES.search(name):
+        return len(name) >= INSIDE_FROM and not any(name in other for other in others)
+    return len(name) > INSIDE_FROM and _LETTERS_AND_MORE.fullmatch(name) is not None
+
+
+def _inside(name: str, others: Collection[str]) -> str:
+    """The whole word around such a name, unless it is somebody else's; where no spaces part words, the name alone."""
+    if _WITHOUT_SPACES.search(name):
+        return re.escape(name)
+    but = rf"(?!(?:{'|'.join(map(re.escape, others))})(?!\w))" if others else ""
+    return rf"@?(?<!\w){but}\w*{re.escape(name)}\w*"
 
 
 def _word(name: str) -> str:
