@@ -29,7 +29,8 @@ EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, as
 "steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
 immune is judged by the badges last seen."""
 DEFAULTS = "Judged by the default settings, in which the bot only watches (shadow). Name yours with --config FILE."
-TABLE_KEYS = """JSON: {"actions": [{"name", "class", "mode" (off, shadow, ask, live), "does", "params", "scope",
+SHADOW = "The bot is in shadow mode: whatever stands here, nothing is done until `mode` in [bot] changes."
+TABLE_KEYS = """JSON: {"bot_mode" (in "shadow" nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask, live), "does", "params", "scope",
 "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
 
@@ -126,12 +127,13 @@ def _table(arguments: argparse.Namespace) -> int:
     from forgetmenot.actions.catalogue import ACTIONS
     from forgetmenot.actions.rules import RULES
     from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.settings.schema import Mode
 
     settings = chosen_settings(arguments.config)
     actions = [_entry(action, settings) for action in ACTIONS]
     if arguments.json:
         rules = [{"rule": one.name, "says": one.says, "a_person_may_set_it_aside": one.overruled} for one in RULES]
-        emit({"actions": actions, "rules": rules})
+        emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
         return 0
     for one in actions:
         show_line(f"{one['class']}  {one['name']:13} {one['mode']:7} {one['does']}")
@@ -139,6 +141,8 @@ def _table(arguments: argparse.Namespace) -> int:
     for number, rule in enumerate(RULES, 1):
         show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
     say("The first rule that says no wins. * a moderator who approves the action sets it aside.")
+    if settings.bot.mode is Mode.SHADOW:
+        say(SHADOW)
     return 0
 
 

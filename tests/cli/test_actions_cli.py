@@ -145,8 +145,11 @@ def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str])
     assert modes["ban"] == ("C", "ask")
     assert modes["timeout"] == ("B", "shadow")
     assert next(one["rule"] for one in table["rules"]) == "parameters"
+    assert table["bot_mode"] == "shadow"
     assert _run("policy", "table") == 0
-    assert "never_alone" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "never_alone" in told.out
+    assert "shadow mode" in told.err
 
 
 @pytest.mark.parametrize(("what", "status"), [("approve", Status.WAITING), ("undo", Status.DONE)])
