@@ -2,6 +2,7 @@
 
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -52,6 +53,19 @@ async def test_people_are_found_by_any_part_of_a_name_and_regulars_come_first(do
     assert [one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]] == ["1"]
     assert (await rows(dock, "/api/people?find=%25"))["total"] == 0  # a % is a %
     assert [one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]] == ["3"]
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("find", ["Straße", "straße", "москва", "МОСКВА", "ÉCLAIR", "東京", "gro", "100%_"])
+async def test_what_is_not_ascii_is_found_in_capitals_or_not(dock: Served, db: Database, find: str) -> None:
+    said = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
+    async with db.write() as tx:
+        await notes.insert(tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1)
+        await tx.execute("UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'")
+    await dock.enter()
+    asked = f"find={quote(find)}"
+    assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
+    assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
 
 
 @pytest.mark.usefixtures("people")

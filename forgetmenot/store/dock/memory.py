@@ -3,6 +3,7 @@
 Of somebody who was banned only that is shown: what is known about them is hidden until the ban is lifted.
 """
 
+import json
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
@@ -42,9 +43,9 @@ class Told(NamedTuple):
 
 
 _PEOPLE = """
-FROM viewers v WHERE v.id <> :bot AND (:like = '' OR v.login LIKE :like ESCAPE '\\'
-    OR v.display_name LIKE :like ESCAPE '\\' OR EXISTS (SELECT 1 FROM viewer_names m
-        WHERE m.viewer_id = v.id AND m.login LIKE :like ESCAPE '\\'))
+FROM viewers v WHERE v.id <> :bot AND (:likes = '[]' OR EXISTS (SELECT 1 FROM json_each(:likes) f
+    WHERE v.login LIKE f.value ESCAPE '\\' OR v.display_name LIKE f.value ESCAPE '\\'
+        OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND m.login LIKE f.value ESCAPE '\\')))
     AND (:only = '' OR (:only = 'opted_out') = (v.opted_out_at IS NOT NULL))
 """
 _PERSON = """
@@ -64,7 +65,7 @@ async def people(
 
     `only`: "opted_out", or "" for everybody.
     """
-    asked = {"like": _like(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
+    asked = {"likes": _likes(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
@@ -79,15 +80,18 @@ async def person(db: Database, viewer_id: str, since: int) -> Person | None:
     return Person(*row) if row else None
 
 
-def _like(find: str) -> str:
-    text = find.strip().removeprefix("@").casefold()
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%" if text else ""
+def _likes(find: str) -> str:
+    """Patterns as a JSON list, none for nothing: SQLite's LIKE knows capitals of ASCII letters alone."""
+    text = find.strip().removeprefix("@")
+    written = {text} if text.isascii() else {text, text.lower(), text.upper(), text.title()}
+    escaped = (one.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for one in sorted(written))
+    return json.dumps([f"%{one}%" for one in escaped] if text else [])
 
 
 _HIDDEN = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 _SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 _STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
+_WITH_WORDS = "EXISTS (SELECT 1 FROM json_each(:likes) f WHERE n.fact LIKE f.value ESCAPE '\\')"
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 _NOTE = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -107,7 +111,7 @@ class Page(NamedTuple):
 
 async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
     """How many notes fit, and a page of them: pinned first, then the newest."""
-    asked = {**wanted._asdict(), "like": _like(wanted.find)}
+    asked = {**wanted._asdict(), "likes": _likes(wanted.find)}
     found = f"FROM semantic_notes n WHERE {_conditions(wanted)}"
     total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
     picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
@@ -119,7 +123,7 @@ def _conditions(wanted: Page) -> str:
     """Only those that ask for something: the database then finds its index."""
     found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
     found += ["n.subject_id = :subject"] if wanted.subject else []
-    found += ["n.fact LIKE :like ESCAPE '\\'"] if _like(wanted.find) else []
+    found += [_WITH_WORDS] if _likes(wanted.find) != "[]" else []
     return " AND ".join(one for one in found if one)
 
 
