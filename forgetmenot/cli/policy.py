@@ -30,8 +30,8 @@ EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, as
 immune is judged by the badges last seen."""
 DEFAULTS = "Judged by the default settings, in which the bot only watches (shadow). Name yours with --config FILE."
 SHADOW = "The bot is in shadow mode: whatever stands here, nothing is done until `mode` in [bot] changes."
-TABLE_KEYS = """JSON: {"bot_mode" (in "shadow" nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask, live), "does", "params", "scope",
-"undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
+TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask,
+live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
 
 def add(subparsers: Commands) -> None:
