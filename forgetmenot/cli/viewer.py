@@ -101,6 +101,14 @@ async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -
         show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
 
 
+def _read(row: dict[str, object]) -> dict[str, object]:
+    """A row with the lists that lie in it as JSON: in a file for people they are no text in quotation marks."""
+    import msgspec
+
+    lists = {"topics", "asked_with", "params_json"}
+    return {key: msgspec.json.decode(str(value)) if key in lists else value for key, value in row.items()}
+
+
 def _dated(row: dict[str, object]) -> dict[str, object]:
     """A row with its times readable."""
     from forgetmenot.clock import iso
@@ -119,7 +127,7 @@ async def _export(db: "Database", viewer_id: str, arguments: argparse.Namespace)
     from forgetmenot.store import dossier
 
     parts = await dossier.everything(db, viewer_id)
-    dated = {name: [_dated(row) for row in rows] for name, rows in parts.items()}
+    dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items()}
     whole = {"person": _dated(await dossier.person(db, viewer_id)), **dated}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
     if arguments.out is None:

@@ -42,7 +42,7 @@ def test_show_tells_what_is_held(run: Run) -> None:
 def test_export_is_one_readable_file(run: Run, tmp_path: Path) -> None:
     whole = json.loads(run("viewer", "export", "alicequux"))
     assert whole["person"]["login"] == "alicequux"
-    assert [note["fact"] for note in whole["notes"]] == ["plays drums"]
+    assert [(note["fact"], note["topics"], note["asked_with"]) for note in whole["notes"]] == [("plays drums", [], [])]
     assert [row["summary"] for row in whole["summaries"]] == ["They spoke of a band."]
     run("viewer", "export", "alicequux", "--out", str(tmp_path / "hers.json"))
     assert json.loads((tmp_path / "hers.json").read_text(encoding="utf-8")) == whole
