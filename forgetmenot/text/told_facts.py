@@ -1,7 +1,7 @@
 """What somebody tells about themselves, as a fact: "I play drums" becomes "plays drums". Pure.
 
 Promises the third person without its subject, or None where a text is plainly not about its speaker. Knows a little
-English and no more: what it cannot turn it leaves as it was told.
+English, and of some other languages how they say "I" and "my": what it cannot turn it leaves as it was told.
 """
 
 import re
@@ -16,6 +16,11 @@ _FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|our|us)\b", re.IGNORECASE)
 _I = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"(?:what|who|where|when|why|how|which|do|does|did|can|could|should|would|am)\b|.*\?\Z", re.IGNORECASE
+)
+_I_ABROAD = re.compile(  # no word that is an English one, or a name
+    r"\b(?:ich|mir|mich|meine?[rnms]?|je|j['’]\w+|moi|mes|tengo|estoy|sono|miei|tenho|estou|meus?|minhas?|ik|mijn|jag|jeg|mitt"
+    r"|jestem|mój|moje|benim|я|меня|мне|мой|моя|моё|мои|мене|мій|моє)\b|私|僕|俺|我|나는|저는|난 |제가|내 |제 ",
+    re.IGNORECASE,
 )
 _TO_SOMEBODY = re.compile(r"\A@\w+[,:]?\s+")
 _MINE = re.compile(r"\A(?:my|our)\s+", re.IGNORECASE)
@@ -49,7 +54,9 @@ def own_fact(text: str) -> str | None:
         return about_them(said[:1].lower() + said[1:])
     if _THIRD.match(f"{said} "):
         return about_them(said)
-    return about_them(said) if _FIRST.search(said) and not _WE.match(said) else None
+    if _FIRST.search(said):
+        return None if _WE.match(said) else about_them(said)
+    return said if _I_ABROAD.search(said) else None
 
 
 def said_of_oneself(line: str) -> str | None:
