@@ -73,9 +73,8 @@ def _chat(state: BotState, settings: Settings, gaps: str) -> Part:
 
 def _login(state: BotState) -> Part:
     if state.login_trouble:
-        fix = (
-            "Type that in a terminal." if "Type `" in state.login_trouble else "Type `forgetmenot login` in a terminal."
-        )
+        to_type = " `forgetmenot login" in state.login_trouble
+        fix = "Type that in a terminal." if to_type else "It is tried again by itself; look at what it says."
         return Part("Log-in", "trouble", state.login_trouble, fix)
     if not state.login:
         return Part("Log-in", "off", "Nobody is logged in: it listens, and sends nothing.", "`forgetmenot login`")

@@ -181,9 +181,7 @@ class Login:
         except OSError as error:
             self._outlived.add(before.access if before is not None else "")
             self._nowhere = await asyncio.to_thread(self._store.is_empty, self.account)
-            self.trouble = (
-                f"The renewed log-in could not be saved ({error.strerror}); it will be lost at the next start."
-            )
+            self.trouble = f"The renewed log-in could not be saved ({error.strerror}); a start before it is loses it."
             log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
 
     def _taken_up(self, kept: Token) -> Token:

@@ -244,12 +244,13 @@ def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
     from forgetmenot.ports import ChoreState
 
     ill = replace(
-        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It has lapsed.", model_trouble="No answer.",
-        memory_trouble="It waits.", chores=(ChoreState("sweep", "The disk is full.", 0),),
+        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It could not be saved.",
+        model_trouble="No answer.", memory_trouble="It waits.", chores=(ChoreState("sweep", "The disk is full.", 0),),
     )  # fmt: skip
     found = {part.name: part for part in parts(ill, Settings())}
     for name in ("Chat", "Log-in", "Model", "Memory", "Chores"):
         assert found[name].state == "trouble"
         assert found[name].fix
+    assert "login`" not in found["Log-in"].fix, "a full disk is not mended by another log-in"
     assert all(part.state != "trouble" for part in parts(STATE, Settings()))
     assert parts(replace(STATE, phase="none", login=""), Settings())[0].state == "off"
