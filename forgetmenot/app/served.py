@@ -8,7 +8,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, Surroundings
 from forgetmenot.dock.security import HOST, check_host
 from forgetmenot.dock.server import open_dock
-from forgetmenot.errors import SettingsError
+from forgetmenot.errors import SettingsError, StoreError
 from forgetmenot.settings.live import LiveSettings
 
 
@@ -39,7 +39,7 @@ async def served(
         )
         try:
             address = await stack.enter_async_context(dock)
-        except SettingsError as error:
+        except (SettingsError, StoreError) as error:
             tell(f"No dock this time. {error}")
             address = ""
         else:

@@ -10,6 +10,7 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, Surroundings
 from forgetmenot.app.served import served
 from forgetmenot.clock import ManualClock
+from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.errors import InputError
@@ -186,6 +187,15 @@ async def test_a_taken_port_does_not_keep_the_bot_from_running(bot: Bot) -> None
         async with served(bot, settings(0), Surroundings("test"), told.append) as none:
             assert none == ""
     assert "taken by another program" in told[1]
+
+
+async def test_a_token_that_cannot_be_kept_does_not_keep_the_bot_from_running(bot: Bot) -> None:
+    (bot.db.path.parent / TOKEN_FILE).mkdir()
+    told: list[str] = []
+    here = LiveSettings(Settings(dock=DockSettings(port=free_port())))
+    async with served(bot, here, Surroundings("test"), told.append) as address:
+        assert address == ""
+    assert TOKEN_FILE in told[0]
 
 
 def _ok(line: str) -> object:
