@@ -26,7 +26,6 @@ MOST_CHARACTERS = 500
 """Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end."""
 LONGEST_NAME = 100
 """Characters of a name; Twitch's have 25."""
-"""Begins the user id of somebody whose Twitch id was not on the line."""
 
 _ME = "\x01ACTION "
 _NOTICE_KINDS = {
