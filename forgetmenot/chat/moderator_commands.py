@@ -14,7 +14,7 @@ from forgetmenot.actions.approvals import Answer, Approvals
 from forgetmenot.actions.lines import described
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import ChatEvent, Role
-from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.exclusion import is_bot
 from forgetmenot.memory.roles import role_of
 from forgetmenot.reply.trail import explain, one_line
 from forgetmenot.settings.schema import Settings
@@ -79,8 +79,8 @@ class ModeratorCommands:
     async def _may(self, event: ChatEvent) -> bool:
         if role_of(event.badges) not in {Role.BROADCASTER, Role.MODERATOR}:
             return False
-        own_id = await channel_state.read(self._db, "bot_id")
-        return Exclusion(self._settings().memory, own_id=own_id).why(event) is None
+        own = event.user_id == await channel_state.read(self._db, "bot_id")
+        return not own and not is_bot(self._settings().memory, event.login, event.user_id, event.badges)
 
     async def _approve(self, command: Command, by: str) -> str:
         """Yes; without a number only to the one thing that waits, if it was shown what it is."""

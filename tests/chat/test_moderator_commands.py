@@ -21,7 +21,9 @@ from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
 MOD = frozenset({"moderator"})
-SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS), memory=MemorySettings(known_bots=("helperbot",)))
+SETTINGS = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS), memory=MemorySettings(known_bots=("helperbot",), ignored_viewers=("dave",))
+)
 
 
 class Titles:
@@ -213,3 +215,7 @@ async def test_a_viewer_opts_in_and_out_of_fun(desk: Desk) -> None:
     assert alice is not None
     assert not alice.opted_in
     assert await fun_commands.handle(desk.event("!funny"), desk.db, desk.clock) is None
+
+
+async def test_a_moderator_who_is_not_remembered_may_pause_it_all_the_same(desk: Desk) -> None:
+    assert await desk.say("!bot pause", user="8", login="dave") == "Paused. !bot resume brings me back."
