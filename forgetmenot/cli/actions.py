@@ -95,8 +95,12 @@ async def _undo(arguments: argparse.Namespace, db: "Database") -> int:
 
 
 async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
+    from forgetmenot.actions.catalogue import find
     from forgetmenot.actions.switches import switch_on
+    from forgetmenot.errors import InputError
 
+    if arguments.name and find(arguments.name) is None:
+        raise InputError(f"There is no action `{arguments.name}`. `forgetmenot policy table` names all of them.")
     names = await switch_on(db, arguments.name, _now())
     if arguments.json:
         emit({"enabled": names})

@@ -72,6 +72,8 @@ def test_undo_and_enable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert _run("actions", "undo", "1", "--db", str(path)) == 0
     assert _run("actions", "enable", "--db", str(path), "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"enabled": []}
+    with pytest.raises(InputError, match="no action `timeuot`"):
+        _run("actions", "enable", "timeuot", "--db", str(path))
     assert _run("actions", "list", "--db", str(path)) == 0
 
 
