@@ -51,7 +51,7 @@ _POSTURES = {
     Role.VIP: "a VIP: warm.",
 }
 _STANDINGS = {
-    Standing.NEWCOMER: "new here: curious and welcoming, and do not act as if you knew them.",
+    Standing.NEWCOMER: "new here: curious and welcoming, not familiar yet.",
     Standing.REGULAR: "a regular: familiar.",
     Standing.RETURNER: "back after a long time: welcome them back.",
     Standing.KNOWN: "seen before: friendly.",

@@ -327,7 +327,7 @@ def test_somebody_unknown_can_speak(prefix_material: PrefixMaterial, tail_of: Ta
     material = replace(tail_of(notes=0), speaker=stranger("77", "Newbie", NOW), standing=Standing.NEWCOMER)
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     assert "Newbie (here since 2026-07-24; 12 streams)" in prompt.tail
-    assert "do not act as if you knew them" in prompt.tail
+    assert "new here: curious and welcoming, not familiar yet" in prompt.tail
 
 
 def test_no_lines_of_their_own_where_the_settings_want_none(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
