@@ -31,7 +31,7 @@ _DATA = (now.ROUTES, memory.ROUTES, approvals.ROUTES, figures.ROUTES, health.ROU
 async def open_dock(
     *, control: Control, db: Database, settings: Callable[[], Settings], clock: Clock, folder: Path, port: int
 ) -> AsyncIterator[str]:
-    """Serve the dock meanwhile; its address. `folder` holds the token. Raises SettingsError (a taken port), StoreError."""
+    """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
     token = token_in(folder)
     files, told = assets.load(), stream.Stream()
     desk = Desk(control, db, settings, clock, files.build, told.touched, told.tell)
