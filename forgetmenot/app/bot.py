@@ -52,6 +52,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.lock import held
 from forgetmenot.store.model_calls import Meter
 
+SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
 FLAGS = {True: "1", False: "0"}
 
@@ -207,7 +208,7 @@ class Bot:
 
     def _chores(self) -> list[Chore]:
         return [
-            Chore("sweep", lambda: SWEEP_EVERY, self._sweep),
+            Chore(SWEEP, lambda: SWEEP_EVERY, self._sweep),
             Chore("notes", lambda: DAY, self._sweep_notes),
             Chore("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
             Chore("erasures", lambda: MINUTE, self.eraser.erase_due),
@@ -299,4 +300,4 @@ async def _start(bot: Bot) -> None:
     await bot.ingest.open()
     await bot.outbox.recover()
     await bot.approvals.start()
-    await bot.chores.catch_up()
+    await bot.chores.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes

@@ -39,6 +39,7 @@ async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
     first, rest = _peek(items)
     await clock.move_to(first)
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
+        await bot.chores.catch_up()
         before = await report.totals(bot.db)
         known = await heard_before(bot.db, rest)
         await _pass_over(bot, rest[:known])

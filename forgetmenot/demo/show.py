@@ -122,6 +122,7 @@ async def bot_on(
         async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
             async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
+                await bot.chores.catch_up()
                 watch_channel(bot, twitch)
                 reading = asyncio.create_task(_read(bot, twitch.ears))
                 try:

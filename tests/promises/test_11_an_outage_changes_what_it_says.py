@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -87,6 +88,25 @@ async def test_what_a_stopped_bot_had_not_summarised_is_summarised_by_the_next(
         await bot.remember_all()
         assert await unread(bot) == 0
         assert await bot.db.value("SELECT sum(events) FROM episodes") == LINES
+
+
+async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
+    tmp_path: Path, clock: ManualClock, server: SimOpenAI
+) -> None:
+    """What is said while the memory catches up would be lost: the bot is there first, and reads what is left then."""
+
+    async def hang(_asked: object) -> NoReturn:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    path, settings = tmp_path / "m.sqlite3", asking(server)
+    async with open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+        await chat(bot, clock)
+    server.fail(hang, times=1_000)
+    async with asyncio.timeout(2), open_bot(path, "test", settings=lambda: settings, clock=clock) as bot:
+        await bot.hear(line(99, "is anybody there?", clock.now()))
+        await bot.settle()
+        assert await unread(bot) == LINES + 1
 
 
 @pytest.mark.parametrize("words", ["is full", "held by another program"])
