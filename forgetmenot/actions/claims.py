@@ -128,7 +128,7 @@ _STAGED = (  # "*bans bob*", "banning bob now"
 )
 _PEOPLE = "viewers?|chatters?|friends?|mods?|users?|subs?|followers?|people|folks|chat|guests?|trolls?|spammers?"
 _THING = (
-    "mic|mics|microphone|phone|tv|music|sound|audio|volume|game|vod|video|alarm|keyboard|discord|notifications|headset"
+    "mic|mics|microphone|phone|tv|music|soundtrack|song|sound|audio|volume|game|vod|video|alarm|keyboard|discord|notifications|headset"
     "|balls?|doors?|bucket|habit|feet|foot|legs?|heels|tyres?|tires?|wall|rocks?|dust|butt|ass|chair|table"
 )
 _HERE = r"(?:the |this |our |your |my )?(?:chat\w*|channel|stream|room|here)\b"
@@ -140,7 +140,8 @@ _NO_DEED = re.compile(  # the same words, where nobody in chat can have been hit
     r"|\b(?:i|we)(?:'m|'ve been| am| was| were| got| have been)(?:\s\w+)?"
     r"\s(?:banned|muted|timed out|kicked|silenced)\b"
     rf"|\bbanned from (?!{_HERE})|\b\w{{1,32}} by (?:an? |the )?(?:mods?|moderators?|streamer|twitch|automod|discord)\b"
-    r"|\bwarned you\b|\byou(?:'ve been| have been| were|'re) warned\b|\bshout(?:ed|ing)? out loud\b"
+    r"|\bwarned y(?:ou|a|all)\b|\bmuted (?:colou?rs?|tones|palette)\b"
+    r"|\byou(?:'ve been| have been| were|'re) warned\b|\bshout(?:ed|ing)? out loud\b"
     r"|^(?=.*\s)(?!.*\b(?:time[\s-]?outs?|bans?|mutes?|restrictions?|you|him|her|them|it|that)\b).*?\blifted\b"
     rf"|\bslow(?:ed|ing) down\b(?!\s+{_HERE})|\bclip(?:ped|ping)? (?:through|into|out of)\b"
     r"|\bgone (?:wild|mad|crazy|quiet|silent|missing|viral)\b|\byou(?:'ve| have) forgotten\b"

@@ -30,7 +30,7 @@ _ABROAD = "|".join(
 )
 _NOT_IN_A_WORD = r"(?<![\w-])"
 _WORD = r"\S{1,40}\s{1,3}"
-_NO_SUFFIX = r"(?!(?:s|es|ed|ing|ned|ning|ting|er|able|ful|flip)[)\]}])"  # "clip(s)"
+_NO_SUFFIX = r"(?!(?:s|es|ies|d|ed|ing|ned|ning|ting|er|able|ful|flip)[)\]}])"  # "clip(s)"
 
 _BRACKETED = (
     rf"[\[{{(<][\s\[{{(<*_~`'\"/\\.!#:-]{{0,12}}(?:(?:{_ACTION}|{_CALL}|{_ABROAD})[:=]"
@@ -48,7 +48,7 @@ _NAMED_ORDER = (
     rf"|(?:cmd|command|system|mod|exec(?:ute)?|run|do|order|task)\s?[:=|>]\s?(?:{_ORDERS})\s)"
 )
 _LONE_ORDER = (
-    rf"(?:^|\()[^\w\n]{{0,4}}(?:long[_\s-]?|un)?(?:timeout|ban)\s(?!(?:{_NO_NAME})\W)@?\w{{1,32}}"
+    r"(?:^|\()[^\w\n]{0,4}(?:(?:long[_\s-]?|un)?timeout|(?<=[/!.])(?:un)?ban)\s@?\w{1,32}"
     r"\s[0-9]{1,7}\s?[a-z]{0,7}(?:\)|[^\w\n]{0,3}$)"
 )
 _CUT_OFF = r"\[ac(?:t(?:io?)?)?\Z"  # an answer that ended in the middle of a tag
