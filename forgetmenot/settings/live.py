@@ -5,6 +5,7 @@ as a whole, written to the file it came from (if it came from one), and seen by 
 """
 
 import enum
+import threading
 import types
 import typing
 from collections.abc import Callable
@@ -42,6 +43,7 @@ class LiveSettings:
 
     def __init__(self, settings: Settings, path: Path | None = None) -> None:
         self._now = settings
+        self._changing = threading.Lock()
         self.path = path
 
     def __call__(self) -> Settings:
@@ -52,11 +54,12 @@ class LiveSettings:
         """Change one setting for good. `check` may refuse what the schema allows. Raises SettingsError."""
         if (table, key) not in EDITABLE:
             raise SettingsError(f"`{key}` in [{table}] cannot be changed while the bot runs. Change it in the file.")
-        fresh = self._replaced(table, key, value)
-        check(fresh)
-        if self.path is not None:
-            change_file(self.path, table, key, value)
-        self._now = fresh
+        with self._changing:  # each change is one of the whole file, and comes in a thread of its own
+            fresh = self._replaced(table, key, value)
+            check(fresh)
+            if self.path is not None:
+                change_file(self.path, table, key, value)
+            self._now = fresh
         return fresh
 
     def _replaced(self, table: str, key: str, value: object) -> Settings:

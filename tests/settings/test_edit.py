@@ -1,6 +1,7 @@
 """A setting is changed in its file and for the next event; comments, order and everything else stay."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,21 @@ def test_what_is_not_valid_leaves_the_file_alone(tmp_path: Path) -> None:
             change_file(path, table, key, value)
     assert path.read_text() == FILE
     assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
+
+
+def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    live = LiveSettings(Settings(), path)
+    changes = [
+        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "stale_after_s", 20),
+        ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("recall", "others", 1),
+    ]  # fmt: skip
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(lambda one: live.change(*one, no_check), changes))
+    for table, key, value in changes:
+        assert getattr(getattr(live(), table), key) == value
+        assert getattr(getattr(load_settings(path), table), key) == value
 
 
 def test_the_ends_of_its_lines_stay(tmp_path: Path) -> None:
