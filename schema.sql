@@ -98,7 +98,7 @@ CREATE TABLE tally (
 CREATE TABLE episodes (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT    NOT NULL,                   -- chat, counted, command, import
-    key          TEXT    UNIQUE,                     -- an import's own name for it
+    key          TEXT    UNIQUE,                     -- an import's own name for it, or the line that told it
     stream_id    INTEGER REFERENCES streams (id),
     started_at   INTEGER NOT NULL,
     ended_at     INTEGER NOT NULL,

@@ -99,6 +99,7 @@ class MemoryCommands:
                 scope=Scope.VIEWER if about.id is not None else Scope.CHANNEL,
                 privacy=self._settings().privacy,
                 word=remember.TOLD if moderates(event) else remember.VIEWERS_WORD,
+                line=event.id,
             )
         except Refused as refused:
             return refusal(refused.rule)

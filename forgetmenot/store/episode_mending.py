@@ -11,12 +11,14 @@ from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
 
 REDACTED = "redaction"
 """The cause in a note's history when what it rested on was cleared."""
-# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular.
+# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
+# is the cleared line itself, in which the bot was told to remember something.
 _THEIR_WORD = """
 SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
 WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
     OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
-    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL))
+    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM episodes WHERE id = :episode AND kind = 'command'))
 """
 _LOSE_IT = f"""
 DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (

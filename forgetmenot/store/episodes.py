@@ -91,11 +91,16 @@ async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Pa
     )
 
 
+def key_of_line(event_id: str) -> str:
+    """The key of an episode that one line of chat made."""
+    return f"line:{event_id}"
+
+
 async def insert_own(tx: Transaction, new: OwnEpisode, now: int) -> int:
     """Write an episode that somebody's word makes; its id."""
     episode_id = await tx.insert(
         "INSERT INTO episodes (kind, key, stream_id, started_at, ended_at, summary, events, created_at, extracted_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?1, iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?2), NULL, ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         (new.kind, new.key, new.stream_id, new.at, new.at, new.summary, int(new.spoke is not None), now, now),
     )
     await tx.many(

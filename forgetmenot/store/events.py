@@ -39,6 +39,11 @@ class Clear(NamedTuple):
     event_id: str | None = None
     viewer_id: str | None = None
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether the whole chat is cleared."""
+        return self.event_id is None and self.viewer_id is None
+
 
 _INSERT = """
 INSERT INTO events (id, run_id, stream_id, viewer_id, kind, text, system_text, reply_to_id, role, bits, emote_only,
@@ -62,9 +67,15 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
     where, params = _cleared(what)
     rows = await tx.rows(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}"  # noqa: S608  # constants
-        " RETURNING episode_id",
+        " RETURNING episode_id, id",
         params,
     )
+    if not what.is_everything:  # who empties the whole chat does not mean what the bot was told to remember
+        await tx.execute(
+            "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind = 'command'"
+            " AND key IN (SELECT 'line:' || value FROM json_each(?))",
+            (now, json.dumps([row[1] for row in rows])),
+        )
     dirty = {row[0] for row in rows if row[0] is not None}
     await tx.execute(
         "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted')"

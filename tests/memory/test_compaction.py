@@ -8,6 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.store import episode_mending, episode_search, episodes, events, rights, tally
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
@@ -88,6 +89,27 @@ async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Chan
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
     assert await channel.db.value("SELECT cause FROM note_changes WHERE to_status = 'retracted'") == "redaction"
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
+
+
+async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) -> None:
+    """A moderator deletes somebody's `!remember …`: what they did not want in chat is not kept as a note either."""
+    await channel.chat(2)
+    lines = [channel.say(f"viewer{i}", f"!remember I like rude word {i}") for i in range(2)]
+    await channel.ingest.flush()
+    for i, line in enumerate(lines):
+        fact = f"likes rude word {i}"
+        await remember(channel.db, line.user_id, fact, by=line.user_id, at=channel.clock.now(), line=line.id)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=lines[0].id))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    rows = await channel.db.rows("SELECT fact, status FROM semantic_notes ORDER BY id")
+    assert [tuple(row) for row in rows] == [("likes rude word 0", "retracted"), ("likes rude word 1", "active")]
+    assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude word 0%'") == 0
+    await channel.clock.advance(1_000)
+    channel.ingest.take(Redaction(channel.clock.now()))  # the whole chat
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    assert await channel.db.value("SELECT status FROM semantic_notes WHERE id = 2") == "active"
 
 
 async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhile(channel: Channel) -> None:

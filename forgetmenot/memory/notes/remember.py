@@ -41,7 +41,7 @@ TOLD = Word()
 VIEWERS_WORD = Word(most=10)
 
 
-async def remember(
+async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rules
     db: Database,
     subject_id: str | None,
     fact: str,
@@ -51,8 +51,11 @@ async def remember(
     scope: Scope | None = None,
     privacy: PrivacySettings | None = None,
     word: Word = TOLD,
+    line: str = "",
 ) -> Note:
     """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
+
+    `line`: the id of the line of chat in which they did: when that is cleared, so is this.
 
     `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
     confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, pinned …).
@@ -68,7 +71,8 @@ async def remember(
         since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
         if word.most is not None and await episodes.told_since(tx, by, since) >= word.most:
             raise Refused("enough_this_stream")
-        episode = await episodes.insert_own(tx, _told_episode(subject_id, told, by, at, stream), at)
+        key = episodes.key_of_line(line) if line else None
+        episode = await episodes.insert_own(tx, _told_episode(subject_id, told, by, at, stream, key), at)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
@@ -86,7 +90,9 @@ async def remember(
     return note
 
 
-def _told_episode(subject_id: str | None, told: str, by: str, at: int, stream: int | None) -> OwnEpisode:
+def _told_episode(  # all that it holds
+    subject_id: str | None, told: str, by: str, at: int, stream: int | None, key: str | None
+) -> OwnEpisode:
     about = mention(subject_id) if subject_id is not None else "the channel"
     subjects = (subject_id,) if subject_id is not None else ()
     return OwnEpisode(
@@ -94,6 +100,7 @@ def _told_episode(subject_id: str | None, told: str, by: str, at: int, stream: i
         summary=f"{mention(by)} asked to remember about {about}: {told}",
         at=at,
         people=tuple(dict.fromkeys((by, *subjects, *ids_in(told)))),
+        key=key,
         stream_id=stream,
         spoke=by,
     )
