@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`
 where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400), `!slow helix SECONDS
 [TIMES]`. Ctrl-C ends it."""
 PLACES = ("helix", "oauth", "irc")
+_LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 
 
 def add(subparsers: Commands) -> None:
@@ -35,8 +37,20 @@ def add(subparsers: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C. Raises InputError for a name or a port that cannot be."""
+    for option in ("channel", "bot"):
+        setattr(arguments, option, _name(option, getattr(arguments, option)))
     return run_async(_serve(arguments))
+
+
+def _name(option: str, given: str) -> str:
+    """A name as Twitch keeps it. Raises InputError for what is none."""
+    from forgetmenot.errors import InputError
+
+    name = given.strip().lower().lstrip("#")
+    if not _LOGIN.fullmatch(name):
+        raise InputError(f"--{option} {given!r} is no name on Twitch: up to 25 letters, digits and _.")
+    return name
 
 
 async def _serve(arguments: argparse.Namespace) -> int:
@@ -48,7 +62,7 @@ async def _serve(arguments: argparse.Namespace) -> int:
             _show(sim, arguments)
             await _take_lines(sim)
     except (OSError, OverflowError) as error:
-        why = error.strerror if isinstance(error, OSError) else "ports end at 65535"
+        why = error.strerror if isinstance(error, OSError) else "ports go from 0 to 65535"
         raise InputError(f"Port {arguments.port} cannot be used: {why}. Leave --port out.") from error
     return 0
 
@@ -100,10 +114,11 @@ async def _take(sim: "TwitchSim", line: str) -> None:
         if not await _trouble(sim, verb, words):
             await _command(sim, verb, words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 60)
     elif line:
-        login, _, text = line.partition(":")
-        if not text.strip() or not login.strip().isidentifier():
+        name, _, text = line.partition(":")
+        login = name.strip().lower()
+        if not text.strip() or not _LOGIN.fullmatch(login):
             raise ValueError(line)
-        await sim.say(login.strip().lower(), text.strip())
+        await sim.say(login, text.strip())
 
 
 async def _command(sim: "TwitchSim", verb: str, login: str, seconds: int) -> None:

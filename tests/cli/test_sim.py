@@ -25,11 +25,11 @@ async def _start(*options: str) -> Process:
 
 
 async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
-    process = await _start("--channel", "tea", "--json")
+    process = await _start("--channel", "#Tea", "--bot", "Keeper", "--json")
     assert process.stdin is not None
     assert process.stdout is not None
     facts = json.loads(await process.stdout.readline())
-    assert facts["channel"] == "tea"
+    assert (facts["channel"], facts["bot"]["login"]) == ("tea", "keeper"), "names as Twitch knows them"
 
     async with aiohttp.ClientSession() as session, session.ws_connect(facts["irc"]) as chat:
         reader = Reader(chat)
@@ -37,6 +37,7 @@ async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
         await reader.until("ROOMSTATE")
         for typed, heard in (
             ("alice: hello", "PRIVMSG #tea :hello"),
+            ("3rd_alice: hello", "3rd_alice.tmi.twitch.tv PRIVMSG #tea :hello"),
             ("!delete alice", "CLEARMSG"),
             ("nonsense\n!nonsense\n!timeout eve 5", "ban-duration=5"),
             ("!ban eve", "CLEARCHAT #tea :eve"),
@@ -92,6 +93,14 @@ async def test_troubles_are_typed_too() -> None:
         ):
             with pytest.raises(ValueError):  # noqa: PT011  # whatever it says: the help is shown
                 await sim._take(twitch, wrong)
+
+
+@pytest.mark.parametrize("words", [("--channel", "#"), ("--channel", "two words"), ("--bot", "")])
+def test_a_name_that_nobody_can_have_is_refused(words: tuple[str, str]) -> None:
+    parser = argparse.ArgumentParser()
+    sim.add(parser.add_subparsers())
+    with pytest.raises(InputError, match=f"{words[0]} .* letters, digits and _"):
+        sim.run(parser.parse_args(["sim", *words]))
 
 
 def test_a_port_that_is_taken_is_one_sentence() -> None:
