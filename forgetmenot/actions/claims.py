@@ -129,7 +129,8 @@ _STAGED = (  # "*bans bob*", "banning bob now"
 _PEOPLE = "viewers?|chatters?|friends?|mods?|users?|subs?|followers?|people|folks|chat|guests?|trolls?|spammers?"
 _THING = (
     "mic|mics|microphone|phone|tv|music|soundtrack|song|sound|audio|volume|game|vod|video|alarm|keyboard"
-    "|discord|notifications|headset|balls?|doors?|bucket|habit|feet|foot|legs?|heels|tyres?|tires?|wall|rocks?|dust|butt|ass|chair|table"
+    "|discord|notifications|headset|balls?|doors?|bucket|habit|feet|foot|legs?|heels"
+    "|tyres?|tires?|wall|rocks?|dust|butt|ass|chair|table"
 )
 _HERE = r"(?:the |this |our |your |my )?(?:chat\w*|channel|stream|room|here)\b"
 _NO_DEED = re.compile(  # the same words, where nobody in chat can have been hit
