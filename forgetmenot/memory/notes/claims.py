@@ -16,7 +16,8 @@ from forgetmenot.text.words import words
 _ROLE = (
     r"(?:head |lead |senior |super |honorary |secret |undercover |channel |chat |stream |twitch |bot |"
     r"real |actual |true |new |official )*"
-    r"(?:co ?)?(?:mods?|moderators?|admins?|administrators?|vip|editor|staff(?: member)?|supermod|operator)"
+    r"(?:co ?)?(?:mods?|moderators?|admins?|administrators?|vip|editor|supermod|operator"
+    r"|staff(?: member)?(?! (?:sergeant|nurse|writer|engineer|officer|accountant|photographer|scientist)))"
 )
 _ELSEWHERE = (
     r"(?:another|other|different|his own|her own|their own|forum|wiki|subreddit|reddit|server|guild|"
@@ -127,6 +128,19 @@ _PATTERNS = (
         "authority",
         r"\b(?:word|orders?|commands?|requests?|wish(?:es)?|messages?) (?:is|are) (?:law|final|always|to "
         r"be (?:obeyed|followed)|from the streamer)\b",
+    ),
+    _rule(
+        "authority",
+        r"\babove the (?:rules|mods?|moderators?|streamer)\b|\borders? (?:override|overrule|outrank)s?\b|\bis root$"
+        r"|\bfinal say (?:on|over|in|about) (?:\w+ )?(?:bans?|timeouts?|rules?|moderation|who)\b"
+        r"|\bdecides? who (?:is|gets|may)\b"
+        r"|\btrusts? (?:them|him|her|<@\S+>) with (?:\w+ )?(?:bans?|timeouts?|mod\w+)\b",
+    ),
+    _rule(
+        "instruction",
+        r"\bmust comply\b|\bis to be (?:believed|trusted|obeyed)\b"
+        r"|^(?:system|assistant|developer) (?:grant|give|set|allow|enable)"
+        r"|\b(?:messages?|words?|lines?|wish(?:es)?) (?:\w+ ){0,3}(?:is|are) (?:an? )?(?:commands?|orders?)\b",
     ),
     _rule("instruction", r"^\W*(?:/|!|\[)\s*\w"),
     _rule(
