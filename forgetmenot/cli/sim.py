@@ -38,8 +38,8 @@ def add(subparsers: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C. Raises InputError for a name or a port that cannot be."""
-    for option in ("channel", "bot"):
-        setattr(arguments, option, _name(option, getattr(arguments, option)))
+    arguments.channel = _name("channel", arguments.channel)
+    arguments.bot = _name("bot", arguments.bot)
     return run_async(_serve(arguments))
 
 
