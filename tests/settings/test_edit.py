@@ -65,7 +65,7 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
         ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("recall", "others", 1),
     ]  # fmt: skip
     with ThreadPoolExecutor(len(changes)) as pool:
-        list(pool.map(lambda one: live.change(*one, no_check), changes))
+        list(pool.map(lambda one: live.change(one[0], one[1], one[2], no_check), changes))
     for table, key, value in changes:
         assert getattr(getattr(live(), table), key) == value
         assert getattr(getattr(load_settings(path), table), key) == value
