@@ -44,7 +44,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         told = asyncio.run(recall.measure(arguments.data, arguments.fill))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         sys.exit(f"{arguments.data} is no file in LoCoMo's format: {error}")
     if not told:
         sys.exit(f"{arguments.data} asks no questions.")
