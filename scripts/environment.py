@@ -6,6 +6,7 @@ changed since; otherwise nothing is asked of the network.
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 MINIMUM = (3, 11)
-NO_NETWORK = ("NewConnectionError", "Name or service", "Temporary failure", "ConnectTimeout", "No route")
+NO_NETWORK = ("NewConnectionError", "NameResolution", "Temporary failure", "ProxyError", "ConnectTimeout", "No route")
 
 
 def fail(sentence: str) -> None:
@@ -71,12 +72,18 @@ def _make() -> None:
 
 
 def _install(what: str) -> None:
-    quiet = ["--disable-pip-version-check", "--no-input", "--quiet"]
-    command = [str(python()), "-m", "pip", "install", *quiet, "-c", "constraints.txt", "-e", what]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
+    plain = ["--disable-pip-version-check", "--no-input", "--no-color", "--progress-bar=off"]
+    command = [str(python()), "-m", "pip", "install", *plain, "-c", "constraints.txt", "-e", what]
+    words = ""
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
+        for line in pip.stdout or ():
+            words += line
+            if named := re.match(r"Collecting ([\w.-]+)", line):
+                say(f"  {named[1]}")
+            elif line.startswith("Installing collected"):
+                say("  … all of them are here and are being unpacked")
+    if pip.returncode == 0:
         return
-    words = done.stdout + done.stderr
     if any(sign in words for sign in NO_NETWORK):
         fail("the packages could not be fetched: no network, or a proxy is in the way. Connect, then start again.")
     say(words.strip())

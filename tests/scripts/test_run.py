@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import environment
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -27,6 +29,48 @@ def test_a_request_to_end_reaches_the_bot() -> None:
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=10)  # a bot that were left behind would hold the pipe
+
+
+PIP = """#!/bin/sh
+echo "Collecting aiohttp<4 (from forgetmenot-bot)"
+echo "  Downloading aiohttp"
+echo "{last}"
+exit {code}
+"""
+
+
+@pytest.fixture
+def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """An interpreter whose pip says and ends so."""
+
+    def ends(last: str, code: int) -> None:
+        (script := tmp_path / "python").write_text(PIP.format(last=last, code=code), encoding="utf-8")
+        script.chmod(0o755)
+        monkeypatch.setattr(environment, "python", lambda: script)
+
+    return ends
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_installing_tells_how_far_it_is(pip: Callable[[str, int], None], capsys: pytest.CaptureFixture[str]) -> None:
+    pip("Installing collected packages: aiohttp", 0)
+    environment._install(".")
+    assert capsys.readouterr().err.split("\n")[:2] == ["  aiohttp", "  … all of them are here and are being unpacked"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+@pytest.mark.parametrize(
+    ("last", "sentence"),
+    [
+        ("connection broken by 'NameResolutionError(...): Failed to resolve'", "no network"),
+        ("connection broken by 'ProxyError('Cannot connect to proxy.')", "a proxy is in the way"),
+        ("error: subprocess-exited-with-error", "pip's own words stand above"),
+    ],
+)
+def test_what_cannot_be_installed_is_one_sentence(pip: Callable[[str, int], None], last: str, sentence: str) -> None:
+    pip(last, 1)
+    with pytest.raises(SystemExit, match=sentence):
+        environment._install(".")
 
 
 @pytest.mark.parametrize("script", ["run.py", "test.py", "environment.py", "browser.py"])
