@@ -78,7 +78,8 @@ def _install(what: str) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
         for line in pip.stdout or ():
             words += line
-            if named := re.match(r"Collecting ([\w.-]+)", line):
+            named = re.match(r"Collecting ([\w.-]+)", line)
+            if named:
                 say(f"  {named[1]}")
             elif line.startswith("Installing collected"):
                 say("  … all of them are here and are being unpacked")
