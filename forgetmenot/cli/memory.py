@@ -49,7 +49,8 @@ JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
 permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
-stand as <@id>. Only active notes unless --status says otherwise; no chat is in it."""
+stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
+--viewer names them, nobody who opted out or was banned."""
 
 
 def add(subparsers: Commands) -> None:

@@ -11,7 +11,10 @@ from forgetmenot.store.database import Database
 async def export_notes(
     db: Database, *, subject_id: str | None = None, status: str | None = None
 ) -> AsyncIterator[dict[str, object]]:
-    """Every note as a line that `import_notes` takes again, with all that it takes over; in order of ids."""
+    """Every note as a line that `import_notes` takes again, with all that it takes over; in order of ids.
+
+    Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
+    """
     after = 0
     while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
         after = batch[-1].id
@@ -19,7 +22,10 @@ async def export_notes(
         told = await episodes.summaries_with_keys(db, first.values())
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
+        hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
         for note in batch:
+            if note.subject_id in hidden:
+                continue
             yield _line(note, logins, told.get(first.get(note.id, 0)))
 
 

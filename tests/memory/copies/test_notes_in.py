@@ -13,7 +13,7 @@ from forgetmenot.memory.copies.notes_in import ImportReport, import_notes
 from forgetmenot.memory.copies.notes_out import export_notes
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.notes.forgetting import forget_fact
-from forgetmenot.store import episodes, evidence, notes, rights, viewers
+from forgetmenot.store import episodes, evidence, identities, notes, rights, viewers
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
@@ -168,6 +168,16 @@ async def test_what_is_exported_can_be_imported_elsewhere(world: "World") -> Non
     assert (await take_in(world.db, *out)).refused == []
     assert [line async for line in export_notes(world.db)] == out
     assert [line["login"] for line in out] == ["alice", None]
+
+
+async def test_who_is_hidden_does_not_move_along(world: "World") -> None:
+    """Elsewhere nobody would know that they opted out or were banned."""
+    await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
+    async with world.db.write() as tx:
+        await rights.opt_out(tx, "1", NOW)
+        await identities.set_banned(tx, "2", NOW)
+    assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
+    assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
 
 
 @pytest.mark.slow
