@@ -23,7 +23,7 @@ _CALL = r"tool(?:[_\s]calls?|_code|_use)?|function(?:[_\s]calls?)?|invoke"
 _KEYS = "target|target_id|user|user_id|username|seconds|duration|reason|text|fact|what|else"
 _MORE = rf"(?:arguments|args|parameters|params|input|action input|{_KEYS})"
 _GAP = r"[\s._*~`'\"/\\-]{0,3}"
-_ACTION = _GAP.join(("[a4@]", "[ck]", "t", "[i1!|l]", "[o0]", "n")) + "s?" + _GAP
+_ACTION = _GAP.join(("[a4@^λ]", "[ck]", "t", "[i1!|l]", "[o0]", "[nи]")) + "s?" + _GAP
 _ABROAD = "|".join(
     skeleton(word)
     for word in ("acción", "ação", "azione", "aktion", "akcja", "eylem", "действие", "アクション", "动作", "액션")
@@ -40,10 +40,10 @@ _NAMED = (
     rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:{_CALL}|{_VERBS})[\s*_~`'\"]{{0,4}}"
     r"(?:[:=(]|(?<=\s)(?:@|[a-z_]{1,32}\s?[=:]\s?\S))"
 )
-_ORDERED = rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:{_ORDERS})[*_~`'\"]{{0,4}}\s{{1,3}}(?:{_WORD})?[0-9]"
+_ORDERED = rf"[\[{{<][^\w\n]{{0,8}}(?:{_ORDERS})[*_~`'\"]{{0,4}}\s{{1,3}}(?:{_WORD})?[0-9]"
 _NO_NAME = "hammer|list|wave|phase|incoming|pending|over|noises|appeal|evasion|speedrun|corner|called"
 _NAMED_ORDER = (
-    rf"[\[{{<][\s*_~`'\"/!#-]{{0,8}}(?:"
+    rf"[\[{{<][^\w\n]{{0,8}}(?:"
     rf"(?:un)?(?:timeout|ban)\s(?!(?:{_NO_NAME})\W)\w{{1,32}}\s?[\]}}>]"  # "[ban bob]"
     rf"|(?:cmd|command|system|mod|exec(?:ute)?|run|do|order|task)\s?[:=|>]\s?(?:{_ORDERS})\s)"
 )
@@ -58,9 +58,9 @@ _ELEMENT = rf"<\s?/?\s?(?:[a-z]{{1,12}}[:_])?(?:{_ACTION}|{_CALL})[\s>/=_]"
 _ORDER_ELEMENT = rf"<\s?(?:{_ORDERS})\s?>[^<>]{{0,80}}<\s?/\s?(?:{_ORDERS})\s?>"
 _JSON = (
     rf"[\[{{][^\[\]{{}}]{{0,200}}?(?<!\w)(?:(?:action|{_CALL})[\"']?\s?[:=]\s?[\"'{{\[]"
-    rf"|[a-z_]{{1,16}}[\"']?\s?:\s?[\"'](?:(?:{_VERBS})[\"']|(?:{_ORDERS})\s))"
+    rf"|[a-z_]{{1,16}}[\"']?\s?:\s?[\"'][/!.]?(?:(?:{_VERBS})[\"']|(?:{_ORDERS})\s))"
 )
-_ARGUMENTS = r"\{\s?[\"'](?:target|target_id|user|user_id|username|seconds|duration)[\"']\s?:"
+_ARGUMENTS = r"\{[^{}\n]{0,120}?[\"'](?:target|target_id|user|user_id|username|seconds|duration)[\"']\s?:"
 _FIELD = rf"[\"'](?:action|name|type|command|cmd|{_CALL})[\"']\s?:\s?[\"'](?:{_VERBS})[\"']"
 _SPOKEN_CALL = rf"(?:print\(\s?)?(?:(?:await|calling|call|{_CALL})\s?:?\s{{1,3}})?(?:[a-z_]{{1,20}}(?:\.|->|::)){{0,3}}"
 _FUNCTION = (
