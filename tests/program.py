@@ -56,9 +56,14 @@ def write_settings(
     return path
 
 
-def log_in(folder: Path, sim: TwitchSim, login: str = BOT, *, named: bool = True) -> Token:
-    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose."""
-    granted = sim.grant(login)
+def log_in(
+    folder: Path, sim: TwitchSim, login: str = BOT, *, named: bool = True, scopes: tuple[str, ...] = ()
+) -> Token:
+    """Somebody has typed the code: the log-in lies where `run` looks. Not `named`: Twitch has not said yet whose.
+
+    Without `scopes` it may do everything.
+    """
+    granted = sim.grant(login, *scopes)
     token = Token(granted.access, granted.refresh)
     if named:
         token = Token(granted.access, granted.refresh, granted.user_id, login, tuple(granted.scopes))

@@ -132,6 +132,6 @@ def check_channel(settings: Settings) -> None:
 
 def _greeting(bot: Bot, account: TwitchAccount) -> str:
     mode = bot.settings().bot.mode.value
-    if account.login.trouble:
+    if not bot.me.login:
         return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.login.trouble}"
     return f"In {bot.settings().twitch.channel} as {bot.me.login}, mode {mode}. Ctrl-C stops it."

@@ -270,7 +270,7 @@ class Login:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
             if trouble and trouble != told:
-                log.warning("the log-in could not be checked", account=self.account.value, reason=trouble)
+                log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             told = trouble
             await self._clock.sleep(pause)
 

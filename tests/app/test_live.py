@@ -141,6 +141,17 @@ async def test_without_a_login_it_listens_and_says_what_to_type(tmp_path: Path, 
     assert said(tmp_path) == [f"@{BOT} hello"]
 
 
+async def test_a_login_that_lacks_a_right_is_one_all_the_same(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim)
+    log_in(tmp_path, sim, scopes=("chat:read", "user:read:chat", "user:write:chat"))
+    async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
+        await bot.says(f"In {sim.world.owner.login} as {BOT}, mode ")
+        await bot.says("lacks clips:edit")
+        assert await bot.stop() == 0
+    assert "without a log-in" not in bot.told
+    assert "could not be checked" not in bot.told
+
+
 async def test_a_lapsed_login_is_told_and_does_not_stop_the_listening(tmp_path: Path, sim: TwitchSim) -> None:
     config = write_settings(tmp_path, sim)
     token = log_in(tmp_path, sim)
@@ -222,7 +233,7 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path
         await sim.until(lambda: sim.sent, 20)
         assert await bot.stop() == 0
     assert bot.told.count("chat is disconnected") == 1
-    unchecked = [line for line in bot.told.splitlines() if "could not be checked" in line]
+    unchecked = [line for line in bot.told.splitlines() if "trouble with the log-in" in line]
     assert sum("account=bot" in line for line in unchecked) <= 1
     assert sum("account=broadcaster" in line for line in unchecked) <= 1
     assert "Traceback" not in bot.told
