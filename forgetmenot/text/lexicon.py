@@ -100,7 +100,7 @@ NEGATIONS = as_set(
 )
 LIKES = as_set(
     """like likes liked liking love loves loved loving enjoy enjoys enjoyed enjoying adore adores adored fancies digs
-    appreciates"""
+    appreciates fan"""
 )
 DISLIKES = as_set(
     """dislike dislikes disliked hate hates hated hating despises despise detests detest loathes loathe

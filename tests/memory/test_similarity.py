@@ -125,6 +125,8 @@ def test_two_facts_of_small_words_have_a_relation(one: str, two: str) -> None:
         ("has a baby", "had a baby", D),
         ("wants a dog", "has a dog", X),
         ("has cats", "likes cats", X),
+        ("is a big Zelda fan", "loves Zelda", D),
+        ("is a Zelda fan", "hates Zelda", C),
         ("has been to Rome", "lives in Rome", X),
         ("is planning a trip to Oslo", "is on a trip to Oslo", X),
         ("was raided by <@42>", "raided <@42>", X),
