@@ -148,7 +148,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
-        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "asked for it in chat")),
+        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "by the channel's chat bot")),
         scope=BANS, undo=_lift, lookup=lookups.is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
         tells=TIMED_OUT,

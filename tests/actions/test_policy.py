@@ -44,7 +44,7 @@ def _with(**actions: object) -> Settings:
 def test_somebody_who_asks_for_a_timeout_gets_it() -> None:
     decision = decide(TIMEOUT, WILLING, LIVE, Recent(), NOW)
     assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "allowed")
-    assert decision.params == {"target": "1", "seconds": "30", "reason": "asked for it in chat"}
+    assert decision.params == {"target": "1", "seconds": "30", "reason": "by the channel's chat bot"}
 
 
 def test_a_long_timeout_is_shortened_and_says_so() -> None:

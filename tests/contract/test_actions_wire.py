@@ -133,7 +133,7 @@ async def test_a_timeout_carries_the_client_id_and_both_ids(wire: Wire) -> None:
     assert call.param("broadcaster_id") == wire.sim.world.room_id
     assert call.param("moderator_id") == wire.sim.world.user("bot").id
     alice = wire.sim.world.user("alice")
-    assert call.body["data"] == {"user_id": alice.id, "duration": 30, "reason": "asked for it in chat"}
+    assert call.body["data"] == {"user_id": alice.id, "duration": 30, "reason": "by the channel's chat bot"}
     assert 0 < wire.sim.world.ban_left(alice.id) <= 30_000
 
 
