@@ -33,6 +33,7 @@ _REFUSALS = {
     "link": "I keep no addresses of pages.",
     "about_a_person": NOT_YOURS,
     "pinned": "Something else is pinned there; a moderator has to take it back first.",
+    "opted_out": "They opted out, so I keep nothing about them.",
     "forgotten": "They asked me to forget that, so I don't keep it.",
     "back_and_forth": "That changed back and forth today; tell me again another time.",
     "enough_this_stream": "That is enough for one stream.",

@@ -33,16 +33,15 @@ class NewEvent(NamedTuple):
 
 
 class Clear(NamedTuple):
-    """What is to lose its text: one event, one person's events until then, or (neither) all events until then."""
+    """What is to lose its text: one event, one person's events until then, or (neither) all events until then.
+
+    `told`: what the bot was told to remember in one of these lines is taken back, too. Not where the whole chat goes.
+    """
 
     at: int
     event_id: str | None = None
     viewer_id: str | None = None
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether the whole chat is cleared."""
-        return self.event_id is None and self.viewer_id is None
+    told: bool = True
 
 
 _INSERT = """
@@ -70,7 +69,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
         " RETURNING episode_id, id",
         params,
     )
-    if not what.is_everything:  # who empties the whole chat does not mean what the bot was told to remember
+    if what.told and (what.event_id is not None or what.viewer_id is not None):
         await tx.execute(
             "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind = 'command'"
             " AND key IN (SELECT 'line:' || value FROM json_each(?))",

@@ -46,7 +46,7 @@ async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
         (viewer_id, now),
     )
     await ledger.note(tx.key, [Entry(Kind.OPTED_OUT, tx.key.digest("viewer", viewer_id), now)])
-    await events.clear(tx, Clear(now, viewer_id=viewer_id), now)
+    await events.clear(tx, Clear(now, viewer_id=viewer_id, told=False), now)
 
 
 async def opt_in(tx: Transaction, viewer_id: str) -> bool:

@@ -366,6 +366,8 @@ async def test_of_who_opted_out_no_fact_is_said_in_chat(desk: Desk) -> None:
     await desk.say("alice", "!optout")
     said = "Kept from before the opt-out, and unsaid since: 1. !forgetme erases that."
     assert await desk.say("alice", "!memory") == await desk.say("carol", "!memory alice") == said
+    refused = "They opted out, so I keep nothing about them."
+    assert await desk.say("carol", "!remember alice has a violet") == refused  # nor what others tell
     assert await desk.say("carol", "!optin alice") == "Welcome back: I remember Alice again."
     assert await desk.say("alice", "!memory") == "What I know about you: #1 plays drums"
 

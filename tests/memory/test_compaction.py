@@ -108,6 +108,8 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
     await channel.clock.advance(1_000)
     channel.ingest.take(Redaction(channel.clock.now()))  # the whole chat
     await channel.ingest.flush()
+    async with channel.db.write() as tx:
+        await rights.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
     await channel.compactor.run_pass()
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE id = 2") == "active"
 
