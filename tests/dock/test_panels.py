@@ -253,4 +253,6 @@ def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
         assert found[name].fix
     assert "login`" not in found["Log-in"].fix, "a full disk is not mended by another log-in"
     assert all(part.state != "trouble" for part in parts(STATE, Settings()))
-    assert parts(replace(STATE, phase="none", login=""), Settings())[0].state == "off"
+    nobody = parts(replace(STATE, phase="none", login=""), Settings())
+    assert nobody[0].state == "off"
+    assert [part.line for part in nobody if part.name == "Replies"] == ["It says nothing: nobody is logged in."]
