@@ -19,6 +19,7 @@ from forgetmenot.cli.common import (
     emit,
     run_async,
     say,
+    show_line,
 )
 
 FORMATS = ("irc", "csv", "jsonl")
@@ -76,7 +77,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
         emit(summary.as_json())
     else:
         for line in summary.in_words():
-            say(line)
+            show_line(line)
 
 
 def speed_of(text: str) -> float | None:

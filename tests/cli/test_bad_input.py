@@ -93,6 +93,10 @@ def garbage(path: Path) -> None:
     path.write_bytes(b"This is a letter and no database at all. " * 50)
 
 
+def one_letter(path: Path) -> None:
+    path.write_bytes(b"x")
+
+
 def foreign(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE letters (text)")
@@ -109,6 +113,7 @@ def newer(path: Path) -> None:
     ("make", "words"),
     [
         (garbage, "is not a readable SQLite database"),
+        (one_letter, "is not a readable SQLite database"),
         (foreign, "is a database of another program"),
         (newer, "was written by a newer ForgetMeNot"),
     ],
@@ -306,6 +311,14 @@ def test_a_mark_before_what_is_piped_in_belongs_to_no_line(
     monkeypatch.setattr("sys.stdin", io.StringIO('\ufeff{"id": 1, "viewers": [], "text": "hello"}\n'))
     assert cli.main(["recall", "--batch", "-", "--db", str(memory), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["note_ids"] == []
+
+
+def test_what_a_replay_came_to_is_an_answer_and_how_far_it_is_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("120 lines were heard: 120 stored")
 
 
 def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
