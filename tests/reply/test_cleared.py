@@ -35,9 +35,9 @@ async def let_go(stage: Stage, task: "asyncio.Task[Reply | None]") -> Reply:
     return reply
 
 
-async def clear(stage: Stage, **what: str) -> None:
+async def clear(stage: Stage, *, event_id: str | None = None, viewer_id: str | None = None) -> None:
     async with stage.db.write() as tx:
-        await events.clear(tx, Clear(stage.clock.now(), **what), stage.clock.now())
+        await events.clear(tx, Clear(stage.clock.now(), event_id, viewer_id), stage.clock.now())
 
 
 @pytest.mark.parametrize("what", [{"event_id": "e1"}, {"viewer_id": "1"}, {}], ids=["line", "viewer", "whole chat"])
