@@ -27,7 +27,9 @@ def schema_sql() -> str:
 
 
 async def refuse_foreign(writer: aiosqlite.Connection, path: Path) -> None:
-    """Raise StoreForeign for a database of another program, or of a newer version of this one."""
+    """Raise StoreForeign for a file or a database of another program, or of a newer version of this one."""
+    if path.stat().st_size == 1:  # SQLite takes just that for an empty database, and writes over it
+        raise StoreForeign(f"{path} is not a readable SQLite database. Choose another file with --db.")
     tables = await number(writer, "SELECT count(*) FROM sqlite_master")
     if tables and await number(writer, "PRAGMA application_id") != APPLICATION_ID:
         raise StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
