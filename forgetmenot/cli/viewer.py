@@ -64,14 +64,14 @@ async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
 
 async def _whom(db: "Database", arguments: argparse.Namespace) -> str:
     """The id of whom it is about; somebody who never spoke here may opt out, by a provisional one."""
-    from forgetmenot.settings.load import is_login
+    from forgetmenot.settings.load import is_login, login_of
     from forgetmenot.store import viewers
     from forgetmenot.text.mentions import provisional
 
-    login = arguments.login.removeprefix("@").casefold()
+    login = login_of(arguments.login)
     unseen = provisional(login)
     if arguments.viewer_command in {"optout", "optin"} and await viewers.find(db, arguments.login) is None:
-        opts_out = arguments.viewer_command == "optout" and is_login(login) and not login.isdecimal()
+        opts_out = arguments.viewer_command == "optout" and login and is_login(login) and not login.isdecimal()
         if opts_out or await viewers.find(db, unseen) is not None:
             return unseen
     return await known_viewer(db, arguments.login)

@@ -78,7 +78,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
         b"alicequux", b""
     )
     assert run("viewer", "optin", "771234599", "--json")["opted_out"] is False
-    for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login")):
+    for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login"), ("optout", "@")):
         with pytest.raises(InputError, match="Nobody called"):
             run("viewer", *words)
 
