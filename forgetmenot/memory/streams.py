@@ -129,8 +129,8 @@ class StreamBook:
         if self._open and self._is_another(self._open, state, now):
             await self._close(tx, self._open.last_event_at)
         if self._open is None:
-            begun = await streams.begin(tx, min(state.started_at or now, now))
-            self._open = _Open(begun, now, state.stream_id)
+            at = state.started_at or now  # ahead of now where the PC's clock is behind
+            self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
         self._open.twitch_id = state.stream_id
         self._open.seen_live_at = now
         await streams.describe(tx, self._open.id, twitch_id=state.stream_id, title=state.title, category=state.category)

@@ -29,8 +29,10 @@ async def describe(tx: Transaction, stream_id: int, *, twitch_id: str | None, ti
 
 
 async def end(tx: Transaction, stream_id: int, at: int) -> None:
-    """Close it, once."""
-    await tx.execute("UPDATE streams SET ended_at = ? WHERE id = ? AND ended_at IS NULL", (at, stream_id))
+    """Close it, once; never before it began."""
+    await tx.execute(
+        "UPDATE streams SET ended_at = max(?, started_at) WHERE id = ? AND ended_at IS NULL", (at, stream_id)
+    )
 
 
 async def open_one(source: Source) -> Row | None:

@@ -32,6 +32,16 @@ async def test_helix_opens_and_closes_a_stream(channel: Channel) -> None:
     assert await channel.db.value("SELECT ended_at FROM streams") == start
 
 
+async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
+    """Helix answers before the first line of chat tells what time it is."""
+    wrong = channel.clock.now()
+    right = wrong + 9 * HOUR
+    await channel.book.live(State(live=True, stream_id="s1", started_at=right), wrong)
+    assert await channel.db.value("SELECT started_at FROM streams") == right
+    await channel.book.live(State(live=False), wrong + 11 * MINUTE)
+    assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
+
+
 async def test_a_flap_is_the_same_stream(channel: Channel) -> None:
     start = channel.clock.now()
     await channel.book.live(State(live=True, stream_id="s1", started_at=start), start)
