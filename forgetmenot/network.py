@@ -9,7 +9,7 @@ from base64 import b64encode
 from functools import cache
 from ipaddress import ip_address
 from typing import NamedTuple
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 import certifi
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
@@ -34,7 +34,7 @@ class Proxy(NamedTuple):
 
 
 class BadProxy(ValueError):
-    """The environment names a proxy that cannot be used: a sentence that says which variable, and what to write."""
+    """The environment or the system names a proxy that cannot be used: a sentence that says which, and the way out."""
 
 
 def proxy_for(url: str) -> Proxy:
@@ -45,7 +45,8 @@ def proxy_for(url: str) -> Proxy:
     address = found.get(target.scheme) or found.get(_AS.get(target.scheme, target.scheme))
     if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
-    proxy = _parsed(address, f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY")
+    variable = f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY"
+    proxy = _parsed(address, variable if getproxies_environment() else "The system's proxy setting")
     return Proxy(proxy.with_user(None), _credentials(proxy))
 
 
@@ -56,16 +57,16 @@ async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> Client
     return await handler(request)
 
 
-def _parsed(address: str, variable: str) -> URL:
+def _parsed(address: str, source: str) -> URL:
     example = "Write it like http://proxy:3128, or remove it, and start the bot again."
     try:
         proxy = URL(address if "://" in address else f"http://{address}")
     except ValueError:  # it may hold a password
         proxy = URL()
     if not proxy.host:
-        raise BadProxy(f"{variable} holds no address of a proxy. {example}")
+        raise BadProxy(f"{source} holds no address of a proxy. {example}")
     if proxy.scheme not in ("http", "https"):
-        raise BadProxy(f"{variable} names a proxy of the kind {proxy.scheme}, which cannot be used here. {example}")
+        raise BadProxy(f"{source} names a proxy of the kind {proxy.scheme}, which cannot be used here. {example}")
     return proxy
 
 

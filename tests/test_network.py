@@ -65,6 +65,13 @@ def test_a_kind_of_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyP
         proxy_for("http://model.lan:8080/v1")
 
 
+def test_a_proxy_of_the_system_is_not_told_as_a_variable_that_nobody_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Windows tells of a SOCKS proxy among its internet options."""
+    monkeypatch.setattr("forgetmenot.network.getproxies", lambda: {"https": "socks4://proxy.lan:1080"})
+    with pytest.raises(BadProxy, match=r"^The system's proxy setting names a proxy of the kind socks4"):
+        proxy_for(CHAT)
+
+
 def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
