@@ -145,6 +145,8 @@ class Login:
             if stale.refresh == self._dead:
                 raise self._lapsed(stale)
             fresh = await self._exchange(stale)
+            if fresh is self._token:
+                return fresh
             await self._save(fresh)
             log.info("the log-in was renewed", account=self.account.value)
             return self._use(fresh)
@@ -162,6 +164,7 @@ class Login:
         return True
 
     async def _exchange(self, stale: Token) -> Token:
+        """A new pair for an old one; the one already in use where another process was faster. Raises TwitchError."""
         try:
             with translated("renew the log-in"):
                 async with oauth(self._settings()) as client:
@@ -169,6 +172,9 @@ class Login:
         except (TwitchRefused, TwitchLoginNeeded) as error:
             if not self._settings().twitch.client_id:
                 raise
+            kept = await self._newer_than(stale)
+            if kept is not None:
+                return self._use(self._taken_up(kept))
             log.warning("the log-in has lapsed", account=self.account.value, reason=str(error))
             raise self._lapsed(stale) from None
         return replace(stale, access=answer.access_token, refresh=answer.refresh_token)

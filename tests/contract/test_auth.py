@@ -110,6 +110,23 @@ async def test_trouble_while_renewing_is_tried_again_with_the_same_token(
     assert (await login.renew(stale)).access != stale.access
 
 
+async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in_again(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
+    login = make_login()
+    stale = await login.token()
+    sim.expire()
+    fault = sim.faults.add("oauth", path="oauth2/token", delay=0.1)
+    slower = asyncio.create_task(login.renew(stale))
+    await sim.until(lambda: fault.used)
+    faster = sim.tokens.refresh(stale.refresh)
+    assert faster is not None
+    store.save(Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes))
+    assert (await slower).access == faster.access
+    assert login.trouble == ""
+
+
 async def test_a_token_that_would_not_last_the_hour_is_renewed(sim: TwitchSim, make_login: MakeLogin) -> None:
     login = make_login()
     sim.tokens.expires_in = 1_200
