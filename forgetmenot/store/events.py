@@ -66,14 +66,15 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
     where, params = _cleared(what)
     rows = await tx.rows(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}"  # noqa: S608  # constants
-        " RETURNING episode_id, id",
+        " RETURNING episode_id",
         params,
     )
     if what.told and (what.event_id is not None or what.viewer_id is not None):
+        # by the time of the clear: a line that came with it was stored without its text
+        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         await tx.execute(
-            "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind = 'command'"
-            " AND key IN (SELECT 'line:' || value FROM json_each(?))",
-            (now, json.dumps([row[1] for row in rows])),
+            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})",  # noqa: S608  # constants
+            {**params, "now": now},
         )
     dirty = {row[0] for row in rows if row[0] is not None}
     await tx.execute(

@@ -8,6 +8,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
+from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.notes.remember import remember
 from forgetmenot.store import episode_mending, episode_search, episodes, events, rights, tally
 from forgetmenot.store.database import Database
@@ -112,6 +113,27 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
         await rights.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
     await channel.compactor.run_pass()
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE id = 2") == "active"
+
+
+@pytest.mark.parametrize("stored", ["before", "between", "after"])
+async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: Channel, stored: str) -> None:
+    """Moderators' programs delete within milliseconds: line and clear may be stored together, or before the note."""
+    await channel.chat(2)
+    await channel.ingest.flush()
+    line = channel.say("viewer1", "!remember I like rude words")
+    clear = Redaction(channel.clock.now(), event_id=line.id)
+    if stored == "before":
+        channel.ingest.take(clear)
+        await channel.ingest.flush()
+    elif stored == "between":
+        await channel.ingest.flush()
+    with contextlib.suppress(Refused):
+        await remember(channel.db, None, "likes rude words", by=line.user_id, at=channel.clock.now(), line=line.id)
+    channel.ingest.take(clear)
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    assert await channel.db.value("SELECT count(*) FROM semantic_notes WHERE status = 'active'") == 0
+    assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'") == 0
 
 
 async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhile(channel: Channel) -> None:

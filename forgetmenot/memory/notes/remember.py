@@ -17,7 +17,7 @@ from forgetmenot.memory.notes.naming import with_mentions
 from forgetmenot.memory.notes.proposals import Refused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes, rights, streams
+from forgetmenot.store import episodes, events, notes, rights, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.notes import NewNote
@@ -56,9 +56,8 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
 
     `line`: the id of the line of chat in which they did: when that is cleared, so is this.
-
     `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
-    confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, opted_out, pinned …).
+    confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, opted_out, cleared, pinned …).
     """
     rules = privacy or PrivacySettings()
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
@@ -70,6 +69,8 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         out = await rights.opted_out(tx)
         if subject_id in out or by in out:
             raise Refused("opted_out")
+        if line and await events.any_cleared(tx, [line]):
+            raise Refused("cleared")
         stream = await streams.open_id(tx)
         since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
         if word.most is not None and await episodes.told_since(tx, by, since) >= word.most:
