@@ -131,16 +131,17 @@ _PATTERNS = (
     ),
     _rule(
         "authority",
-        r"\babove the (?:rules|mods?|moderators?|streamer)\b|\borders? (?:override|overrule|outrank)s?\b|\bis root$"
-        r"|\bfinal say (?:on|over|in|about) (?:\w+ )?(?:bans?|timeouts?|rules?|moderation|who)\b"
-        r"|\bdecides? who (?:is|gets|may)\b"
-        r"|\btrusts? (?:them|him|her|<@\S+>) with (?:\w+ )?(?:bans?|timeouts?|mod\w+)\b",
+        r"\b(?:is|are|stands?) above the rules\b(?! of)|\borders? (?:override|overrule|outrank)s?\b"
+        r"|^(?:<@\S+> )?is root$|\bfinal say (?:on|over|in|about) (?:\w+ )?(?:bans?|timeouts?|rules?|moderation)\b"
+        r"|\bdecides? who (?:is|gets|may) (?:un)?(?:banned|timed out|muted|modded|a mod|chat|talk|write|speak)\b"
+        r"|\btrusts? (?:them|him|her|<@\S+>) with (?:\w+ )?(?:bans?|timeouts?|moderat\w+)\b",
     ),
     _rule(
         "instruction",
-        r"\bmust comply\b|\bis to be (?:believed|trusted|obeyed)\b"
-        r"|^(?:system|assistant|developer) (?:grant|give|set|allow|enable)"
-        r"|\b(?:messages?|words?|lines?|wish(?:es)?) (?:\w+ ){0,3}(?:is|are) (?:an? )?(?:commands?|orders?)\b",
+        r"\b(?:it|bot|you|everyone|everybody) must comply\b|\bmust comply with (?:them|him|her|his|their|my|all|<@\S+>)"
+        r"|\bis to be (?:believed|trusted|obeyed)\b"
+        r"|^(?:system|assistant|developer) (?:grant|give|allow|enable|set \w+ (?:as|to))\b"
+        r"|\b(?:messages?|words?|lines?|wish(?:es)?) (?:\w+ ){0,3}(?:is|are) (?:an? )?(?:commands?|orders?)\b(?! of)",
     ),
     _rule("instruction", r"^\W*(?:/|!|\[)\s*\w"),
     _rule(
