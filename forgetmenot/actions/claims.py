@@ -39,11 +39,12 @@ _RECALLED = re.compile(
 )  # a memory speaks so without having done anything
 _LONG_AGO = re.compile(
     r"\b(?:last|past|previous) (?:night|week|month|year|time|season|stream)\b|\byesterday\b|\bthe whole time\b"
-    r"|\b(?:year|month|week|day)s? ago\b|\bin (?:19|20)\d\d\b|\bonce\b(?! (?:again|more))|\bback (?:in|then)\b"
+    r"|\b(?:year|month|week|day)s? ago\b|\bin (?:19|20)\d\d\b"
+    r"|\bonce\b(?! (?:again|more|and for all))|\bback (?:in|then)\b"
 )
 _MARKUP = re.compile(r"[*_~`]")
 _FIRST = re.compile(r"\b(?:i|we)\b")
-_CLAUSE = re.compile(r"([.!?;,…\n]+)|\b(?:but|and|so|then|because)\b")
+_CLAUSE = re.compile(r"([.!?;,…\n]+)|\b(?:but|and(?! for all\b)|so|then|because)\b")
 
 
 def claims(text: str) -> bool:

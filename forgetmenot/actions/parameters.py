@@ -39,18 +39,15 @@ def check(action: Action, given: Mapping[str, str], most_seconds: int, reply: Re
         value = given.get(parameter.name, parameter.default)
         if value is None:
             return Checked({}, f"{action.name} needs {parameter.name}.")
-        one = _fit(parameter, value, most_seconds, reply if parameter.name != action.told else None)
+        if parameter.kind is Kind.SECONDS:
+            one = _fit_seconds(parameter, value, most_seconds)
+        else:
+            one = _fit_text(action, parameter, value, reply)
         if one.problem:
             return one
         params |= one.params
         changed = changed or one.changed
     return Checked(params, changed=changed)
-
-
-def _fit(parameter: Parameter, value: str, most_seconds: int, reply: ReplySettings | None) -> Checked:
-    if parameter.kind is Kind.SECONDS:
-        return _fit_seconds(parameter, value, most_seconds)
-    return _fit_text(parameter, value, reply if parameter.kind is Kind.TEXT else None)
 
 
 def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked:
@@ -66,13 +63,14 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked
     return Checked({parameter.name: str(seconds)})
 
 
-def _fit_text(parameter: Parameter, value: str, reply: ReplySettings | None) -> Checked:
-    """`reply`: the filters for what goes out; None for what stays in the house."""
+def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> Checked:
+    """`reply`: the filters for what goes out; a name, and what its asker told, stay in the house."""
     said = without_command(clean(without_tags(defang(without_command(clean(value))))))
-    line = _outgoing(said, reply) if reply is not None else said
+    inside = parameter.kind is not Kind.TEXT or parameter.name == action.told
+    line = said if inside else _outgoing(said, reply)
     if not line and parameter.default is None:
         return Checked({}, f"{parameter.name} is empty.")
-    if parameter.spoken and claims_own(line):
+    if parameter.spoken and claims_own(line, {action.name}):
         return Checked({}, f"{parameter.name} tells of a deed that nobody decided on.")
     if len(line) <= parameter.most:
         return Checked({parameter.name: line}, changed="" if line == said else f"{parameter.name} was filtered.")

@@ -47,8 +47,10 @@ _NAMED_ORDER = (
     rf"(?:un)?(?:timeout|ban)\s(?!(?:{_NO_NAME})\W)\w{{1,32}}\s?[\]}}>]"  # "[ban bob]"
     rf"|(?:cmd|command|system|mod|exec(?:ute)?|run|do|order|task)\s?[:=|>]\s?(?:{_ORDERS})\s)"
 )
+_BEFORE_A_TIME = "in|for|at|after|until|till|of|was|is|took|left"  # "timeout in 10 seconds" hits nobody
 _LONE_ORDER = (
-    r"(?:^|\()[^\w\n]{0,4}(?:(?:long[_\s-]?|un)?timeout|(?<=[/!.])(?:un)?ban)\s@?\w{1,32}"
+    r"(?:^|\()[^\w\n]{0,4}(?:(?:long[_\s-]?|un)?timeout|(?<=[/!.])(?:un)?ban)\s"
+    rf"(?!(?:{_BEFORE_A_TIME})\s)@?\w{{1,32}}"
     r"\s[0-9]{1,7}\s?[a-z]{0,7}(?:\)|[^\w\n]{0,3}$)"
 )
 _CUT_OFF = r"\[ac(?:t(?:io?)?)?\Z"  # an answer that ended in the middle of a tag

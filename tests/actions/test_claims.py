@@ -55,6 +55,7 @@ BOASTS = [
     "No problem I banned bob",
     "I can't believe I banned bob",
     "bob was banned once again",
+    "Banned bob once and for all",
     "bob has been banned from the chat",
     "Ich habe bob gebannt",
     "J’ai banni bob",

@@ -75,6 +75,13 @@ def test_an_extra_line_tells_of_no_deed(name: str) -> None:
     assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
 
 
+@pytest.mark.parametrize("text", ["Bob, you are warned!", "I'm warning you, bob", "Warned!"])
+def test_a_warning_may_say_that_it_is_one(text: str) -> None:
+    given = {"target": "bob", "text": text}
+    assert check(BY_NAME["warn"], given, 60).params["text"] == text
+    assert check(BY_NAME["say"], given, 60).problem
+
+
 def test_what_is_missing_is_named() -> None:
     assert check(TIMEOUT, {}, 60).problem == "timeout needs target."
     assert check(SAY, {"text": " / "}, 60).problem == "text is empty."
