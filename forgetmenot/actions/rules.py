@@ -259,8 +259,8 @@ def _never_alone(case: Case) -> Ruling | None:
 
 
 def _would_wait(case: Case) -> bool:
-    """Whether a rule wants a person for it."""
-    rulings = (check(case) for check in (_class_mode, _consent, _for_everybody, _own_work, _never_alone))
+    """Whether another rule wants a person for it."""
+    rulings = (rule.check(case) for rule in RULES if rule.check is not _queue)
     return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
 
 
