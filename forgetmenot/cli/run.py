@@ -11,7 +11,7 @@ def add(subparsers: Commands) -> None:
         "run",
         help="run the bot",
         description="Runs the bot in the channel that the settings name, until Ctrl-C. It starts in shadow mode: it "
-        "thinks, and says nothing, until the settings say otherwise.",
+        "thinks, and answers commands alone, until the settings say otherwise.",
     )
     add_config_option(parser)
     add_db_option(parser)

@@ -101,7 +101,7 @@ def _chores(state: BotState) -> Part:
 def _replies(state: BotState, settings: Settings) -> Part:
     if not state.login:
         return Part("Replies", "off", "It says nothing: nobody is logged in.")
-    mode = {"shadow": "It thinks, and says nothing (shadow).", "mentions": "It answers who speaks to it."}
+    mode = {"shadow": "It thinks, and answers commands alone (shadow).", "mentions": "It answers who speaks to it."}
     line = mode.get(settings.bot.mode, "It answers, and speaks up by itself (live).")
     return Part("Replies", "ok", f"{line} {state.queued} waiting to be sent.")
 

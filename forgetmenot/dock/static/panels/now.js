@@ -89,7 +89,7 @@ export function open(room) {
   };
 }
 
-const MODES = { shadow: "thinks, says nothing", mentions: "answers who speaks to it", live: "also speaks by itself" };
+const MODES = { shadow: "thinks, answers commands alone", mentions: "answers who speaks to it", live: "also speaks by itself" };
 
 // The cards stay the same elements, and only their words change: a list that is open stays open.
 function standing() {
