@@ -64,6 +64,7 @@ BANTER = re.compile(
     r"(?:years?|yrs?) old)?\b"
     r"|\b(?:email|phone|card|diary|doctor) (?:minigame|side ?quest)\b"
     r"|\baddress the\b"
+    r"|\b(?:mid|top|bot|bottom|safe|off|fast) ?lanes?\b|\b(?:hard|flash|usb|thumb|external|test) drives?\b"
     r"|\b(?:feels?|feeling) (?:good|bad) man\b"
 )
 
@@ -79,7 +80,7 @@ _PHRASES = {
         r"|\b(?:insta|instagram|snap|snapchat|telegram|skype|whatsapp|signal|kik|wechat|facebook|fb|"
         r"discord)(?: (?:name|handle|id|tag|account|user|username))?(?: is|:) (?:@?\w*[\d_.@:]\w*|@\w+)"
         r"|\bon (?:insta|instagram|snap|snapchat|telegram|skype|whatsapp|kik|facebook|twitter|tiktok|bluesky|"
-        r"steam|psn|xbox live) (?:as|under) \w"
+        r"steam|psn|xbox live) (?:as|under) (?!(?:an?|of|often|soon|usual|well|the|linux|windows|proton)\b)\w"
         r"|\b(?:facebook|instagram|twitter|tiktok|steamcommunity|linkedin)\.com/\w"
         r"|\b(?:add|find|message|hit|dm|text) \w+ (?:up )?on (?:insta|instagram|snap|snapchat|telegram|"
         r"skype|whatsapp|kik|facebook)\b"
@@ -198,7 +199,7 @@ _PHRASES = {
         r"trouble|is injured|hurts)\b"
         r"|\bheart (?:condition|problems?|disease|surgery|failure)\b"
         r"|\b(?:has|have|had|with) (?:a |an )?(?:\w+ )?(?:stutter|stammer|speech impediment)\b"
-        r"|\b(?:an?|his|her|their|my) (?:\w+ )?lisp\b"
+        r"|\b(?:an?|his|her|their|my) (?:\w+ )?lisp(?=$|[.,;!]| and| but| since| when| that| so| from)"
         r"|\bhad a stroke(?! of)"
         r"|\b(?:lost|losing|loses) (?:(?:his|her|their|my|the) )?(?:hearing|eyesight|sight in)\b"
         r"|\b\w{2,20}(?:oxetine|traline|azepam|azolam|cillin|formin|sartan|vastatin)\b"
@@ -323,7 +324,7 @@ _PHRASES = {
         r"change)\b"
         r"|\b(?:into|attracted to|dates|sleeps with|likes|prefers|loves|crush on) (?:both |only |other "
         r")?(?:men|women|girls|boys|guys|dudes|males|females)\b(?!')"
-        r"|\bsleep(?:s|ing)? around\b|\bin the closet\b|\bcloseted\b"
+        r"|\bsleep(?:s|ing)? around(?=$|[.,;!]| a lot| with| and| but| on)|\bin the closet\b|\bcloseted\b"
         r"|\b(?:is|still|am|was) (?:still )?a virgin\b|\bvirginity\b|\b(?:sex life|sexual\w*|fetish\w*|"
         r"kinks?|kinky|onlyfans|porn\w*|nudes|bdsm|hook(?:s|ed)? up with|one night stand)\b"
     ),
