@@ -19,6 +19,7 @@ _ASKS = re.compile(
 )
 _I_ABROAD = re.compile(  # no word that is an English one, or a name
     r"\b(?:ich|mir|mich|meine?[rnms]?|je|j['’]\w+|moi|mes|tengo|estoy|sono|miei|tenho|estou|meus?|minhas?|ik|mijn|jag|jeg|mitt"
+    r"|me (?:gustan?|encantan?|llamo|chamo)"
     r"|jestem|mój|moje|benim|я|меня|мне|мой|моя|моё|мои|мене|мій|моє)\b|私|僕|俺|我|나는|저는|난 |제가|내 |제 ",
     re.IGNORECASE,
 )
@@ -54,9 +55,9 @@ def own_fact(text: str) -> str | None:
         return about_them(said[:1].lower() + said[1:])
     if _THIRD.match(f"{said} "):
         return about_them(said)
-    if _FIRST.search(said):
-        return None if _WE.match(said) else about_them(said)
-    return said if _I_ABROAD.search(said) else None
+    if _I_ABROAD.search(said) and not _I.search(said):
+        return said
+    return about_them(said) if _FIRST.search(said) and not _WE.match(said) else None
 
 
 def said_of_oneself(line: str) -> str | None:

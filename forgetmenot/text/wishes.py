@@ -58,6 +58,7 @@ _EVERYTHING = re.compile(
     r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*",
     re.IGNORECASE,
 )
+_FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
 _KNOWS = re.compile(
     r"what\s+do\s+(?:you|u)\s+(?:know|remember|have)\s+(?:about|of|on)\s+@?(\w{2,50})\s*[?.!]*", re.IGNORECASE
 )
@@ -84,16 +85,16 @@ def _command(line: str) -> Wish | None:
         return Wish(Kind.PRIVACY)
     if found := _FORGET_ME.fullmatch(bare):
         return Wish(Kind.FORGET_ME, who=found[1] or "", confirmed=bool(found[2]))
-    if found := _WRONG.fullmatch(line):
+    if found := _WRONG.fullmatch(bare):
         return Wish(Kind.WRONG, text=found[1], confirmed=bool(found[2]))
     if found := _REMEMBER.fullmatch(line):
         told = found[1] or ""
         this = _THIS.fullmatch(told) or _THIS.fullmatch(f"that {told}")
         return _remember_this(this) if this else Wish(Kind.REMEMBER, text=told)
-    if found := _FORGET.fullmatch(line):
-        everything = found[1] and _EVERYTHING.fullmatch(found[1])
-        return Wish(Kind.FORGET_ME) if everything else Wish(Kind.FORGET, text=found[1] or "")
-    return None
+    if _FORGET_ALL.fullmatch(bare):
+        return Wish(Kind.FORGET_ME)
+    found = _FORGET.fullmatch(line)
+    return Wish(Kind.FORGET, text=found[1] or "") if found else None
 
 
 def _remember_this(found: re.Match[str], *, spoken: bool = False) -> Wish:
