@@ -4,6 +4,7 @@ Of somebody who was banned only that is shown: what is known about them is hidde
 """
 
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
@@ -65,7 +66,14 @@ async def people(
 
     `only`: "opted_out", or "" for everybody.
     """
-    asked = {"likes": _likes(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
+    asked = {
+        "likes": json.dumps(_likes(find)),
+        "since": since,
+        "bot": bot,
+        "only": only,
+        "offset": offset,
+        "limit": limit,
+    }
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
@@ -80,18 +88,17 @@ async def person(db: Database, viewer_id: str, since: int) -> Person | None:
     return Person(*row) if row else None
 
 
-def _likes(find: str) -> str:
-    """Patterns as a JSON list, none for nothing: SQLite's LIKE knows capitals of ASCII letters alone."""
+def _likes(find: str) -> list[str]:
+    """Patterns, none for nothing; several for what is not ASCII, of which SQLite's LIKE knows no capitals."""
     text = find.strip().removeprefix("@")
     written = {text} if text.isascii() else {text, text.lower(), text.upper(), text.title()}
     escaped = (one.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for one in sorted(written))
-    return json.dumps([f"%{one}%" for one in escaped] if text else [])
+    return [f"%{one}%" for one in escaped] if text else []
 
 
 _HIDDEN = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 _SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 _STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
-_WITH_WORDS = "EXISTS (SELECT 1 FROM json_each(:likes) f WHERE n.fact LIKE f.value ESCAPE '\\')"
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 _NOTE = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -111,20 +118,21 @@ class Page(NamedTuple):
 
 async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
     """How many notes fit, and a page of them: pinned first, then the newest."""
-    asked = {**wanted._asdict(), "likes": _likes(wanted.find)}
-    found = f"FROM semantic_notes n WHERE {_conditions(wanted)}"
+    likes = {f"like{number}": like for number, like in enumerate(_likes(wanted.find))}
+    asked = {**wanted._asdict(), **likes}
+    found = f"FROM semantic_notes n WHERE {_conditions(wanted, likes)}"
     total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
     picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
     rows = await db.rows(f"{_NOTE} FROM semantic_notes n WHERE n.id IN ({picked}) {_ORDER}", asked)
     return total, [notes.from_row(row) for row in rows]
 
 
-def _conditions(wanted: Page) -> str:
+def _conditions(wanted: Page, likes: Iterable[str]) -> str:
     """Only those that ask for something: the database then finds its index."""
     found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
     found += ["n.subject_id = :subject"] if wanted.subject else []
-    found += [_WITH_WORDS] if _likes(wanted.find) != "[]" else []
-    return " AND ".join(one for one in found if one)
+    found += [" OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes)]
+    return " AND ".join(f"({one})" for one in found if one)
 
 
 async def note(db: Database, note_id: int) -> Note | None:
