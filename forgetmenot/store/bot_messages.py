@@ -193,10 +193,11 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     """The bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
         "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
-        " json_each(s.value, '$.rows') r WHERE json_valid(m.prompt_json) AND r.value = ?"
+        " json_each(s.value, '$.rows') r"
+        " WHERE instr(m.prompt_json, ?1) AND json_valid(m.prompt_json) AND r.value = ?1"
         " AND s.value ->> 'name' IN ('lore', 'others', 'brief', 'channel_notes', 'channel_notes_more')"
-        " ORDER BY m.at DESC LIMIT ?",
-        (note_id, limit),
+        " ORDER BY m.at DESC LIMIT ?2",
+        (note_id, limit),  # looked for as text first: most of a month's prompts need no parsing then
     )
     return [(row[0], row[1]) for row in rows]
 
