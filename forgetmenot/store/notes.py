@@ -228,18 +228,15 @@ async def changes(source: Source, note_id: int) -> list[Change]:
     return [Change(*row) for row in rows]
 
 
-async def changed_last(
-    source: Source, subject_id: str | None, statuses: Sequence[NoteStatus], cause: str, at: int
-) -> list[Note]:
-    """The notes about a subject whose last change was for that cause, just then."""
+async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:
+    """Those of these notes whose last change was for that cause, just then."""
     rows = await source.rows(
-        "SELECT c.note_id FROM semantic_notes n JOIN note_changes c ON c.note_id = n.id"
-        " WHERE n.subject_id IS ? AND c.at = ? AND c.cause = ?"
+        "SELECT c.note_id FROM note_changes c WHERE c.note_id IN (SELECT value FROM json_each(?))"
+        " AND c.at = ? AND c.cause = ?"
         " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)",
-        (subject_id, at, cause),
+        (json.dumps(list(note_ids)), at, cause),
     )
-    changed = {row[0] for row in rows}
-    return [note for note in await of_subject(source, subject_id, statuses) if note.id in changed] if changed else []
+    return {row[0] for row in rows}
 
 
 async def changed_since(source: Source, note_ids: Sequence[int], cause: str, since: int) -> bool:

@@ -309,9 +309,11 @@ async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
 async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
     """A note that was taken back is active again; what an undo had brought back in its place goes again."""
     last = (await notes.changes(tx, note.id))[-1]
+    held = await notes.of_subject(tx, note.subject_id, LIVE) if last.cause == UNDONE else []
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    if last.cause == UNDONE:
-        for old in await notes.changed_last(tx, note.subject_id, LIVE, UNDONE, last.at):
+    if held:
+        came_back = await notes.changed_last(tx, [one.id for one in held], UNDONE, last.at)
+        for old in [one for one in held if one.id in came_back]:
             await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id)
     return replace(note, status=NoteStatus.ACTIVE)
 
