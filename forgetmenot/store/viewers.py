@@ -50,10 +50,10 @@ async def by_login(source: Source, login: str) -> Viewer | None:
 
 
 async def find(source: Source, login_or_id: str) -> str | None:
-    """The id of a person given by id or by their present login; hidden people too."""
+    """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
     row = await source.row(
         "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1",
-        (login_or_id, login_or_id.removeprefix("@").casefold()),
+        (login_or_id, login_or_id.casefold().lstrip("#@")),
     )
     return str(row[0]) if row else None
 

@@ -83,6 +83,14 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
             run("viewer", *words)
 
 
+@pytest.mark.parametrize("written", ["#carolquux", "#@CarolQuux"])
+def test_who_is_known_is_opted_out_however_their_name_is_written(run: Run, tmp_path: Path, written: str) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"login":"carolquux","user_id":"771234599","at":1700000000000,"text":"hello"}\n', encoding="utf-8")
+    run("replay", str(chat), "--format", "jsonl", "--json")
+    assert run("viewer", "optout", written, "--json") == {"id": "771234599", "opted_out": True}
+
+
 def test_erase_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     report = run("viewer", "erase", "alicequux", "--yes", "--json")
     assert (report["erased"], report["notes"], report["wiped"]) == (True, 1, True)
