@@ -279,8 +279,9 @@ class Outbox:
 
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
+        text = "" if await self._reason_in_chat(message) else message.to_keep  # it may say again what was cleared
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=message.to_keep)
+            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=text)
         log.info("message dropped", reply=message.reply_id, reason=reason)
         _finish(waiting, Sent(Status.DROPPED, reason))
 

@@ -80,6 +80,7 @@ async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleare
     reply = await task
     assert reply is not None
     assert (reply.status, reply.detail) == (Status.DROPPED, "its line was cleared")
+    assert (await stage.row(reply.id)).text == ""  # it may say again what was cleared
     assert len(stage.said) == 2
 
 
