@@ -11,6 +11,8 @@ from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
 
+MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not shown
+
 
 class Heard(NamedTuple):
     """One line of chat."""
@@ -91,8 +93,12 @@ async def lines(db: Database, after: int, limit: int) -> list[Heard]:
 
 
 async def taken_away(db: Database, since: int) -> list[int]:
-    """Lines that were cleared since then."""
-    rows = await db.rows("SELECT seq FROM events WHERE redacted_at >= ? ORDER BY seq DESC LIMIT 500", (since,))
+    """Lines that were cleared since then, of those that a page may still show."""
+    rows = await db.rows(
+        "SELECT seq FROM events WHERE seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ?"
+        " ORDER BY seq DESC LIMIT 500",
+        (MAY_BE_SHOWN, since),
+    )
     return [int(row[0]) for row in rows]
 
 
