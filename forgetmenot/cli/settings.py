@@ -4,7 +4,6 @@ from pathlib import Path
 
 import msgspec
 
-from forgetmenot.actions import catalogue
 from forgetmenot.errors import InputError
 from forgetmenot.settings.load import is_login, load_settings, login_of, no_login
 from forgetmenot.settings.schema import Provider, Settings
@@ -12,8 +11,7 @@ from forgetmenot.settings.schema import Provider, Settings
 
 def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
     """Read them. Raises SettingsError."""
-    settings = load_settings(path) if path is not None else Settings()
-    catalogue.refuse_unknown(settings.actions, str(path))
+    settings = _from_file(path) if path is not None else Settings()
     if model is not None:
         changed = msgspec.structs.replace(settings.model, provider=Provider(model))
         settings = msgspec.structs.replace(settings, model=changed)
@@ -22,4 +20,12 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
             raise InputError(no_login(channel))
         changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(channel))
         settings = msgspec.structs.replace(settings, twitch=changed_twitch)
+    return settings
+
+
+def _from_file(path: Path) -> Settings:
+    from forgetmenot.actions import catalogue
+
+    settings = load_settings(path)
+    catalogue.refuse_unknown(settings.actions, str(path))
     return settings
