@@ -114,12 +114,11 @@ class TokenStore:
 
         try:
             keyring.set_password(SERVICE, self._entry(account), text)
-            return (
-                keyring.get_password(SERVICE, self._entry(account)) == text
-            )  # one that is switched off takes, and loses
+            kept = keyring.get_password(SERVICE, self._entry(account))
         except KeyringError as error:
             log.debug("no keyring", error=type(error).__name__)
             return False
+        return kept == text  # one that is switched off takes, and loses
 
     def _into_file(self, account: Account, text: str) -> None:
         make_own(self._folder)
