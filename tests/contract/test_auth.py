@@ -327,9 +327,9 @@ async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
     """Renewed while the place was lost; the new pair."""
     stale = await login.token()
     sim.expire()
-    sim.faults.add("oauth", path="oauth2/token", delay=0.1)
+    fault = sim.faults.add("oauth", path="oauth2/token", delay=0.1)
     renewal = asyncio.create_task(login.renew(stale))
-    await asyncio.sleep(0.05)
+    await sim.until(lambda: fault.used)
     nowhere(store)
     return await renewal
 
