@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 _TRIES = 5
+_PAUSE_S = 1.0
 
 
 def add(subparsers: Commands) -> None:
@@ -170,7 +171,7 @@ async def _named(login: "Login") -> "Token":
         try:
             return await login.validate()
         except (TwitchUnavailable, TwitchRateLimited):
-            await asyncio.sleep(1)
+            await asyncio.sleep(_PAUSE_S)
     return await login.token()
 
 

@@ -48,7 +48,10 @@ async def test_one_code_and_the_bot_has_its_account(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("status", [500, 429])
-async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(tmp_path: Path, status: int) -> None:
+async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(command, "_PAUSE_S", 0.0)
     store = TokenStore(tmp_path, use_keyring=False)
     async with TwitchSim() as sim:
         sim.oauth.interval = 0
