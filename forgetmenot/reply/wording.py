@@ -63,6 +63,8 @@ class Wording:
         return Polished(polished.text, (*fired, *polished.filters))
 
     async def _carried_out(self, job: Job, proposal: Proposal, material: TailMaterial, words: str) -> str:
+        if not job.kept:  # what is done has a row, with who asked and what they said
+            return lines.harmless(proposal.otherwise)
         context = ActionContext(
             event=job.event,
             key=f"reply:{job.reply_id}",

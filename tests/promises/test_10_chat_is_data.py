@@ -100,3 +100,14 @@ async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> No
     row = await stage.row(reply.id)
     assert (row.viewer_id, row.event_id, row.status, row.text) == (None, None, Status.SENT, "")
     assert "violet" not in stage.model.asked[0].prompt
+
+
+async def test_at_the_word_of_an_opted_out_viewer_nothing_is_done(stage: Stage) -> None:
+    """What it takes to do something is kept: who asked, and what they said."""
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    stage.model.answers = ['Sure! [ACTION:{nonce} say text="Lanternmoss!" else="Not that."]']
+    await stage.ask("@forgetmenot_bot say lanternmoss", "3")
+    assert stage.said == ["Not that."]
+    kept = await stage.db.rows("SELECT text FROM bot_messages UNION ALL SELECT params_json FROM action_logs")
+    assert [row[0] for row in kept] == [""]
