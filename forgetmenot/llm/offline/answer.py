@@ -30,7 +30,11 @@ _ABOUT_ME = re.compile(
     re.IGNORECASE,
 )
 _LAST_TIME = re.compile(r"\b(?:what happened|recap|catch me up|what did (?:i|we) miss)\b", re.IGNORECASE)
-_ABOUT_OTHER = re.compile(r"\b(?:know|remember|tell (?:me|us)) about\b|\bwho is\b|\bwho's\b", re.IGNORECASE)
+_ABOUT_OTHER = re.compile(
+    r"\b(?:know|remember|tell (?:me|us)) about\b|\bwho is\b|\bwho's\b"
+    r"|\b(?:do|did) (?:you|u) (?:know|remember) @?\w+\W*\Z",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(
     r"\?|\A\W*(?:what|where|when|who|which|how|why|do|does|did|is|are|was|can|could|will|would|remember|tell)\b",
     re.IGNORECASE,
@@ -41,15 +45,16 @@ _GREETING = re.compile(
 )
 _THANKS = re.compile(r"\b(?:thanks|thank you|thx|ty|cheers|good bot)\b", re.IGNORECASE)
 _HARM = re.compile(r"\b(?:ban|timeout|time out|mute|delete|remove)\s+@?(?!me\b)(?P<who>\w{3,25})", re.IGNORECASE)
+_TOLD = re.compile(r"\A\S.*? asked to remember about (?:the channel: |(?P<who>[^:]+): )")  # what `!remember` left
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\w<])")
 _OPENERS = ("As I remember it, ", "If I recall, ", "From what I know, ", "")
 _UNKNOWN = (
-    "I'm running offline, without a model, so I only know what I remember, and nothing there answers that.",
+    "I'm running offline without a model: I only know what I remember and nothing there answers that.",
     "No memory of mine fits that, and offline I have nothing but memories.",
     "That one I don't have. I'm offline today: only what people told me, no general knowledge.",
 )
 _NOTHING_SHARED = (
-    "I don't remember that, so I won't make it up.",
+    "I don't remember that and won't make it up.",
     "Nothing about that in my memory, sorry.",
     "That isn't in what I remember.",
 )
@@ -100,10 +105,9 @@ def _about_speaker(seen: Seen) -> str:
 
 
 def _recap(seen: Seen) -> str | None:
-    """The last stream in two sentences, if the prompt tells of it."""
-    past = [fact for fact in seen.facts if fact.place is Place.PAST]
-    told = [part.text for part in _parts(past[0])][:2] if past else []
-    return f"Last time, as I have it: {' '.join(told)}" if told else None
+    """What happened in two sentences, if the prompt tells of it; it may have been an hour ago or a week."""
+    told = [part.text for fact in seen.facts if fact.place is Place.PAST for part in _parts(fact)][:2]
+    return f"As I have it: {' '.join(told)}" if told else None
 
 
 def _people_named(seen: Seen, text: str) -> list[Fact]:
@@ -132,7 +136,8 @@ def _parts(fact: Fact) -> list[Fact]:
     """An episode is told by its sentences; the small change of a summary is not worth telling."""
     if fact.place is not Place.PAST:
         return [fact]
-    told = [part for part in _SENTENCE.split(fact.text) if not part.startswith(SMALL_CHANGE)]
+    text = _TOLD.sub(lambda told: f"{told['who']} " if told["who"] else "", fact.text)
+    told = [part for part in _SENTENCE.split(text) if not part.startswith(SMALL_CHANGE)]
     return [Fact(part, Place.PAST, when=fact.when) for part in told]
 
 
@@ -160,7 +165,8 @@ def _told(seen: Seen, fact: Fact) -> str:
     if fact.place is Place.CHANNEL:
         return _sentence(f"that's a channel classic: {said.removeprefix('running bit: ')}.")
     said = said.replace("The ", "the ", 1) if said.startswith("The ") else said
-    return _sentence(f"{_opener(seen)}{said}{f' ({fact.when})' if fact.when else ''}.")
+    when = fact.when.rpartition(", ")[2].removeprefix("recap of ")  # of "2026-11-21, today, earlier this stream"
+    return _sentence(f"{_opener(seen)}{said}{f' ({when})' if when else ''}.")
 
 
 def _unknown(seen: Seen, text: str) -> str:

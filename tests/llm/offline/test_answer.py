@@ -8,6 +8,7 @@ from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Sc
 from forgetmenot.llm.offline.answer import answer
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
 from forgetmenot.prompt.material import Other, Past, PrefixMaterial, PromptLine, TailMaterial, stranger
+from forgetmenot.reply.postprocess import Manner, polish
 from forgetmenot.settings.schema import Settings
 
 NOW = 1_784_894_400_000
@@ -44,11 +45,17 @@ PREFIX = compose_prefix(
 )
 
 
-def ask(text: str, lore: tuple[Recalled, ...] = (), others: tuple[Other, ...] = (), who: str = "heidi") -> str:
+def ask(
+    text: str,
+    lore: tuple[Recalled, ...] = (),
+    others: tuple[Other, ...] = (),
+    who: str = "heidi",
+    past: tuple[Past, ...] = (),
+) -> str:
     """The reply to one message, through the real prompt."""
     tail = TailMaterial(
         now=NOW, nonce="n0nce123", speaker=stranger("1", who, NOW), message=PromptLine(7, "e7", "1", text, NOW),
-        lore=lore, others=others, names=NAMES,
+        lore=lore, others=others, past_episodes=past, names=NAMES,
     )  # fmt: skip
     return answer(*split(assemble(PREFIX, tail, SETTINGS)))
 
@@ -83,11 +90,31 @@ def test_the_channels_jokes_and_last_evening_are_known() -> None:
     assert "bob raided with 42 people" in ask("@ForgetMeNot what happened last time?")
 
 
+def test_somebody_is_remembered_by_name_alone() -> None:
+    assert "drives a very old green van" in ask("@ForgetMeNot do you remember Dave?", (), DAVE)
+
+
+def test_what_was_told_to_remember_is_said_as_a_fact_with_when_in_words() -> None:
+    told = Past(3, NOW - 60_000, "<@2> asked to remember about <@3>: organises the quiz every sunday", streams_ago=0)
+    said = ask("@ForgetMeNot who organises the quiz?", past=(told,))
+    assert said.endswith("dave organises the quiz every sunday (earlier this stream).")
+
+
+def test_what_was_said_of_the_stream_that_is_on_is_not_called_last_time() -> None:
+    assert "ast time" not in ask("@ForgetMeNot what happened earlier today?")
+
+
 def test_what_is_not_there_is_not_made_up() -> None:
     said = ask("@ForgetMeNot remember when we beat the dragon together?", _lore("has a cat called Miso"))
     assert "dragon" not in said
     assert "remember" in said or "memory" in said
     assert "no memory of you" in ask("@ForgetMeNot what do you know about me?", who="niaj")
+
+
+def test_what_is_not_known_reads_whole_also_when_it_was_said_just_before() -> None:
+    questions = [f"@ForgetMeNot {ask} {number}?" for ask in ("what is", "do you remember") for number in range(40)]
+    for said in {ask(question) for question in questions}:
+        assert polish(said, Manner(SETTINGS, last_replies=(said,))).text == said
 
 
 def test_a_general_question_says_that_it_is_offline() -> None:
