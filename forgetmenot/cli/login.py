@@ -9,7 +9,8 @@ from forgetmenot.cli.common import Commands, add_config_option, add_db_option, d
 
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
-    from forgetmenot.twitch.auth import DeviceCode, Login
+    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.device_code import DeviceCode
     from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 _TRIES = 5
@@ -71,7 +72,8 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     import asyncio
 
     from forgetmenot.clock import SystemClock
-    from forgetmenot.twitch.auth import Login, begin_device_login, finish_device_login
+    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.device_code import begin_device_login, finish_device_login
     from forgetmenot.twitch.scopes import scopes_for
 
     scopes = scopes_for(account, settings)

@@ -18,7 +18,8 @@ from forgetmenot.errors import TwitchLoginNeeded
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.auth import Login, point_twitchio_at
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.oauth import point_twitchio_at
 from forgetmenot.twitch.tokens import Token
 from forgetmenot.twitch.translate import from_status
 

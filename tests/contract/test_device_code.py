@@ -1,0 +1,69 @@
+"""A log-in by a code, against a loopback Twitch: through outages, until it runs out."""
+
+import asyncio
+
+import pytest
+
+from forgetmenot.errors import TwitchRefused, TwitchUnavailable
+from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.device_code import begin_device_login, finish_device_login
+
+SCOPES = ("chat:read", "user:write:chat")
+
+
+async def test_a_code_is_typed_slowly_through_outages(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.faults.add("oauth", path="oauth2/token", status=500)
+    sim.faults.add("oauth", path="oauth2/token", drop=True)
+    sim.faults.add("oauth", path="oauth2/token", html=True)
+    sim.faults.add("oauth", path="oauth2/token", status=429)
+    waiting = asyncio.create_task(finish_device_login(settings, code, SCOPES))
+    await sim.until(lambda: sim.oauth.codes[0].polls > 3)
+    sim.approve(code.user_code, "keeper")
+    token = await waiting
+    granted = sim.tokens.valid(token.access)
+    assert granted is not None
+    assert (granted.login, set(granted.scopes)) == ("keeper", set(SCOPES))
+    assert code.user_code in code.address
+
+
+async def test_a_code_that_runs_out_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.oauth.let_expire(code.user_code)
+    with pytest.raises(TwitchRefused, match="run out"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_a_refusal_that_twitchio_does_not_know_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval = 0
+    code = await begin_device_login(settings, SCOPES)
+    sim.faults.add("oauth", path="oauth2/token", status=400, body={"status": 400, "message": "slow_down"})
+    sim.faults.add("oauth", path="oauth2/token", status=400, body={"status": 400, "message": "expired_token"})
+    with pytest.raises(TwitchRefused, match="did not accept the code"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_a_code_that_twitch_does_not_give_now_is_not_promised_for_later(
+    sim: TwitchSim, settings: Settings
+) -> None:
+    sim.faults.add("oauth", drop=True, times=None)
+    with pytest.raises(
+        TwitchUnavailable, match=r"the connection broke\. Check the network, then type `forgetmenot login` again\.$"
+    ):
+        await begin_device_login(settings, SCOPES)
+
+
+async def test_nobody_types_the_code_in_time(sim: TwitchSim, settings: Settings) -> None:
+    sim.oauth.interval, sim.oauth.device_lifetime = 0, 0
+    code = await begin_device_login(settings, SCOPES)
+    with pytest.raises(TwitchRefused, match="in time"):
+        await finish_device_login(settings, code, SCOPES)
+
+
+async def test_a_wrong_client_id_is_one_sentence(sim: TwitchSim, settings: Settings) -> None:
+    wrong = Settings(twitch=TwitchSettings(client_id="nonsense", id_url=sim.id_url, helix_url=sim.helix_url))
+    with pytest.raises(TwitchRefused, match="invalid client"):
+        await begin_device_login(wrong, SCOPES)

@@ -1,0 +1,91 @@
+"""The log-in server and Helix behind a proxy."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from forgetmenot.clock import SystemClock
+from forgetmenot.errors import TwitchUnavailable
+from forgetmenot.settings.schema import Settings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.device_code import begin_device_login
+from forgetmenot.twitch.helix import Helix
+from forgetmenot.twitch.tokens import Account, TokenStore
+
+MakeLogin = Callable[..., Login]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment that names no proxy."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+async def test_log_in_and_helix_go_through_the_proxy(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, environment: pytest.MonkeyPatch
+) -> None:
+    """Also one that is named without http://."""
+    make_login()
+    twitch = replace(settings.twitch, id_url="http://id.twitch.invalid/", helix_url="http://api.twitch.invalid/helix/")
+    far = Settings(twitch=twitch)
+    environment.setenv("http_proxy", sim.url.removeprefix("http://").rstrip("/"))
+    login = Login(account=Account.BOT, store=store, settings=lambda: far, clock=SystemClock())
+    sim.expire()
+    assert (await login.validate()).login == "keeper"
+    helix = Helix(settings=lambda: far, bot=login)
+    await helix.channel_state()
+    await helix.aclose()
+    assert sim.requests[-1].headers["Host"] == "api.twitch.invalid"
+
+
+async def test_a_proxy_is_given_its_password_and_nothing_else(
+    settings: Settings, environment: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    far = Settings(twitch=replace(settings.twitch, id_url="https://id.twitch.invalid/"))
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        environment.setenv("https_proxy", f"http://me:käse@127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        with pytest.raises(TwitchUnavailable, match="the proxy refused"):
+            await begin_device_login(far, SCOPES)
+    assert asked[0].startswith("CONNECT id.twitch.invalid:443 ")
+    assert "Proxy-Authorization: Basic bWU6a8Okc2U=" in asked[0]
+
+
+async def test_a_twitch_on_this_machine_is_reached_without_the_proxy(
+    settings: Settings, make_login: MakeLogin, environment: pytest.MonkeyPatch
+) -> None:
+    login = make_login()
+    environment.setenv("http_proxy", "http://127.0.0.1:9")
+    await login.validate()
+    helix = Helix(settings=lambda: settings, bot=login)
+    await helix.room_id()
+    await helix.aclose()
+
+
+@pytest.mark.parametrize("proxy", ["http://me:secret@proxy.lan:99999", "socks5://me:secret@proxy.lan:1080"])
+async def test_a_proxy_that_cannot_be_used_is_one_sentence(
+    settings: Settings, make_login: MakeLogin, environment: pytest.MonkeyPatch, proxy: str
+) -> None:
+    login = make_login()
+    far = Settings(twitch=replace(settings.twitch, id_url="https://id.twitch.invalid/", helix_url="https://a.invalid/"))
+    environment.setenv("https_proxy", proxy)
+    with pytest.raises(TwitchUnavailable, match="ask for a code: HTTPS_PROXY") as raised:
+        await begin_device_login(far, SCOPES)
+    assert "secret" not in str(raised.value)
+    helix = Helix(settings=lambda: far, bot=login)
+    with pytest.raises(TwitchUnavailable, match="HTTPS_PROXY"):
+        await helix.room_id()
+    await helix.aclose()
