@@ -17,7 +17,7 @@ from forgetmenot.text.sensitive import CATEGORIES
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
 """Tables of tables with names of their own."""
-LONG_NAME = 20  # letters; a key is longer, and a variable's name that is as long holds no digits or no small letters
+LONG_NAME = 30  # letters; a key is longer, and a name that is as long holds no digits or no small letters
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
 
 

@@ -92,7 +92,7 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
             for key in (
                 "AIzaSyApa55wordpa55wordpa55wordpa55word",
                 "sk-pa55word",
-                "gsk_Pa55wordpa55wordpa55word",
+                "gsk_Pa55wordpa55wordpa55wordpa55word",
                 "pa55word=",
             )
         ),
@@ -142,6 +142,6 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         load_settings(path)
 
 
-@pytest.mark.parametrize("name", ["", "GEMINI_API_KEY", "my_key_2", "_K"])
+@pytest.mark.parametrize("name", ["", "GEMINI_API_KEY", "my_key_2", "_K", "my_openrouter_key_v2"])
 def test_a_key_is_named_by_its_environment_variable(name: str) -> None:
     assert parse_settings(f'[model]\napi_key_env = "{name}"', "config.toml").model.api_key_env == name
