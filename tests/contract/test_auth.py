@@ -16,7 +16,6 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.tokens import Account, Token, TokenStore
 
 MakeLogin = Callable[..., Login]
-SCOPES = ("chat:read", "user:write:chat")
 
 
 async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(

@@ -16,6 +16,7 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.tokens import Account, TokenStore
 
 MakeLogin = Callable[..., Login]
+SCOPES = ("chat:read", "user:write:chat")
 
 
 @pytest.fixture
