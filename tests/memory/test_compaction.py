@@ -281,6 +281,7 @@ async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypat
         shorter.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
         report = await channel.compactor.run_pass(closing=True)
     assert (report.unread, report.episodes) == (5, [])
+    channel.model.meanwhile = None  # on a busy machine the time was up before it was asked
     assert (await channel.compactor.run_pass(closing=True)).unread == 0
 
 
