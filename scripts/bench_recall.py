@@ -29,7 +29,7 @@ def show(told: dict[str, Any]) -> None:
             print(f"{way + ', ' + kind:38}{figures}{one['ms_p50']:8.2f}{one['ms_p95']:8.2f}")
     print(f"episodes: the best three hold the answer in {told['episodes']['all']['recall@10']:.3f} of the cases")
     past = told["past"]["all"]
-    right = past["recall@10"] / past["answered"]
+    right = past["recall@10"] / past["answered"] if past["answered"] else 0.0
     print(f"past: a prompt tells one in {past['answered']:.3f} of the cases; {right:.3f} of those hold the answer")
     for name, figure in told.get("filled", {}).items():
         print(f"filled: {name} {figure}")
