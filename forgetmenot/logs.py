@@ -27,7 +27,7 @@ FILE = "forgetmenot.log"
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|(?:sk-|gsk_|xai-|hf_)[0-9A-Za-z_\-]{16,}"
-    r"|eyJ[0-9A-Za-z_\-]{10,}\.[0-9A-Za-z_.\-]+|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
+    r"|(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_\-]{10,}\.[0-9A-Za-z_.\-]+|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
 )
 _AFTER_WORD = re.compile(
     r"(?i)(oauth:|bearer\s+|(?:token|api_?key|secret|password|device_code)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}"
