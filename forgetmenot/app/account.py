@@ -90,7 +90,7 @@ async def open_account(
 
 def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     """Add the chores that need an account: who we are, and how the channel is; how much we may write."""
-    bot.outbox.is_moderator = lambda: role_of(account.ears.own_badges or frozenset()) in MANY_LINES
+    bot.outbox.pace.wide = lambda: role_of(account.ears.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
         await bot.channel_is(await account.helix.channel_state())

@@ -16,13 +16,13 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
+from forgetmenot.reply.pace import Pace
 from forgetmenot.reply.postprocess import Manner, polish, tidy
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
-WINDOW_MS = 30 * SECOND
 EVERYBODY = ""
 
 
@@ -74,7 +74,7 @@ _STATUS = {
 
 
 class Outbox:
-    """The queue. `run` works it off; `is_moderator` tells whether the window is the wide one (by the bot's badges).
+    """The queue. `run` works it off, at its `pace`.
 
     `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context for summaries.
     """
@@ -95,13 +95,10 @@ class Outbox:
         self._overhear = overhear
         self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
         self._filled = asyncio.Event()
-        self._called_at: deque[int] = deque()
-        self._said_at: OrderedDict[str, int] = OrderedDict()
-        self._not_before = 0
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
-        self.is_moderator: Callable[[], bool] = lambda: False
+        self.pace = Pace(lambda: settings().sending)
 
     # ── for whoever has something to say ────────────────────────────────────────────────────
 
@@ -133,7 +130,7 @@ class Outbox:
         `to`: the name of whom it answers; if the same was said just before, it begins with @name instead of being lost.
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
-        if spare and self._is_crowded(self._clock.now()):
+        if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
             return Outcome(OutcomeKind.REFUSED, "the places left are kept for replies")
         settings = self._settings()
         line = tidy(text, settings)
@@ -165,10 +162,10 @@ class Outbox:
         now = self._clock.now()
         if now > deadline:
             return "too late"
-        if text and self._is_repeated(text, now):
+        if text and self.pace.is_repeated(text, now):
             return "the same text was said just before"
         ahead = self.waiting + others
-        free = self._free_at(now, ahead)
+        free = self.pace.free_at(now, ahead)
         return "" if free == now or free < deadline else "no room in the queue before it is too late"
 
     async def idle(self) -> None:
@@ -190,10 +187,9 @@ class Outbox:
         async with self._db.write() as tx:
             left = await bot_messages.resolve_left_sending(tx)
         now = self._clock.now()
-        same_text = self._settings().sending.same_text_s * SECOND
-        for at, text in await bot_messages.sent_since(self._db, now - max(WINDOW_MS, same_text), now):
-            self._called_at.append(at)
-            self._remember(text, at)
+        for at, text in await bot_messages.sent_since(self._db, now - self.pace.reach, now):
+            self.pace.call_begins(at)
+            self.pace.said(text, at)
         if left:
             log.warning("messages of unknown fate", count=left)
         return left
@@ -216,7 +212,7 @@ class Outbox:
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
         now = self._clock.now()
-        free = self._free_at(now, 0)
+        free = self.pace.free_at(now, 0)
         if free > now:
             await self._drop_stale()
             self._calm.set()
@@ -265,7 +261,7 @@ class Outbox:
             return "nothing was left to say"
         if now > message.deadline:
             return "too late"
-        return "the same text was said just before" if self._is_repeated(message.text, now) else ""
+        return "the same text was said just before" if self.pace.is_repeated(message.text, now) else ""
 
     async def _reason_in_chat(self, message: Outgoing) -> str:
         """Why what happened in chat makes it pointless; empty if nothing does. Raises StoreError."""
@@ -273,7 +269,7 @@ class Outbox:
         return "its line was cleared" if cleared else ""
 
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
-        if not message.otherwise or not self._is_repeated(message.text, now):
+        if not message.otherwise or not self.pace.is_repeated(message.text, now):
             return message
         return replace(message, text=message.otherwise, otherwise="")
 
@@ -292,7 +288,7 @@ class Outbox:
         if not mine:
             _finish(waiting, Sent(Status.UNKNOWN, "it was sent before"))
             return
-        self._called_at.append(now)
+        self.pace.call_begins(now)
         try:
             outcome = await self._out.say(message.text, message.reply_to)
         except TwitchRateLimited as limited:
@@ -301,13 +297,13 @@ class Outbox:
         except TwitchError as error:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
-            self._call_ended()
+            self.pace.call_ended(self._clock.now())
         await self._settle(waiting, outcome)
 
     async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
         message, status = waiting.message, _STATUS[outcome.kind]
         if status is not Status.REFUSED:
-            self._remember(message.text, self._clock.now())
+            self.pace.said(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
         if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
@@ -317,53 +313,13 @@ class Outbox:
 
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
         """Twitch took nothing and named a time: first in the queue again, if it can still be in time."""
-        self._not_before = self._clock.now() + int(retry_after_s * SECOND)
+        self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         message = waiting.message
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, Status.SILENT, "Twitch asked to wait", text="")
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()
-
-    # ── the limits ──────────────────────────────────────────────────────────────────────────
-
-    def _call_ended(self) -> None:
-        """Twitch may have had the message only now, so its window runs from here."""
-        if self._called_at:
-            self._called_at.pop()
-        self._called_at.append(self._clock.now())
-
-    def _limit(self) -> int:
-        sending = self._settings().sending
-        return sending.per_30s_as_moderator if self.is_moderator() else sending.per_30s
-
-    def _is_crowded(self, now: int) -> bool:
-        """Whether only those places are left that are kept for replies: a quarter of them."""
-        self._free_at(now, 0)  # forgets the calls that no longer count
-        limit = self._limit()
-        return len(self._called_at) + self.waiting + self._coming >= limit - limit // 4
-
-    def _free_at(self, now: int, ahead: int) -> int:
-        """When there is a place for one more message behind `ahead` others."""
-        while self._called_at and self._called_at[0] <= now - WINDOW_MS:
-            self._called_at.popleft()
-        limit = self._limit()
-        over = len(self._called_at) + ahead - limit
-        if over < 0:
-            return max(now, self._not_before)
-        rounds, place = divmod(over, limit)
-        first = self._called_at[place] if place < len(self._called_at) else now
-        return max(first + WINDOW_MS * (rounds + 1), self._not_before)
-
-    def _remember(self, text: str, at: int) -> None:
-        self._said_at[text.casefold()] = at
-        self._said_at.move_to_end(text.casefold())
-
-    def _is_repeated(self, text: str, now: int) -> bool:
-        oldest = now - self._settings().sending.same_text_s * SECOND
-        while self._said_at and next(iter(self._said_at.values())) <= oldest:
-            self._said_at.popitem(last=False)
-        return text.casefold() in self._said_at
 
 
 def _finish(waiting: _Waiting, sent: Sent) -> None:

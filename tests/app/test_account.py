@@ -120,7 +120,7 @@ async def test_how_much_it_may_write_is_found_from_its_badges(
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
     account.ears.own_badges = badges
-    assert bot.outbox.is_moderator() is many
+    assert bot.outbox.pace.wide() is many
 
 
 async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:

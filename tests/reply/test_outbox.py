@@ -47,7 +47,7 @@ async def test_a_message_goes_out_and_its_row_says_so(
 async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move, moderator: bool, limit: int
 ) -> None:
-    outbox.is_moderator = lambda: moderator
+    outbox.pace.wide = lambda: moderator
     messages = [await message(db, clock, f"line {i}", str(i), 200_000) for i in range(limit + limit // 2)]
     sending = [asyncio.create_task(outbox.send(each)) for each in messages]
     for _ in range(200):
