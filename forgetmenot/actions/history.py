@@ -25,14 +25,15 @@ async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionD
 
 
 def _told(row: LoggedAction) -> ActionDone:
-    return ActionDone(row.id, _line(row), row.name if row.status is Status.DONE else "")
+    return ActionDone(row.id, line(row), row.name if row.status is Status.DONE else "")
 
 
-def _line(row: LoggedAction) -> str:
+def line(row: LoggedAction) -> str:
+    """What was tried and what became of it; people as `<@id>`."""
     parts = [row.name.replace("_", " ")]
     if row.target_id:
         parts.append(f"of {mention(row.target_id)}")
     action = find(row.name)
     if action is not None and any(one.kind is Kind.SECONDS and one.name == "seconds" for one in action.params):
         parts.append(f"for {row.params.get('seconds', '?')} s")
-    return f"{' '.join(parts)}: {_TOLD[row.status]}"
+    return f"{' '.join(parts)}: {_TOLD.get(row.status, row.status.value)}"

@@ -4,10 +4,11 @@
 back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from forgetmenot.actions import history
 from forgetmenot.clock import iso
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
@@ -19,7 +20,7 @@ from forgetmenot.store import action_logs, bot_messages, episodes, notes, recent
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, Status
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import ids_in, mention, show
 
 KINDS = {
     "channel_notes": "notes",
@@ -123,10 +124,34 @@ async def explain(db: Database, reply_id: int) -> Trail:
     texts = await _Texts.read(db, reply)
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
     sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
-    asked = next((row.text for section in sections if section.name == "message" for row in section.rows), GONE)
+    asked = [row.text for section in sections if section.name == "message" for row in section.rows]
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
-    return Trail(reply, asked, speaker, sections, await _actions(db, reply_id))
+    return Trail(reply, asked[0] if asked else await _asked(db, reply), speaker, sections, await _actions(db, reply_id))
+
+
+async def _asked(db: Database, reply: BotMessage) -> str:
+    """The line that was answered without a prompt: a command, or what was left unanswered."""
+    line = await recent_chat.line_by_id(db, reply.event_id) if reply.event_id else None
+    if line is None:
+        return GONE
+    text = f"{mention(line.viewer_id)}: {line.text}"
+    return show(text, await _names(db, [text]))
+
+
+async def _names(db: Database, texts: Iterable[str]) -> Mapping[str, str]:
+    people = {who for text in texts for who in ids_in(text)}
+    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
+
+
+def _rows_of(reply: BotMessage) -> dict[str, list[int]]:
+    """The ids of the rows that the prompt held, by what they are of."""
+    ids: dict[str, list[int]] = {}
+    for section in reply.prompt.get("sections", []):
+        ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
+        for kind, row in section.get("others", []):
+            ids.setdefault(kind, []).append(row)
+    return ids
 
 
 def _section(section: Mapping[str, Any], texts: "_Texts", scores: Mapping[str, float]) -> TrailSection:
@@ -148,11 +173,7 @@ class _Texts:
     @classmethod
     async def read(cls, db: Database, reply: BotMessage) -> "_Texts":
         """Look up every row that the prompt held."""
-        ids: dict[str, list[int]] = {}
-        for section in reply.prompt.get("sections", []):
-            ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
-            for kind, row in section.get("others", []):
-                ids.setdefault(kind, []).append(row)
+        ids = _rows_of(reply)
         texts: dict[tuple[str, int], str] = {}
         for note_id in ids.get("notes", []):
             if (note := await notes.get(db, note_id)) is not None:
@@ -162,13 +183,14 @@ class _Texts:
         for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
             texts["streams", stream_id] = recap
         for seq, line in (await recent_chat.lines_by_seq(db, ids.get("events", []))).items():
-            texts["events", seq] = f"<@{line.viewer_id}>: {line.text}"
+            texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
         for said_id in ids.get("replies", []):
             if (said := await bot_messages.get(db, said_id)) is not None:
                 texts["replies", said_id] = said.text
-        people = {who for text in texts.values() for who in ids_in(text)}
-        names = await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
-        return cls(texts, names)
+        for action_id in ids.get("actions", []):
+            if (done := await action_logs.get(db, action_id)) is not None:
+                texts["actions", action_id] = history.line(done)
+        return cls(texts, await _names(db, texts.values()))
 
     def of(self, kind: str, row: int) -> str:
         """One row's text, if it is still there."""

@@ -50,6 +50,12 @@ async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatL
     return {row[0]: ChatLine(*row) for row in rows}
 
 
+async def line_by_id(source: Source, event_id: str) -> ChatLine | None:
+    """One line by Twitch's id, if it is still there."""
+    row = await source.row(f"{_LINES} AND e.id = ?", (event_id,))
+    return ChatLine(*row) if row else None
+
+
 async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
     return int(await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,)))

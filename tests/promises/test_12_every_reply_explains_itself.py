@@ -100,6 +100,27 @@ async def test_silence_has_a_reason(stage: Stage) -> None:
     assert "No model answered." in story
 
 
+async def test_who_asked_for_what_is_told_also_where_no_prompt_was_made(stage: Stage) -> None:
+    await stage.hear("!memory", "1")
+    asked = await stage.db.value("SELECT id FROM events")
+    async with stage.db.write() as tx:
+        told = await tx.value(
+            "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status) VALUES"
+            " (1, ?, '1', 'command', 'mentions', 'I know nothing about you yet.', 'sent') RETURNING id",
+            (asked,),
+        )
+    assert "Asked by Alice (command): Alice: !memory" in in_words(await explain(stage.db, told))
+
+
+async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
+    stage.model.answers = [f"**Off you go!** {ASKED}"]
+    await stage.ask("@forgetmenot_bot time me out")
+    await stage.clock.advance(MINUTE)
+    reply = await stage.ask("@forgetmenot_bot and now?")
+    assert reply is not None
+    assert "    1. [1] timeout of Alice for 30 s: done" in in_words(await explain(stage.db, reply.id))
+
+
 async def test_what_twitch_refused_is_told(stage: Stage) -> None:
     stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
     reply = await stage.ask("@forgetmenot_bot hi")
