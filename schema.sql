@@ -67,7 +67,7 @@ CREATE TABLE events (
     from_bot    INTEGER NOT NULL DEFAULT 0,          -- context for a summary, evidence of nothing
     at          INTEGER NOT NULL,
     episode_id  INTEGER REFERENCES episodes (id),    -- NULL: not yet read
-    redacted_at INTEGER                              -- set: Twitch took the text away, and so did we
+    redacted_at INTEGER                              -- set: Twitch took the text away, and so did we; 0: a wish did
 ) STRICT;
 CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND redacted_at IS NULL;
 CREATE INDEX events_by_age    ON events (at);

@@ -265,7 +265,7 @@ class Outbox:
 
     async def _reason_in_chat(self, message: Outgoing) -> str:
         """Why what happened in chat makes it pointless; empty if nothing does. Raises StoreError."""
-        cleared = message.answers and await events.any_cleared(self._db, [message.answers])
+        cleared = message.answers and await events.was_deleted(self._db, message.answers)
         return "its line was cleared" if cleared else ""
 
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:

@@ -72,7 +72,8 @@ class Thinker:
     async def words_for(self, job: Job) -> tuple[str, str]:
         """The words, or a reason for none. What was thought over lines that are cleared meanwhile is thought anew."""
         for _ in range(THOUGHTS):
-            if await self._any_cleared([job.event.id]):
+            await self._flush()
+            if await events.was_deleted(self._db, job.event.id):
                 return "", "its line was cleared"
             prompt, material = await self._prompt(job)
             try:

@@ -146,12 +146,17 @@ async def by_id(source: Source, event_id: str) -> Line | None:
 
 
 async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
-    """Whether Twitch took the text of any of these lines away. A line that was never stored counts for nothing."""
+    """Whether any of these lines has lost its text. A line that was never stored counts for nothing."""
     row = await source.row(
         "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1",
         (json.dumps(list(event_ids)),),
     )
     return row is not None
+
+
+async def was_deleted(source: Source, event_id: str) -> bool:
+    """Whether a line was cleared in chat; not one that lost its words with a fact that its speaker had forgotten."""
+    return await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,)) is not None
 
 
 async def are_unread(source: Source, seqs: Sequence[int]) -> bool:

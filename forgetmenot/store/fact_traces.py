@@ -81,10 +81,10 @@ async def echoes(tx: Transaction, text: str) -> list[Text]:
 
 
 async def silence(tx: Transaction, text: Text) -> None:
-    """Take the words of a line away."""
+    """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
     if text.table == "events":
         await tx.execute(
-            "UPDATE events SET text = '', redacted_at = coalesce(redacted_at, at) WHERE seq = ?", (text.id,)
+            "UPDATE events SET text = '', redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,)
         )
     else:
         await tx.execute("UPDATE bot_messages SET text = '' WHERE id = ?", (text.id,))

@@ -8,6 +8,8 @@ import pytest
 
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.memory.notes.forgetting import forget_fact
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.reply.engine import Reply
 from forgetmenot.settings.schema import SendingSettings
 from forgetmenot.store import events
@@ -108,3 +110,23 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
     assert reply is not None
     assert (reply.status, reply.detail) == (Status.SILENT, "lines of its prompt were cleared")
     assert len(stage.model.asked) == 2
+
+
+async def test_who_asks_to_be_forgotten_gets_their_answer(stage: Stage) -> None:
+    """Their own line loses its words with the fact: nobody deleted it."""
+    note = await remember(stage.db, "1", "plays the marimba", by="1", at=stage.clock.now())
+    stage.use(msgspec.structs.replace(stage.settings, sending=SendingSettings(per_30s=2)))
+    for viewer in ("2", "3"):
+        await stage.ask("@forgetmenot_bot hello", viewer)
+    await stage.clock.advance(29 * SECOND)
+    stage.model.answers = ["It is gone."]
+    event = await stage.hear("@forgetmenot_bot I want it gone that I play the marimba")
+    task = asyncio.create_task(stage.engine.consider(event))
+    while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
+        await asyncio.sleep(0.001)
+    await forget_fact(stage.db, note.id, at=stage.clock.now())
+    assert await stage.db.value("SELECT count(*) FROM events WHERE text LIKE '%marimba%'") == 0
+    await stage.clock.advance(5 * SECOND)
+    reply = await task
+    assert reply is not None
+    assert (reply.status, stage.said[-1]) == (Status.SENT, "It is gone.")

@@ -69,7 +69,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         out = await rights.opted_out(tx)
         if subject_id in out or by in out:
             raise Refused("opted_out")
-        if line and await events.any_cleared(tx, [line]):
+        if line and await events.was_deleted(tx, line):
             raise Refused("cleared")
         stream = await streams.open_id(tx)
         since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
