@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import re
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`
 where chat was), `!expire`, `!fault helix 429 [TIMES]` (or `oauth`, `irc`; any status from 400), `!slow helix SECONDS
 [TIMES]`. Ctrl-C ends it."""
 PLACES = ("helix", "oauth", "irc")
-_LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 
 
 def add(subparsers: Commands) -> None:
@@ -47,10 +45,17 @@ def _name(option: str, given: str) -> str:
     """A name as Twitch keeps it. Raises InputError for what is none."""
     from forgetmenot.errors import InputError
 
-    name = given.strip().lower().lstrip("#")
-    if not _LOGIN.fullmatch(name):
+    name = _login(given)
+    if not name:
         raise InputError(f"--{option} {given!r} is no name on Twitch: up to 25 letters, digits and _.")
     return name
+
+
+def _login(given: str) -> str:
+    from forgetmenot.settings.load import is_login, login_of
+
+    name = login_of(given.strip())
+    return name if is_login(name) else ""
 
 
 async def _serve(arguments: argparse.Namespace) -> int:
@@ -115,8 +120,8 @@ async def _take(sim: "TwitchSim", line: str) -> None:
             await _command(sim, verb, words[0].lower() if words else "", int(words[1]) if len(words) > 1 else 60)
     elif line:
         name, _, text = line.partition(":")
-        login = name.strip().lower()
-        if not text.strip() or not _LOGIN.fullmatch(login):
+        login = _login(name)
+        if not text.strip() or not login:
             raise ValueError(line)
         await sim.say(login, text.strip())
 
