@@ -13,7 +13,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, cooldowns, events, model_calls, tally
+from forgetmenot.store import action_logs, bot_messages, cooldowns, episodes, events, model_calls, tally
 from forgetmenot.store.database import Database
 
 
@@ -47,6 +47,7 @@ async def sweep(
 async def _prune(db: Database, before: int) -> tuple[int, int]:
     async with db.write() as tx:
         counts = await events.prune(tx, before)
+        await episodes.forget_lines(tx, before)
         for run_id, counted in counts.items():
             await tally.add(tx, run_id, counted)
     pruned = sum(sum(counted.values()) for counted in counts.values())

@@ -96,6 +96,14 @@ def key_of_line(event_id: str) -> str:
     return f"line:{event_id}"
 
 
+async def forget_lines(tx: Transaction, before: int) -> None:
+    """Keep no id of a line that was said before then: it can be cleared no more."""
+    await tx.execute(
+        "UPDATE episodes SET key = NULL WHERE kind = 'command' AND key >= 'line:' AND key < 'line;' AND ended_at < ?",
+        (before,),
+    )
+
+
 async def insert_own(tx: Transaction, new: OwnEpisode, now: int) -> int:
     """Write an episode that somebody's word makes; its id."""
     episode_id = await tx.insert(

@@ -1,6 +1,7 @@
 """The sweep."""
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.store import cooldowns, tally
 from tests.memory.conftest import Channel
 
@@ -26,6 +27,17 @@ async def test_first_thing_after_days_away_unread_chat_is_counted_and_gone(chann
     rows = await channel.db.rows("SELECT kind, events FROM episodes")
     assert [tuple(row) for row in rows] == [("counted", 100), ("counted", 30)]
     assert await channel.db.value("SELECT count(*) FROM events") == 0
+
+
+async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:
+    said = await channel.chat(1)
+    await remember(channel.db, said[0].user_id, "plays drums", by=said[0].user_id, at=said[0].at, line=said[0].id)
+    asked = "SELECT count(*) FROM episodes WHERE key IS NOT NULL"
+    await channel.sweep()
+    assert await channel.db.value(asked) == 1
+    await channel.clock.advance(24 * HOUR + MINUTE)
+    await channel.sweep()
+    assert await channel.db.value(asked) == 0
 
 
 async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channel) -> None:
