@@ -10,6 +10,7 @@ import pytest
 
 from forgetmenot.actions.claims import claims_own
 from forgetmenot.actions.grammar import parse
+from forgetmenot.actions.requests import asked_for
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory.episodes.summaries import kept
 from forgetmenot.memory.handles import Handles
@@ -56,6 +57,7 @@ UNITS = [
     "&#91;",
     "<|",
     "ban target=",
+    "„",
 ]
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
@@ -82,6 +84,7 @@ READERS: list[Callable[[str], object]] = [
     lambda text: sensitive_category(text * 5),
     lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
     claims_own,
+    asked_for,
     lambda text: parse(text, "a"),
 ]
 
