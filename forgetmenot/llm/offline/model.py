@@ -1,7 +1,7 @@
 """A model without a network or a key: deterministic rules that read the same prompts and answer in the same forms.
 
 It shows the whole road, keeps the memory working where no model is configured, and says that it is offline. The same
-request always gets the same answer. What the rules are: offline_summary, offline_extract, offline_answer.
+request always gets the same answer. What the rules are: `summary`, `extract` and `answer` beside it.
 """
 
 import asyncio
