@@ -181,6 +181,8 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> int:
     """Delete what somebody said in the last hours and what the bot said to them; how many lines of theirs."""
     theirs = "SELECT id FROM events WHERE viewer_id = ?1"
     await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({theirs})", (viewer_id,))  # noqa: S608
+    told = "SELECT 'line:' || id FROM events WHERE viewer_id = ?"
+    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({told})", (viewer_id,))  # noqa: S608
     answers = f"viewer_id = ?1 OR event_id IN ({theirs})"
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
     said = f"SELECT text FROM bot_messages WHERE {answers}"  # noqa: S608

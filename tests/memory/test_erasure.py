@@ -9,6 +9,7 @@ from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, WORD_IN_TEXTS, Eraser
+from forgetmenot.memory.notes.remember import remember
 from forgetmenot.store import channel_state, identities, notes, viewers
 from forgetmenot.store.database import open_database
 from tests.memory.conftest import Channel, answer
@@ -77,6 +78,14 @@ async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channe
     assert "somebody is nice" in texts
     assert [text for text in texts if "Bean" in text or "Blitzkutsche" in text] == []
     assert await channel.db.value("SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL") == 0
+
+
+async def test_what_they_told_of_the_channel_stays_without_the_id_of_their_line(channel: Channel) -> None:
+    said = await channel.chat(5)
+    await remember(channel.db, None, "streams on Fridays", by=ALICE, at=said[0].at, line=said[0].id)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert [note.fact for note in await notes.of_subject(channel.db, None)] == ["streams on Fridays"]
+    assert said[0].id.encode() not in channel.db.path.read_bytes()
 
 
 async def test_who_talks_again_is_not_cleaned_away(channel: Channel) -> None:
