@@ -83,7 +83,7 @@ def _in_words(seen: Seen, text: str) -> str:
     if about and _ABOUT_OTHER.search(text):
         return _portrait(about)
     best = _best(seen, text, about)
-    if _QUESTION.search(text):
+    if _QUESTION.search(text) and not _GREETING.fullmatch(text.rstrip(" ?!.")):  # "hello?" asks for a hello alone
         return _told(seen, best) if best else _unknown(seen, text)
     if _GREETING.search(text) or not text.strip(" !.?"):
         return _greeting(seen)
