@@ -34,7 +34,7 @@ from forgetmenot.reply.triggers import (
     wait_ms,
 )
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, rights, viewers
+from forgetmenot.store import bot_messages, rights
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
@@ -153,7 +153,7 @@ class ReplyEngine:
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> Job:
         event = trigger.event
-        hidden = event.user_id in await rights.opted_out(self._db) or await viewers.hidden(self._db, [event.user_id])
+        hidden = await rights.leaves_nothing(self._db, event.user_id)
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,

@@ -19,7 +19,7 @@ from forgetmenot.ports import ChatOut
 from forgetmenot.reply.pace import Pace
 from forgetmenot.reply.postprocess import Manner, polish, tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, events
+from forgetmenot.store import bot_messages, events, rights
 from forgetmenot.store.bot_messages import Status
 from forgetmenot.store.database import Database
 
@@ -143,14 +143,21 @@ class Outbox:
         settings, now = self._settings(), self._clock.now()
         self._coming += 1
         try:
+            hidden = viewer_id != EVERYBODY and await rights.leaves_nothing(self._db, viewer_id)
             async with self._db.write() as tx:
                 reply_id = await bot_messages.begin(
-                    tx, at=now, event_id=reply_to, viewer_id=viewer_id, trigger=trigger, mode=settings.bot.mode
+                    tx,
+                    at=now,
+                    event_id=None if hidden else reply_to,
+                    viewer_id=None if hidden else viewer_id,
+                    trigger=trigger,
+                    mode=settings.bot.mode,
                 )
         finally:
             self._coming -= 1
         deadline = now + settings.reply.stale_after_s * SECOND
-        sent = await self.send(Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise))
+        message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept=not hidden)
+        sent = await self.send(message)
         kind = {Status.SENT: OutcomeKind.DONE, Status.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from forgetmenot.store import events, ledger
+from forgetmenot.store import events, ledger, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear
 from forgetmenot.store.keyed import HashKey
@@ -36,6 +36,11 @@ async def opted_out(source: Source) -> OptedOut:
     ids = await source.rows("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
     hashes = await source.rows("SELECT hash FROM opted_out_unknown")
     return OptedOut([row[0] for row in ids], [row[0] for row in hashes], source.key)
+
+
+async def leaves_nothing(source: Database, viewer_id: str) -> bool:
+    """Whether nothing is to be stored of what somebody asks the bot and what it answers them: opted out, or banned."""
+    return viewer_id in await opted_out(source) or bool(await viewers.hidden(source, [viewer_id]))
 
 
 async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:

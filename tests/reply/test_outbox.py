@@ -353,3 +353,16 @@ async def test_a_quarter_of_the_places_is_kept_for_replies(outbox: Outbox, chat:
     assert (await outbox.tell("a moderator's answer")).kind is OutcomeKind.DONE
     await settle(31_000)
     assert (await outbox.tell("later again", spare=True)).kind is OutcomeKind.DONE
+
+
+@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
+async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
+    db: Database, outbox: Outbox, chat: FakeChat, column: str
+) -> None:
+    async with db.write() as tx:
+        await tx.insert("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES ('3', 0, 0)")
+        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '3'")  # noqa: S608  # a column of ours
+    await outbox.tell("You asked about lanternmoss.", reply_to="e3", viewer_id="3")
+    assert [text for _, text, _ in chat.said] == ["You asked about lanternmoss."]
+    rows = await db.rows("SELECT viewer_id, event_id, text, status FROM bot_messages")
+    assert [tuple(row) for row in rows] == [(None, None, "", "sent")]
