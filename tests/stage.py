@@ -148,13 +148,13 @@ class FakeModeration:
 class NoMemory:
     """A memory hand that refuses."""
 
-    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
+    async def remember(self, *, about: str, fact: str, asked_by: str, line: str) -> Outcome:
         return Outcome(OutcomeKind.REFUSED)
 
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
         return Outcome(OutcomeKind.REFUSED)
 
-    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
+    async def flag_bit(self, *, bit: str, asked_by: str, line: str) -> Outcome:
         return Outcome(OutcomeKind.REFUSED)
 
 

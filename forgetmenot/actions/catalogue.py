@@ -48,11 +48,12 @@ async def _shoutout(hands: Hands, job: Job) -> Outcome:
 
 
 async def _bit(hands: Hands, job: Job) -> Outcome:
-    return await hands.memory.flag_bit(bit=job.params["text"], asked_by=job.asked_by)
+    return await hands.memory.flag_bit(bit=job.params["text"], asked_by=job.asked_by, line=job.line)
 
 
 async def _remember(hands: Hands, job: Job) -> Outcome:
-    return await hands.memory.remember(about=job.target, fact=job.params["fact"], asked_by=job.asked_by)
+    fact = job.params["fact"]
+    return await hands.memory.remember(about=job.target, fact=fact, asked_by=job.asked_by, line=job.line)
 
 
 async def _forget(hands: Hands, job: Job) -> Outcome:

@@ -43,16 +43,16 @@ class Parameter:
 class MemoryHand(Protocol):
     """The part of the memory that an action may touch. Each call checks and filters what it is given."""
 
-    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
-        """Keep a fact about the viewer with the id `about`, on the word of `asked_by`."""
+    async def remember(self, *, about: str, fact: str, asked_by: str, line: str) -> Outcome:
+        """Keep a fact about the viewer with the id `about`, as `asked_by` said in the line with the id `line`."""
         ...
 
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
         """Forget what fits those words (or `#id`) about the viewer with the id `about`."""
         ...
 
-    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
-        """Note that a running bit of the channel came up."""
+    async def flag_bit(self, *, bit: str, asked_by: str, line: str) -> Outcome:
+        """Note that a running bit of the channel came up, in the line with the id `line`."""
         ...
 
 
@@ -74,6 +74,7 @@ class Job:
     target_login: str = ""
     message_id: str = ""  # the target's last message
     at: int = 0  # when it was proposed (ms)
+    line: str = ""  # the id of the line that asked for it, if it is done at once
 
     @property
     def target(self) -> str:

@@ -78,7 +78,7 @@ class Executor:
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self.performer.perform(action, row_id, _job(decision, facts))
+            outcome = await self.performer.perform(action, row_id, _job(decision, facts, context.event.id))
         words = lines.words_for(
             decision,
             outcome,
@@ -141,9 +141,9 @@ def _new_row(
     )
 
 
-def _job(decision: Decision, facts: Facts) -> Job:
+def _job(decision: Decision, facts: Facts, line: str) -> Job:
     login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
-    return Job(params=decision.params, asked_by=facts.asker.id, target_login=login, message_id=message)
+    return Job(params=decision.params, asked_by=facts.asker.id, target_login=login, message_id=message, line=line)
 
 
 def _again(decision: Decision) -> Decision:

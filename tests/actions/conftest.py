@@ -33,6 +33,7 @@ class RecordingHands:
     immunity_error: Exception | None = None
     lookup_error: Exception = field(default_factory=lambda: TwitchUnavailable("down"))
     before: Callable[[], Awaitable[None]] | None = None
+    line: str = ""
 
     async def _did(self, *what: object) -> Outcome:
         self.calls.append(tuple(str(one) for one in what))
@@ -96,13 +97,15 @@ class RecordingHands:
     async def title_and_category(self) -> tuple[str, str]:
         raise self.lookup_error
 
-    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
+    async def remember(self, *, about: str, fact: str, asked_by: str, line: str) -> Outcome:
+        self.line = line
         return await self._did("remember", about, fact, asked_by)
 
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
         return await self._did("forget", about, what, asked_by)
 
-    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
+    async def flag_bit(self, *, bit: str, asked_by: str, line: str) -> Outcome:
+        self.line = line
         return await self._did("bit", bit, asked_by)
 
 

@@ -230,6 +230,7 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     assert (await room.propose("remember", fact)).decision.rule == "asked_with"
     assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
     assert room.hands.calls == [("remember", "1", "likes tea", "1")]
+    assert room.hands.line == f"trigger-{room.proposals}"  # with which it goes, when that is deleted
     other = {"target": "bob", "fact": "likes tea"}
     said = "remember that bob likes chess"
     assert (await room.propose("remember", other, text=said)).decision.rule == "own_memory"

@@ -25,13 +25,13 @@ class NotesForActions:
         self._settings = settings
         self._clock = clock
 
-    async def remember(self, *, about: str, fact: str, asked_by: str) -> Outcome:
-        """Keep a fact about the viewer with the id `about`, on the word of `asked_by`."""
-        return await self._keep(about, fact, asked_by, Scope.VIEWER)
+    async def remember(self, *, about: str, fact: str, asked_by: str, line: str = "") -> Outcome:
+        """Keep a fact about the viewer with the id `about`, on the word of `asked_by`; `line`: see `remember`."""
+        return await self._keep(about, fact, asked_by, line, Scope.VIEWER)
 
-    async def flag_bit(self, *, bit: str, asked_by: str) -> Outcome:
+    async def flag_bit(self, *, bit: str, asked_by: str, line: str = "") -> Outcome:
         """Note that a running bit came up: as something heard, which weighs less than what somebody told."""
-        return await self._keep(None, bit, asked_by, Scope.RUNNING_BIT, SourceKind.OBSERVED)
+        return await self._keep(None, bit, asked_by, line, Scope.RUNNING_BIT, SourceKind.OBSERVED)
 
     async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
         """Forget the one note that the words, or `#id`, mean: for good if its subject asks, else to be undone."""
@@ -49,7 +49,13 @@ class NotesForActions:
         return Outcome(OutcomeKind.DONE, f"note {found[0].id}")
 
     async def _keep(
-        self, about: str | None, fact: str, asked_by: str, scope: Scope, source: SourceKind = SourceKind.COMMAND
+        self,
+        about: str | None,
+        fact: str,
+        asked_by: str,
+        line: str,
+        scope: Scope,
+        source: SourceKind = SourceKind.COMMAND,
     ) -> Outcome:
         privacy = self._settings().privacy
         now = self._clock.now()
@@ -63,6 +69,7 @@ class NotesForActions:
                 scope=scope,
                 privacy=privacy,
                 word=remember.VIEWERS_WORD._replace(source=source),
+                line=line,
             )
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)

@@ -8,7 +8,7 @@ from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.memory.notes.remember import remember
-from forgetmenot.store import notes
+from forgetmenot.store import episodes, notes
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -27,6 +27,14 @@ async def test_people_named_in_a_fact_are_stored_by_id(world: "World", hand: Not
     await hand.remember(about="1", fact="plays in bob's band with @bob and <@9>", asked_by="1")
     [note] = await kept(world)
     assert note.fact == "plays in <@2>'s band with <@2> and (someone>"
+
+
+async def test_what_an_action_keeps_hangs_on_the_line_that_asked_for_it(world: "World", hand: NotesForActions) -> None:
+    """When that is deleted, so is this, as after a `!remember`."""
+    await hand.remember(about="1", fact="plays drums", asked_by="1", line="e1")
+    await hand.flag_bit(bit="the lamp fell again", asked_by="1", line="e2")
+    keys = await world.db.rows("SELECT key FROM episodes ORDER BY id")
+    assert [row[0] for row in keys] == [episodes.key_of_line("e1"), episodes.key_of_line("e2")]
 
 
 async def test_naming_hides_no_address_from_the_filter(world: "World", hand: NotesForActions) -> None:
