@@ -127,7 +127,10 @@ def keep_looking_around(bot: Bot) -> None:
 def check_channel(settings: Settings) -> None:
     """Raises SettingsError if no channel is named."""
     if not settings.twitch.channel:
-        raise SettingsError("No channel is named: fill in `channel` in the table [twitch] of your settings file.")
+        raise SettingsError(
+            "No channel is named: fill in `channel` in the table [twitch] of your settings file, and name that file"
+            " with --config."
+        )
 
 
 def _greeting(bot: Bot, account: TwitchAccount) -> str:

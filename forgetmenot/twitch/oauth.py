@@ -31,6 +31,7 @@ async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
     if not settings.twitch.client_id:
         raise TwitchLoginNeeded(
             "No app is named: `client_id` in the table [twitch] is empty. docs/TWITCH_APP.md shows how to make one."
+            " If it is in your settings file, name that file with --config."
         )
     await load_off_the_loop("twitchio")
     from twitchio.authentication import OAuth
