@@ -44,14 +44,18 @@ async def leaves_nothing(source: Database, viewer_id: str) -> bool:
 
 
 async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
-    """From now on nothing of somebody is stored; what they said lately leaves tier 1 and the summaries."""
+    """From now on nothing of somebody is stored; what they said lately leaves tier 1 and the summaries.
+
+    All of it, also where their lines, which carry Twitch's time, are ahead of `now`.
+    """
     await tx.execute(
         "INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at) VALUES (?1, ?2, ?2, ?2)"
         " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
         (viewer_id, now),
     )
     await ledger.note(tx.key, [Entry(Kind.OPTED_OUT, tx.key.digest("viewer", viewer_id), now)])
-    await events.clear(tx, Clear(now, viewer_id=viewer_id, told=False), now)
+    last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
+    await events.clear(tx, Clear(max(now, last or now), viewer_id=viewer_id, told=False), now)
 
 
 async def opt_in(tx: Transaction, viewer_id: str) -> bool:

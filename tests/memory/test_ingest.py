@@ -72,6 +72,15 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel) -> None:
     assert (await account(channel)).excluded == 1
 
 
+async def test_an_opt_out_by_a_clock_that_is_behind_leaves_nothing_either(channel: Channel) -> None:
+    """A command goes by the clock of the PC, lines by that of Twitch."""
+    channel.say("alice", "before")
+    await channel.ingest.flush()
+    async with channel.db.write() as tx:
+        await rights.opt_out(tx, "id-alice", channel.clock.now() - HOUR)
+    assert await texts(channel.db) == [""]
+
+
 async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channel: Channel) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
