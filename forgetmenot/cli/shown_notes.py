@@ -21,9 +21,13 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
 
     names = await names_for(db, notes)
     return [
-        f"#{note.id} {names.get(note.subject_id or '', note.scope.value)}: {show(note.fact, names)}{_fate(note)}"
+        f"#{note.id} {names.get(note.subject_id or '', _scope(note))}: {show(note.fact, names)}{_fate(note)}"
         for note in notes
     ]
+
+
+def _scope(note: "Note") -> str:
+    return note.scope.value.replace("_", " ")
 
 
 def _fate(note: "Note") -> str:
