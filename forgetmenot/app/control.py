@@ -17,7 +17,7 @@ from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.errors import ForgetMeNotError, InputError
 from forgetmenot.memory import never
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.memory.notes import beliefs, editing, remember
+from forgetmenot.memory.notes import beliefs, editing, remember, undoing
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.ports import BotState, ChoreState, Told
 from forgetmenot.prompt.voice import check_floor
@@ -168,7 +168,7 @@ class BotControl:
         """Take a note back."""
 
         async def write() -> str:
-            await remember.retract(self._bot.db, note_id, at=self._bot.clock.now(), cause=f"taken back from {BY}")
+            await undoing.retract(self._bot.db, note_id, at=self._bot.clock.now(), cause=f"taken back from {BY}")
             return f"#{note_id} is taken back. Undo brings it back."
 
         return await self._tried(write)
@@ -177,7 +177,7 @@ class BotControl:
         """Undo the last change of a note."""
 
         async def write() -> str:
-            note: Note = await remember.undo(self._bot.db, note_id, at=self._bot.clock.now())
+            note: Note = await undoing.undo(self._bot.db, note_id, at=self._bot.clock.now())
             return f"#{note.id} stands again."
 
         return await self._tried(write)

@@ -11,7 +11,7 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.memory import never
-from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes import remember, undoing
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.memory.people import ORDINARY
@@ -189,14 +189,14 @@ class MemoryCommands:
     async def _take_back(self, note_id: int, event: ChatEvent) -> str:
         try:
             cause = f"wrong, said {mention(event.user_id)}"
-            note = await remember.retract(self._db, note_id, at=self._clock.now(), cause=cause)
+            note = await undoing.retract(self._db, note_id, at=self._clock.now(), cause=cause)
         except Refused as refused:
             return refusal(refused.rule)
         return f"Taken back: {await self._shown(note)} (!wrong #{note.id} undo brings it back)"
 
     async def _bring_back(self, note_id: int) -> str:
         try:
-            note = await remember.undo(self._db, note_id, at=self._clock.now())
+            note = await undoing.undo(self._db, note_id, at=self._clock.now())
         except Refused as refused:
             return refusal(refused.rule)
         return f"Back again: {await self._shown(note)}"

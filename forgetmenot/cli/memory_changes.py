@@ -90,15 +90,15 @@ async def _print(db: "Database", note: "Note", *, machine: bool) -> None:
 
 
 async def _undo(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory.notes import remember
+    from forgetmenot.memory.notes import undoing
 
-    await remember.undo(db, note_id, at=now)
+    await undoing.undo(db, note_id, at=now)
 
 
 async def _retract(db: "Database", note_id: int, now: int) -> None:
-    from forgetmenot.memory.notes import remember
+    from forgetmenot.memory.notes import undoing
 
-    await remember.retract(db, note_id, at=now, cause="by hand")
+    await undoing.retract(db, note_id, at=now, cause="by hand")
 
 
 async def _pin(db: "Database", note_id: int, now: int) -> None:

@@ -9,7 +9,8 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
-from forgetmenot.memory.notes.remember import remember, undo
+from forgetmenot.memory.notes.remember import remember
+from forgetmenot.memory.notes.undoing import undo
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.topics import conversation
 from forgetmenot.prompt.voice import check_floor, instructions

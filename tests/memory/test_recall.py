@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes import undoing
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
 from forgetmenot.store import notes, rights
@@ -114,7 +114,7 @@ async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
     await write(world, "2", "likes drums")
     assert len(await recall.about_viewer("1", "drums")) == 2
     assert await recall.about_viewer("2", "drums")
-    await remember.retract(world.db, gone, at=world.clock.now(), cause="test")
+    await undoing.retract(world.db, gone, at=world.clock.now(), cause="test")
     async with world.db.write() as tx:
         await rights.opt_out(tx, "2", world.clock.now())
 

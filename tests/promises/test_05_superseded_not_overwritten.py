@@ -10,7 +10,8 @@ import forgetmenot.store
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import Refused
-from forgetmenot.memory.notes.remember import remember, undo
+from forgetmenot.memory.notes.remember import remember
+from forgetmenot.memory.notes.undoing import undo
 from forgetmenot.store import identities, notes
 from forgetmenot.store.database import Database
 

@@ -27,7 +27,6 @@ LOOKED_BACK = 500
 HALF_A_DAY_MS = 43_200_000
 TAKE_BACK = "reactivated"
 REPLACES = "supersedes"
-UNDONE = "undone"
 
 # What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
 _REPLACEABLE = {
@@ -289,51 +288,3 @@ def _longer(note: Note, new: NewNote, at: int) -> int | None:
         return None
     span = note.expires_at - note.last_confirmed_at
     return max(note.expires_at, at + span, new.expires_at or 0)
-
-
-async def undo(tx: Transaction, note_id: int, *, now: int) -> Note:
-    """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
-
-    What one word replaced at once comes back at once. The note that is active again. Raises Refused("nothing_to_undo").
-    """
-    note = await notes.get(tx, note_id)
-    if note is None:
-        raise Refused("not_found")
-    if note.status is NoteStatus.RETRACTED:
-        return await _stand_again(tx, note, now)
-    replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
-    back = [await _undo_supersede(tx, old, now) for old in replaced]
-    return back[-1]
-
-
-async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
-    """A note that was taken back is active again; what an undo had brought back in its place goes again."""
-    last = (await notes.changes(tx, note.id))[-1]
-    held = await notes.of_subject(tx, note.subject_id, LIVE) if last.cause == UNDONE else []
-    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    if held:
-        came_back = await notes.changed_last(tx, [one.id for one in held], UNDONE, last.at)
-        for old in [one for one in held if one.id in came_back]:
-            await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id)
-    return replace(note, status=NoteStatus.ACTIVE)
-
-
-async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
-    """What a note replaced when it last replaced something."""
-    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.superseded_by(tx, note.id)}
-    if not replaced:
-        raise Refused("nothing_to_undo")
-    return [old for old, at in replaced.items() if at == max(replaced.values())]
-
-
-async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
-    successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
-    by_undo = (await notes.changes(tx, old.id))[-1].cause == UNDONE
-    await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    if successor is not None and successor.status in LIVE:
-        history = [change.cause for change in await notes.changes(tx, successor.id)]
-        if by_undo or history[-1] == TAKE_BACK:
-            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
-        elif history[0] == REPLACES:
-            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
-    return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes import remember, undoing
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.memory.notes.proposals import Refused
 from forgetmenot.settings.schema import Settings
@@ -43,7 +43,7 @@ class NotesForActions:
             if about == asked_by:
                 await forget_fact(self._db, found[0].id, at=now)
             else:
-                await remember.retract(self._db, found[0].id, at=now, cause=f"asked for by {mention(asked_by)}")
+                await undoing.retract(self._db, found[0].id, at=now, cause=f"asked for by {mention(asked_by)}")
         except Refused as refused:
             return Outcome(OutcomeKind.REFUSED, refused.rule)
         return Outcome(OutcomeKind.DONE, f"note {found[0].id}")

@@ -1,8 +1,7 @@
-"""Told to remember, to forget, to undo: what people ask for in so many words.
+"""Told to remember, to find, to pin: what people ask for in so many words.
 
 Promises that such a note has evidence as well: a one-line episode of its own kind, written first, in the same
-transaction. Who may ask for what is the caller's to decide; what is never stored is refused here too. Nothing is
-deleted here: a retracted note keeps its text and can be brought back (erasure is its subject's own wish, elsewhere).
+transaction. Who may ask for what is the caller's to decide; what is never stored is refused here too.
 """
 
 import re
@@ -110,18 +109,6 @@ def _told_episode(  # all that it holds
     )
 
 
-async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
-    """Take a note back; it keeps its text and can be brought back with `undo`. The note as it was. Raises Refused."""
-    async with db.write() as tx:
-        note = await notes.get(tx, note_id)
-        if note is None:
-            raise Refused("not_found")
-        if note.status not in beliefs.LIVE:
-            raise Refused("not_live")
-        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
-        return note
-
-
 async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
     """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises Refused."""
     async with db.write() as tx:
@@ -131,12 +118,6 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
         await notes.set_pinned(tx, note_id, pinned=pinned)
         cause = "pinned" if pinned else "unpinned"
         await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
-
-
-async def undo(db: Database, note_id: int, *, at: int) -> Note:
-    """Take back the last supersede or retraction of a note; the note that is active again. Raises Refused."""
-    async with db.write() as tx:
-        return await beliefs.undo(tx, note_id, now=at)
 
 
 async def find(

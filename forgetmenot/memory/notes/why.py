@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes import beliefs
+from forgetmenot.memory.notes import beliefs, undoing
 from forgetmenot.store import bot_messages, evidence, notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_mending import REDACTED
@@ -39,7 +39,7 @@ _CAUSES = {
     "import": "imported",
     "conflict": "something else was said",
     beliefs.TAKE_BACK: "it was said again after all",
-    beliefs.UNDONE: "somebody took the change back",
+    undoing.UNDONE: "somebody took the change back",
     REDACTED: "the line that it rested on was cleared in chat",
 }
 REPLIES_NAMED = 5

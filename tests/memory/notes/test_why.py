@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory.extraction import ExtractReport
-from forgetmenot.memory.notes import remember
+from forgetmenot.memory.notes import remember, undoing
 from forgetmenot.memory.notes.for_actions import NotesForActions
 from forgetmenot.memory.notes.why import explain, in_words, moment
 from forgetmenot.store import notes
@@ -70,7 +70,7 @@ async def test_the_whole_chain_is_told(world: "World", learn: Learn, change: Cha
     assert "It is superseded: another note took its place." in told
     assert f"What replaced it\n  #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
-    await remember.undo(world.db, new.id, at=world.clock.now())
+    await undoing.undo(world.db, new.id, at=world.clock.now())
     assert "superseded → active: somebody took the change back" in await words(world, old.id)
 
 
