@@ -43,6 +43,7 @@ _SHARED_PAST = re.compile(r"\b(?:remember|last (?:time|stream|week)|joke|happene
 _GREETING = re.compile(
     r"\A\W*(?:hi|hey|hello|hei|yo|good (?:morning|evening)|evening|morning|sup|hiya)\b", re.IGNORECASE
 )
+_PET = re.compile(r"has an? .+ called (?P<name>.+)")  # "plays in a band called …" is none
 _THANKS = re.compile(r"\b(?:thanks|thank you|thx|ty|cheers|good bot)\b", re.IGNORECASE)
 _HARM = re.compile(r"\b(?:ban|timeout|time out|mute|delete|remove)\s+@?(?!me\b)(?P<who>\w{3,25})", re.IGNORECASE)
 _TOLD = re.compile(r"\A\S.*? asked to remember about (?:the channel: |(?P<who>[^:]+): )")  # what `!remember` left
@@ -175,8 +176,9 @@ def _unknown(seen: Seen, text: str) -> str:
 
 def _greeting(seen: Seen) -> str:
     hello = _vary(seen, _GREETINGS)
-    pet = next((f for f in seen.facts if f.place is Place.SPEAKER and " called " in f.text), None)
-    return f"{hello} How is {pet.text.rpartition(' called ')[2]}?" if pet else hello
+    pets = (_PET.fullmatch(fact.text) for fact in seen.facts if fact.place is Place.SPEAKER)
+    pet = next((found["name"] for found in pets if found), None)
+    return f"{hello} How is {pet}?" if pet else hello
 
 
 # ── what is asked for ───────────────────────────────────────────────────────────────────────

@@ -166,6 +166,7 @@ def test_nothing_is_proposed_where_nothing_may_be() -> None:
 
 def test_greetings_and_thanks_are_returned_and_a_pet_is_asked_after() -> None:
     assert ask("@ForgetMeNot hello!", _lore("has a cat called Miso")).endswith("How is Miso?")
+    assert "How is" not in ask("@ForgetMeNot hello!", _lore("plays bass in a band called Wet Socks"))
     assert "heidi" in ask("@ForgetMeNot thank you!")
     assert ask("@ForgetMeNot hello?").endswith("heidi!")
 
