@@ -105,7 +105,7 @@ class TrailSection:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Everything about one reply."""
+    """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none."""
 
     reply: BotMessage
     asked: str
@@ -132,6 +132,8 @@ async def explain(db: Database, reply_id: int) -> Trail:
 
 async def _asked(db: Database, reply: BotMessage) -> str:
     """The line that was answered without a prompt: a command, or what was left unanswered."""
+    if reply.trigger == "notice":
+        return ""
     line = await recent_chat.line_by_id(db, reply.event_id) if reply.event_id else None
     if line is None:
         return GONE
@@ -238,6 +240,7 @@ _WHY = {
     "follow-up": "{who} went on talking with me",
     "raid": "a raid came in",
     "returner": "{who} is back after a long time",
+    "notice": "it is said once per stream",
 }
 
 
@@ -253,7 +256,9 @@ def in_words(trail: Trail, cost: str = "") -> list[str]:
     return [
         f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
         "Put together from the rows that are still kept: notes and summaries as they read today, not as they did then.",
-        f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}",
+        f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}"
+        if trail.asked
+        else f"Asked by nobody ({reply.trigger}).",
         f"Said: {reply.text or '(nothing)'}",
         f"{_ending(reply)}{_taken(reply)}",
         *([f"Changed on the way by: {', '.join(reply.filters)}."] if reply.filters else []),

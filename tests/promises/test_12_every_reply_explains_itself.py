@@ -112,6 +112,17 @@ async def test_who_asked_for_what_is_told_also_where_no_prompt_was_made(stage: S
     assert "Asked by Alice (command): Alice: !memory" in in_words(await explain(stage.db, told))
 
 
+async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        told = await tx.value(
+            "INSERT INTO bot_messages (at, trigger, mode, text, status)"
+            " VALUES (1, 'notice', 'mentions', 'I remember what happens here', 'sent') RETURNING id"
+        )
+    trail = await explain(stage.db, told)
+    assert "Asked by nobody (notice)." in in_words(trail)
+    assert one_line(trail) == f"#{told}: it is said once per stream; I had no notes in mind; it was sent."
+
+
 async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
     stage.model.answers = [f"**Off you go!** {ASKED}"]
     await stage.ask("@forgetmenot_bot time me out")

@@ -63,7 +63,7 @@ export async function why(id) {
   const dialog = sheet(
     `Why reply ${told.id}?`,
     h("p", { class: "meta" }, `${date(told.at)}, ${hour(told.at)} · in ${told.mode} mode · ${TRIGGERS[told.trigger] || told.trigger}`),
-    h("blockquote", { class: "asked" }, h("b", {}, told.who), " ", told.asked),
+    told.asked && h("blockquote", { class: "asked" }, h("b", {}, told.who), " ", told.asked),
     h("blockquote", { class: "said" }, told.text || "It said nothing."),
     h("p", {}, chip(STATUS[told.status] || told.status, told.status), told.detail && ` ${told.detail}`),
     told.actions.map((line) => h("p", { class: "decision" }, line)),
