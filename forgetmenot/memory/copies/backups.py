@@ -17,6 +17,7 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.folders import make_own
 from forgetmenot.logs import log
 from forgetmenot.memory import erasure
+from forgetmenot.memory.erasure import WIPE_DUE
 from forgetmenot.memory.notes.forgetting import forget_fact
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, channel_state, episode_mending, forgotten, ledger, notes, rights
@@ -101,11 +102,19 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         done = await _ask_again(fresh, database, now)
         saved = await _save(database, now, keep)
         _replace(fresh, database)
+        if done[2] or done[3]:  # erasures, facts: the older copies know more than they may
+            await asyncio.to_thread(_drop_all_but, saved, database)
     finally:
         for file in _files(fresh):
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
     return Restored(*done, saved)
+
+
+def _drop_all_but(saved: Path | None, database: Path) -> None:
+    for copy in kept(database):
+        if copy != saved:
+            copy.unlink(missing_ok=True)
 
 
 async def _prepare(source: Path, fresh: Path) -> None:
@@ -132,7 +141,9 @@ async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, i
         done = await ask_again(db, await asyncio.to_thread(ledger.after, ledger.path_of(db.key), made_at), now)
         async with db.write() as tx:
             await channel_state.clear(tx, ASKED)
-        await db.wipe_deleted(thorough=True)
+        if await db.wipe_deleted(thorough=True):  # else the next start does, and takes what was there before along
+            async with db.write() as tx:
+                await channel_state.clear(tx, WIPE_DUE)
         return (*await backup.size(db), *done)
 
 

@@ -187,6 +187,23 @@ async def test_a_forgotten_fact_does_not_come_back(channel: Channel, tmp_path: P
     assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.iterdir())
 
 
+async def test_what_was_there_before_stays_when_a_fact_is_forgotten_again(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    _, path = await go_back(channel, made.path, tmp_path / "data")
+    async with open_database(path) as db:
+        [note] = await notes.of_subject(db, ALICE)
+        older = await make(db, at=channel.clock.now() - HOUR, keep=3)
+        await forget_fact(db, note.id, at=channel.clock.now())
+    done = await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert done.forgotten == 1
+    assert done.saved is not None
+    async with open_database(path) as db:
+        await Eraser(db=db, clock=channel.clock).erase_due()
+    assert done.saved.exists()
+    assert not older.path.exists()  # the forgotten fact stands in it
+
+
 async def opted_out(path: Path, viewer_id: str) -> bool:
     async with open_database(path) as db:
         return viewer_id in await rights.opted_out(db)
