@@ -92,7 +92,7 @@ async def _restore(arguments: argparse.Namespace) -> int:
         return 0
     say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
     if done.erased or done.forgotten or done.opted_out:
-        say(f"Carried out again: {done.erased} erasures, {done.forgotten} facts, {done.opted_out} opt-outs.")
+        say(f"Carried out again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
     if done.saved is not None:
         say(f"What was there before is in {done.saved}.")
     return 0
