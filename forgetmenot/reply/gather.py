@@ -94,7 +94,7 @@ class Gatherer:
             material = self._quiet(material, seen.silence)
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
-        past = await self._past(at, query, moment, shown)
+        past = await self._past(at, query, [other.viewer.id for other in others], moment, shown)
         material = replace(material, others=others, past_episodes=past)
         names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
         theirs = {other.viewer.id: await self._recall.look(at, [other.viewer.id]) for other in others}
@@ -201,8 +201,10 @@ class Gatherer:
         people = await viewers.get_many(at, named) if named else {}
         return tuple(Other(people[who], ()) for who in named if who in people and not people[who].opted_out)
 
-    async def _past(self, at: Source, query: Query, moment: _Moment, shown: Sequence[int]) -> tuple[Past, ...]:
-        found = await spoken_of(at, query, moment.depth.past_episodes, without=shown)
+    async def _past(
+        self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
+    ) -> tuple[Past, ...]:
+        found = await spoken_of(at, query, moment.depth.past_episodes, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)

@@ -41,14 +41,14 @@ async def best(source: Source, match: str, *, limit: int, without: Sequence[int]
 async def speaking_of(
     source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
 ) -> list[Episode]:
-    """The newest candidates for having `at_least` (two or more) of these words in their summary.
+    """The newest candidates for having `at_least` of these words (two or more; one of one) in their summary.
 
     Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
     nothing reads to its end the thousands of summaries that a pair of common words stands in. None with hidden people.
     """
     rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
-    pairs = (f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1))
-    values = {"match": " OR ".join(pairs), "without": json.dumps(list(without)), "limit": limit}
+    pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]
+    values = {"match": " OR ".join(pairs or rare), "without": json.dumps(list(without)), "limit": limit}
     return [episode_of(row) for row in await source.rows(_NEWEST, values)]
 
 

@@ -20,9 +20,11 @@ class ChatLine(NamedTuple):
     at: int
 
 
+# A raid or a sub without a word of theirs is told in Twitch's own, in brackets.
 _LINES = """
-SELECT e.seq, e.id, e.viewer_id, e.text, e.at FROM events e JOIN viewers v ON v.id = e.viewer_id
-WHERE e.redacted_at IS NULL AND e.from_bot = 0 AND e.text != '' AND v.opted_out_at IS NULL AND v.banned_at IS NULL
+SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
+FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
+    AND (e.text != '' OR e.system_text != '') AND v.opted_out_at IS NULL AND v.banned_at IS NULL
 """
 
 
@@ -35,9 +37,10 @@ async def lines(source: Source, *, since: int, until: int, limit: int) -> list[C
 
 
 async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
-    """One person's last lines, oldest first."""
+    """What one person typed last, oldest first."""
     rows = await source.rows(
-        f"{_LINES} AND e.viewer_id = ? AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+        f"{_LINES} AND e.text != '' AND e.viewer_id = ? AND e.at >= ? AND e.at <= ?"
+        " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
         (viewer_id, since, until, limit),
     )
     return [ChatLine(*row) for row in reversed(rows)]

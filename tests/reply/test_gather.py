@@ -94,3 +94,21 @@ async def test_what_another_program_writes_counts_from_the_next_reply_on(world: 
         async with other.write() as tx:
             await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
         assert (await ask("hello")).lore == ()
+
+
+async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(world: World, ask: "Ask") -> None:
+    async with world.db.write() as tx:
+        await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
+        await tx.execute(
+            "INSERT INTO events (id, run_id, viewer_id, kind, text, system_text, role, at)"
+            " VALUES ('r', 1, '1', 'raid', '', '42 raiders from Alice have joined!', 'viewer', ?)",
+            (world.clock.now(),),
+        )
+    found = await ask("who raided us?")
+    assert [line.text for line in found.chat] == ["(42 raiders from Alice have joined!)"]
+    assert found.own_lines == ()
+
+
+async def test_the_past_of_who_is_named_comes_up(world: World, ask: "Ask") -> None:
+    await world.episode("<@2> raided with 42 people.", {"2": (1, 0)})
+    assert [past.text for past in (await ask("when did bob raid us?")).past_episodes] == ["<@2> raided with 42 people."]

@@ -15,6 +15,7 @@ from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.silence import Silence
 from forgetmenot.store import episode_search, episodes, streams
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import mention
 from forgetmenot.text.words import stem, words
 
 LOOKED_AT = 5
@@ -42,15 +43,22 @@ async def newest(db: Database, silence: Silence, limit: int = 3) -> Newest:
     return Newest(this, _told(last[0], silence) if last else None, silence.without(before[1]))
 
 
-async def spoken_of(at: Source, query: Query, limit: int, *, without: Sequence[int] = ()) -> list[Episode]:
-    """The older episodes that speak of enough of a message, best first; `without`: those shown anyway."""
-    telling = sorted(_telling(query), key=len, reverse=True)
+async def spoken_of(
+    at: Source, query: Query, limit: int, *, people: Sequence[str] = (), without: Sequence[int] = ()
+) -> list[Episode]:
+    """The older episodes that speak of enough of a message, best first.
+
+    `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
+    """
+    telling = sorted([*map(mention, people), *_telling(query)], key=len, reverse=True)
     terms = {stem(word): word for word in telling[:ASKED_WITH]}
-    enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
-    if len(terms) < enough or not limit:
+    if not terms or not limit:
         return []
+    enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
     wanted = list(terms.values())
-    found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT, without=without)
+    found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
+    if len(terms) == 1 and len(found) > LOOKED_AT:
+        return []  # a word that many speak of tells none of them apart
     silence = await never.silence(at) if found else Silence()
     shared = {one.id: _shared(terms, one.summary) for one in found}
     about = sorted((one for one in found if shared[one.id] >= enough), key=lambda one: -shared[one.id])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.memory.episodes.past import fitting, newest, spoken_of
+from forgetmenot.memory.episodes.past import LOOKED_AT, fitting, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.silence import Silence
 
@@ -46,3 +46,19 @@ async def test_the_newest_episodes_and_the_last_streams_recap(world: "World") ->
 
 async def test_an_empty_memory_has_no_episodes(world: "World") -> None:
     assert await newest(world.db, Silence()) == ([], None, "")
+
+
+async def test_who_is_named_counts_as_a_word(world: "World") -> None:
+    raid = await world.episode("<@2> raided with 42 people.", {"2": (1, 0)})
+    await world.episode("<@1> raided with 3 people.", {"1": (1, 0)})
+    await world.episode("42 people voted.", {"1": (1, 0)})
+    found = await spoken_of(world.db, query_of("when did they raid?"), 1, people=["2"])
+    assert [one.id for one in found] == [raid]
+    assert await spoken_of(world.db, query_of("how are they?"), 1, people=["2"]) == found
+
+
+async def test_one_word_is_enough_where_few_speak_of_it(world: "World") -> None:
+    raids = [await world.episode(f"<@2> raided with {number} people.", {"2": (1, 0)}) for number in range(LOOKED_AT)]
+    assert [one.id for one in await spoken_of(world.db, query_of("who raided us?"), 1)] == raids[-1:]
+    await world.episode("<@1> raided too.", {"1": (1, 0)})
+    assert await spoken_of(world.db, query_of("who raided us?"), 1) == []
