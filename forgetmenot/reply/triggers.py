@@ -81,7 +81,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """Who the bot talks with: viewer id → when it last answered them; and the names of those who spoke lately.
+    """Who the bot still talks with: viewer id → when it last answered them; and the names of those who spoke lately.
 
     `fresh`: ids of those whom it answered when they asked outright and who have said nothing since, nor others much.
     """

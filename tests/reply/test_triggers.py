@@ -237,6 +237,18 @@ def test_a_statement_goes_on_with_a_talk_only_while_hardly_anybody_else_spoke(
     assert kind_of("and what about his car?", talks.conversations()) is TriggerKind.FOLLOW_UP
 
 
+@pytest.mark.parametrize(("others", "is_for_the_bot"), [(15, True), (16, False)])
+def test_a_question_is_for_the_bot_until_chat_has_gone_on(others: int, *, is_for_the_bot: bool) -> None:
+    """In a busy chat "what time is it?" a minute later is for the streamer; own lines bring nobody further away."""
+    talks = FollowUps()
+    talks.answered("1", NOW - 60_000)
+    for i in range(others):
+        talks.heard(said("gg", user_id=str(50 + i), login=f"viewer{i}"))
+        talks.heard(said("lol", user_id="1"))
+    assert (kind_of("what time is it?", talks.conversations()) is TriggerKind.FOLLOW_UP) is is_for_the_bot
+    assert talks.answered_at("1") == NOW - 60_000
+
+
 @given(st.text(max_size=300))
 @hypothesis_settings(max_examples=150, deadline=None)
 def test_no_text_breaks_it(text: str) -> None:
