@@ -7,14 +7,13 @@ it again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from forgetmenot.actions.catalogue import ACTIONS
 from forgetmenot.actions.entry import Action, ActionClass, Kind
 from forgetmenot.clock import Clock
 from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.past import newest
+from forgetmenot.memory.episodes.past import newest, without_hidden
 from forgetmenot.memory.never import silence
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.silence import Silence
@@ -24,7 +23,6 @@ from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.store import calibration, channel_state, episode_mending, evidence, never, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.removal import without_person
 
 
 class PrefixKeeper:
@@ -75,7 +73,7 @@ class PrefixKeeper:
         quiet = await silence(self._db)
         if self._mending != (0, 0):
             digest = ""  # nobody knows which of its words came from a line that was cleared
-        digest = await self._open(quiet.without(digest))
+        digest = await without_hidden(self._db, quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
         notes = tuple(found.note for found in await self._recall.about_channel(query))
         episodes = await self._episodes(quiet)
@@ -97,14 +95,7 @@ class PrefixKeeper:
         told = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
         shown = [*([before] if before else []), *found.this_stream]
         told += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
-        opened = [replace(past, text=await self._open(past.text)) for past in told]
-        return tuple(past for past in opened if past.text)
-
-    async def _open(self, text: str) -> str:
-        """A text without what it says of people who opted out or were banned since."""
-        for viewer_id in await viewers.hidden(self._db, ids_in(text)):
-            text = without_person(text, viewer_id)
-        return text
+        return tuple(past for past in told if past.text)
 
     async def _bit_streams(self, notes: Sequence[Note]) -> dict[int, int]:
         bits = [note.id for note in notes if note.scope is Scope.RUNNING_BIT]

@@ -1,4 +1,7 @@
-"""Episodes by the words of their summaries (FTS5): none with hidden people in it, none that rests on a cleared line."""
+"""Episodes by the words of their summaries (FTS5): none that rests on a cleared line.
+
+What a summary says of people who opted out or were banned still stands in it: the caller cuts it.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,20 +11,16 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.store.episodes import episode_of
 
 PAGES_AT_ONCE = 500
-_MAY_BE_TOLD = """
-e.dirty_at IS NULL AND NOT EXISTS (SELECT 1 FROM episode_people p JOIN viewers v ON v.id = p.viewer_id
-    WHERE p.episode_id = e.id AND (v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL))
-"""
-_BEST = f"""
+_BEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD} ORDER BY f.rank LIMIT :limit
-"""  # noqa: S608  # a constant
-_NEWEST = f"""
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY f.rank LIMIT :limit
+"""
+_NEWEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rowid DESC LIMIT :limit + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND {_MAY_BE_TOLD} ORDER BY e.id DESC LIMIT :limit
-"""  # noqa: S608  # a constant
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY e.id DESC LIMIT :limit
+"""
 _RAREST = """
 SELECT value FROM json_each(?) ORDER BY
     (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 300)) LIMIT ?
@@ -29,7 +28,7 @@ SELECT value FROM json_each(?) ORDER BY
 
 
 async def best(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
-    """The episodes whose summary fits a full-text query best, best first; none with hidden people in it.
+    """The episodes whose summary fits a full-text query best, best first.
 
     `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
     numbers before anything else of them is read.
@@ -44,7 +43,7 @@ async def speaking_of(
     """The newest candidates for having `at_least` of these words (two or more; one of one) in their summary.
 
     Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
-    nothing reads to its end the thousands of summaries that a pair of common words stands in. None with hidden people.
+    nothing reads to its end the thousands of summaries that a pair of common words stands in.
     """
     rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
     pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]

@@ -13,9 +13,10 @@ from forgetmenot.memory import never
 from forgetmenot.memory.concordance import having_stem
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.silence import Silence
-from forgetmenot.store import episode_search, episodes, streams
+from forgetmenot.store import episode_search, episodes, streams, viewers
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.mentions import mention
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import stem, words
 
 LOOKED_AT = 5
@@ -35,12 +36,12 @@ async def newest(db: Database, silence: Silence, limit: int = 3) -> Newest:
     """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
     stream = await streams.open_id(db)
     here = await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
-    this = [told for one in here if (told := _told(one, silence)) is not None]
+    this = await _told(db, here, silence)
     before = await streams.before(db, stream)
     if before is None:
         return Newest(this, None, "")
-    last = await episodes.newest(db, stream_id=before[0], limit=1)
-    return Newest(this, _told(last[0], silence) if last else None, silence.without(before[1]))
+    last = await _told(db, await episodes.newest(db, stream_id=before[0], limit=1), silence)
+    return Newest(this, last[0] if last else None, await without_hidden(db, silence.without(before[1])))
 
 
 async def spoken_of(
@@ -59,17 +60,22 @@ async def spoken_of(
     found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
-    silence = await never.silence(at) if found else Silence()
-    shared = {one.id: _shared(terms, one.summary) for one in found}
-    about = sorted((one for one in found if shared[one.id] >= enough), key=lambda one: -shared[one.id])
-    told = (_told(one, silence) for one in about[:limit])
-    return [one for one in told if one is not None]
+    told = await _told(at, found, await never.silence(at) if found else Silence())
+    shared = {one.id: _shared(terms, one.summary) for one in told}
+    about = sorted((one for one in told if shared[one.id] >= enough), key=lambda one: -shared[one.id])
+    return about[:limit]
 
 
 async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
     """The episodes whose summaries fit a query best, however little that is."""
     terms = _telling(query)
-    return await episode_search.best(at, episode_search.any_of(terms), limit=limit) if terms else []
+    found = await episode_search.best(at, episode_search.any_of(terms), limit=limit) if terms else []
+    return await _told(at, found, Silence())
+
+
+async def without_hidden(at: Source, text: str) -> str:
+    """A text without what it says of people who opted out or were banned since."""
+    return _without(text, await viewers.hidden(at, ids_in(text)))
 
 
 def _telling(query: Query) -> list[str]:
@@ -83,9 +89,14 @@ def _shared(stems: Iterable[str], summary: str) -> int:
     return sum(bool(having_stem(told, one)) for one in stems)
 
 
-def _told(episode: Episode, silence: Silence) -> Episode | None:
-    """An episode as it may be shown; None where nothing is left of it."""
-    if not silence:
-        return episode
-    summary = silence.without(episode.summary)
-    return replace(episode, summary=summary) if summary else None
+async def _told(at: Source, found: Sequence[Episode], silence: Silence) -> list[Episode]:
+    """These episodes as they may be told, without those of which nothing is left."""
+    hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.summary)})
+    opened = [replace(one, summary=_without(silence.without(one.summary), hidden)) for one in found]
+    return [one for one in opened if one.summary]
+
+
+def _without(text: str, hidden: Iterable[str]) -> str:
+    for viewer_id in hidden:
+        text = without_person(text, viewer_id)
+    return text

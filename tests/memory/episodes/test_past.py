@@ -62,3 +62,17 @@ async def test_one_word_is_enough_where_few_speak_of_it(world: "World") -> None:
     assert [one.id for one in await spoken_of(world.db, query_of("who raided us?"), 1)] == raids[-1:]
     await world.episode("<@1> raided too.", {"1": (1, 0)})
     assert await spoken_of(world.db, query_of("who raided us?"), 1) == []
+
+
+@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
+async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world: "World", column: str) -> None:
+    """A regular who opts out does not take the channel's past along."""
+    told = "<@1> fell off the lighthouse. She blamed the lantern. <@2> won the pumpkin race."
+    await world.episode(told, {"1": (9, 0), "2": (9, 0)})
+    assert [one.summary for one in await spoken_of(world.db, query_of("that pumpkin race?"), 1)] == [told]
+    async with world.db.write() as tx:
+        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
+    found = await spoken_of(world.db, query_of("that pumpkin race?"), 1)
+    assert [one.summary for one in found] == ["<@2> won the pumpkin race."]
+    assert await spoken_of(world.db, query_of("who fell off that lighthouse?"), 1) == []
+    assert await spoken_of(world.db, query_of("the lantern by the lighthouse"), 1) == []
