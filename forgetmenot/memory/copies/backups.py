@@ -28,6 +28,8 @@ from forgetmenot.store.keyed import HashKey
 from forgetmenot.store.ledger import Entry, Kind
 from forgetmenot.text.removal import traces
 
+_CHOICES = (Kind.OPTED_OUT, Kind.OPTED_IN)
+
 
 def name_of(database: Path, at: int) -> str:
     """What a copy that was made at some time is called."""
@@ -151,6 +153,7 @@ async def ask_again(db: Database, wishes: list[Entry], now: int) -> tuple[int, i
     """Carry out what was asked for after a copy was made; how many were erased, facts forgotten, people opted out."""
     seen = await erasure_rows.everybody(db) if wishes else {}
     people = {db.key.digest("viewer", one): one for one in seen}
+    chosen = {wish.subject: wish for wish in wishes if wish.kind in _CHOICES}  # the last one of each
     gone = facts = out = 0
     for wish in wishes:
         viewer = people.get(wish.subject)
@@ -158,7 +161,9 @@ async def ask_again(db: Database, wishes: list[Entry], now: int) -> tuple[int, i
             gone += await _erase_again(db, wish, viewer, seen, now)
         elif wish.kind is Kind.FORGOTTEN:
             facts += await _forget_again(db, wish, viewer, now)
-        else:
+        elif wish.kind is Kind.ALLOWED:
+            await _allow_again(db, wish)
+        elif wish is chosen[wish.subject]:
             out += await _opt_again(db, wish, viewer)
     return gone, facts, out
 
@@ -185,11 +190,14 @@ async def _forget_again(db: Database, wish: Entry, viewer: str | None, now: int)
     return count
 
 
+async def _allow_again(db: Database, wish: Entry) -> None:
+    async with db.write() as tx:
+        await forgotten.allow_noted(tx, wish)
+
+
 async def _opt_again(db: Database, wish: Entry, viewer: str | None) -> int:
     async with db.write() as tx:
-        if wish.kind is Kind.ALLOWED:
-            await forgotten.allow_noted(tx, wish)
-        elif wish.kind is Kind.OPTED_IN:
+        if wish.kind is Kind.OPTED_IN:
             await rights.opt_in_unknown(tx, wish.subject)
             if viewer is not None:
                 await rights.opt_in(tx, viewer)

@@ -217,8 +217,12 @@ async def test_opting_out_and_in_count_again_in_their_order(channel: Channel, tm
         await rights.opt_out(tx, BOB, channel.clock.now())
         await rights.opt_in(tx, BOB)
         await rights.opt_out(tx, "new", channel.clock.now())
-    _, path = await go_back(channel, made.path, tmp_path / "data")
+    done, path = await go_back(channel, made.path, tmp_path / "data")
     assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
+    assert done.opted_out == 2
+    again = await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
+    assert again.opted_out == 2
 
 
 async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel: Channel, tmp_path: Path) -> None:
