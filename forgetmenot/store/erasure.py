@@ -17,6 +17,7 @@ from forgetmenot.store.ledger import Entry, Kind
 from forgetmenot.text.mentions import provisional
 
 AT_ONCE = 500
+PEOPLE_AT_ONCE = 2_000
 """Rows looked at in one read: replies read in between."""
 BANNED_FOR = 7 * DAY
 
@@ -137,14 +138,28 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 
 
 async def names_around(source: Source, viewer_id: str, names: Sequence[str]) -> list[str]:
-    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
-    rows = await source.rows(
-        "SELECT DISTINCT o.name FROM (SELECT id, login AS name FROM viewers UNION SELECT id, display_name FROM viewers"
-        " UNION SELECT viewer_id, login FROM viewer_names UNION SELECT viewer_id, display_name FROM viewer_names) o"
-        " JOIN json_each(?1) j ON instr(lower(o.name), lower(j.value)) > 0 WHERE o.id <> ?2 ORDER BY 1",
-        (json.dumps(list(names)), viewer_id),
+    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77".
+
+    Some thousand people at a time: between two reads replies have their turn.
+    """
+    rows = await _called(source, "viewers", "id", viewer_id, names)
+    rows += await _called(source, "viewer_names", "viewer_id", viewer_id, names)
+    parts = [name.lower() for name in names]
+    return sorted({name for row in rows for name in row if name and any(part in name.lower() for part in parts)})
+
+
+async def _called(source: Source, table: str, of: str, viewer_id: str, names: Sequence[str]) -> list[Row]:
+    """The names of others in which one of these stands."""
+    hay = "lower(coalesce(login, '') || char(10) || coalesce(display_name, '')) AS hay"
+    wanted = " OR ".join("instr(hay, lower(?)) > 0" for _ in names) or "FALSE"
+    sql = (
+        f"SELECT login, display_name FROM (SELECT login, display_name, {hay} FROM {table}"  # noqa: S608  # constants
+        f" WHERE rowid > ? AND rowid <= ? AND {of} <> ?) WHERE {wanted}"
     )
-    return [row[0] for row in rows]
+    rows: list[Row] = []
+    for after in range(0, await _last(source, table), PEOPLE_AT_ONCE):
+        rows += await source.rows(sql, (after, after + PEOPLE_AT_ONCE, viewer_id, *names))
+    return rows
 
 
 async def held(source: Source, viewer_id: str) -> Held:
@@ -214,8 +229,11 @@ async def facts_of(source: Source, viewer_id: str) -> list[str]:
 
 async def last_row(source: Source, place: Place) -> int:
     """The highest rowid of a table."""
-    row = await source.row(f"SELECT coalesce(max(rowid), 0) FROM {place.table}")  # noqa: S608  # a constant
-    return int(row[0]) if row else 0
+    return await _last(source, place.table)
+
+
+async def _last(source: Source, table: str) -> int:
+    return int(await source.value(f"SELECT coalesce(max(rowid), 0) FROM {table}"))  # noqa: S608  # a constant
 
 
 async def written_in(source: Source, place: Place, needles: Sequence[str], *, after: int) -> list[Row]:
