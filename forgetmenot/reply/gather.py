@@ -204,7 +204,8 @@ class Gatherer:
     async def _past(
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
     ) -> tuple[Past, ...]:
-        found = await spoken_of(at, query, moment.depth.past_episodes, people=people, without=shown)
+        most = moment.depth.past_episodes
+        found = await spoken_of(at, query, moment.seen.silence, most, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)

@@ -17,8 +17,9 @@ from forgetmenot.store.ledger import Entry, Kind
 from forgetmenot.text.mentions import provisional
 
 AT_ONCE = 500
-PEOPLE_AT_ONCE = 2_000
 """Rows looked at in one read: replies read in between."""
+PEOPLE_AT_ONCE = 2_000
+"""The same of people: their names are short."""
 BANNED_FOR = 7 * DAY
 
 
@@ -138,10 +139,7 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 
 
 async def names_around(source: Source, viewer_id: str, names: Sequence[str]) -> list[str]:
-    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77".
-
-    Some thousand people at a time: between two reads replies have their turn.
-    """
+    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
     rows = await _called(source, "viewers", "id", viewer_id, names)
     rows += await _called(source, "viewer_names", "viewer_id", viewer_id, names)
     parts = [name.lower() for name in names]

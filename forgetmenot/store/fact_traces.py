@@ -1,4 +1,4 @@
-"""Where else a fact is written: the summaries that its subject is in, and the recaps that name them."""
+"""Where else a fact is written: in summaries and recaps, in what was said lately, in what the bot answered."""
 
 import json
 from collections.abc import Collection

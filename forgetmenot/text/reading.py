@@ -47,8 +47,8 @@ class Reading(NamedTuple):
     """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
 
     `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
+    `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …");
     `passive`: it was done to them ("was raided by …").
-    `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …").
     """
 
     tokens: str

@@ -16,6 +16,7 @@ from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.episodes import past
 from forgetmenot.memory.ranking import by_recency
 from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.silence import Silence
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, open_database
@@ -128,7 +129,10 @@ async def _episodes(scores: dict[str, Scores], conversation: Conversation, db: D
     session_of = {int(row["id"]): str(row["key"]) for row in rows}
     for question in conversation.questions:
         query = recall.query(question.text, names=conversation.people)
-        for way, search in (("episodes", past.fitting(db, query, 3)), ("past", past.spoken_of(db, query, 1))):
+        for way, search in (
+            ("episodes", past.fitting(db, query, 3)),
+            ("past", past.spoken_of(db, query, Silence(), 1)),
+        ):
             started = perf_counter()
             found = await search
             ms = (perf_counter() - started) * 1_000

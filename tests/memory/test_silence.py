@@ -107,7 +107,7 @@ async def test_past_episodes_and_the_prefix_leave_it_alone(world: "World") -> No
     await never.leave_alone(world.db, "1", "divorce", by="1", at=0)
     shown = await newest(world.db, await never.silence(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
-    past = await spoken_of(world.db, query_of("who cooked that goulash"), 1)
+    past = await spoken_of(world.db, query_of("who cooked that goulash"), await never.silence(world.db), 1)
     assert all("divorce" not in one.summary for one in past)
 
 

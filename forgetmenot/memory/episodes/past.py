@@ -1,6 +1,6 @@
 """What happened before: the newest episodes for the prefix, and the older ones that a message speaks of.
 
-None with people in it who opted out or were banned, and nothing of what is to be left alone.
+Nothing of people who opted out or were banned, and nothing of what is to be left alone.
 """
 
 import math
@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Episode
-from forgetmenot.memory import never
 from forgetmenot.memory.concordance import having_stem
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.silence import Silence
@@ -45,7 +44,7 @@ async def newest(db: Database, silence: Silence, limit: int = 3) -> Newest:
 
 
 async def spoken_of(
-    at: Source, query: Query, limit: int, *, people: Sequence[str] = (), without: Sequence[int] = ()
+    at: Source, query: Query, silence: Silence, limit: int, *, people: Sequence[str] = (), without: Sequence[int] = ()
 ) -> list[Episode]:
     """The older episodes that speak of enough of a message, best first.
 
@@ -60,7 +59,7 @@ async def spoken_of(
     found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
-    told = await _told(at, found, await never.silence(at) if found else Silence())
+    told = await _told(at, found, silence)
     shared = {one.id: _shared(terms, one.summary) for one in told}
     about = sorted((one for one in told if shared[one.id] >= enough), key=lambda one: -shared[one.id])
     return about[:limit]
@@ -91,6 +90,8 @@ def _shared(stems: Iterable[str], summary: str) -> int:
 
 async def _told(at: Source, found: Sequence[Episode], silence: Silence) -> list[Episode]:
     """These episodes as they may be told, without those of which nothing is left."""
+    if not found:
+        return []
     hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.summary)})
     opened = [replace(one, summary=_without(silence.without(one.summary), hidden)) for one in found]
     return [one for one in opened if one.summary]

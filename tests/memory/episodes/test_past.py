@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 async def test_the_episode_that_a_message_is_about(world: "World") -> None:
     raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
     await world.episode("People talked about dinner.", {"2": (9, 0)})
-    found = await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), 1)
+    found = await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), Silence(), 1)
     assert [one.id for one in found] == [raid]
-    assert await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), 1, without=[raid]) == []
-    assert await spoken_of(world.db, query_of("dragon fruit smoothie recipes anyone?"), 1) == []
-    assert await spoken_of(world.db, query_of("???"), 1) == []
+    assert (
+        await spoken_of(world.db, query_of("remember the raid during that dragon fight?"), Silence(), 1, without=[raid])
+        == []
+    )
+    assert await spoken_of(world.db, query_of("dragon fruit smoothie recipes anyone?"), Silence(), 1) == []
+    assert await spoken_of(world.db, query_of("???"), Silence(), 1) == []
 
 
 @pytest.mark.parametrize(
@@ -52,16 +55,16 @@ async def test_who_is_named_counts_as_a_word(world: "World") -> None:
     raid = await world.episode("<@2> raided with 42 people.", {"2": (1, 0)})
     await world.episode("<@1> raided with 3 people.", {"1": (1, 0)})
     await world.episode("42 people voted.", {"1": (1, 0)})
-    found = await spoken_of(world.db, query_of("when did they raid?"), 1, people=["2"])
+    found = await spoken_of(world.db, query_of("when did they raid?"), Silence(), 1, people=["2"])
     assert [one.id for one in found] == [raid]
-    assert await spoken_of(world.db, query_of("how are they?"), 1, people=["2"]) == found
+    assert await spoken_of(world.db, query_of("how are they?"), Silence(), 1, people=["2"]) == found
 
 
 async def test_one_word_is_enough_where_few_speak_of_it(world: "World") -> None:
     raids = [await world.episode(f"<@2> raided with {number} people.", {"2": (1, 0)}) for number in range(LOOKED_AT)]
-    assert [one.id for one in await spoken_of(world.db, query_of("who raided us?"), 1)] == raids[-1:]
+    assert [one.id for one in await spoken_of(world.db, query_of("who raided us?"), Silence(), 1)] == raids[-1:]
     await world.episode("<@1> raided too.", {"1": (1, 0)})
-    assert await spoken_of(world.db, query_of("who raided us?"), 1) == []
+    assert await spoken_of(world.db, query_of("who raided us?"), Silence(), 1) == []
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
@@ -69,10 +72,10 @@ async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world
     """A regular who opts out does not take the channel's past along."""
     told = "<@1> fell off the lighthouse. She blamed the lantern. <@2> won the pumpkin race."
     await world.episode(told, {"1": (9, 0), "2": (9, 0)})
-    assert [one.summary for one in await spoken_of(world.db, query_of("that pumpkin race?"), 1)] == [told]
+    assert [one.summary for one in await spoken_of(world.db, query_of("that pumpkin race?"), Silence(), 1)] == [told]
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    found = await spoken_of(world.db, query_of("that pumpkin race?"), 1)
+    found = await spoken_of(world.db, query_of("that pumpkin race?"), Silence(), 1)
     assert [one.summary for one in found] == ["<@2> won the pumpkin race."]
-    assert await spoken_of(world.db, query_of("who fell off that lighthouse?"), 1) == []
-    assert await spoken_of(world.db, query_of("the lantern by the lighthouse"), 1) == []
+    assert await spoken_of(world.db, query_of("who fell off that lighthouse?"), Silence(), 1) == []
+    assert await spoken_of(world.db, query_of("the lantern by the lighthouse"), Silence(), 1) == []
