@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from forgetmenot.errors import InputError
-from forgetmenot.settings.load import is_login, load_settings, login_of, no_login
+from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.text.logins import is_login, login_of
 
 
 def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:

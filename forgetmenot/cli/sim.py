@@ -52,7 +52,7 @@ def _name(option: str, given: str) -> str:
 
 
 def _login(given: str) -> str:
-    from forgetmenot.settings.load import is_login, login_of
+    from forgetmenot.text.logins import is_login, login_of
 
     name = login_of(given.strip())
     return name if is_login(name) else ""

@@ -64,8 +64,8 @@ async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
 
 async def _whom(db: "Database", arguments: argparse.Namespace) -> str:
     """The id of whom it is about; somebody who never spoke here may opt out, by a provisional one."""
-    from forgetmenot.settings.load import is_login, login_of
     from forgetmenot.store import viewers
+    from forgetmenot.text.logins import is_login, login_of
     from forgetmenot.text.mentions import provisional
 
     login = login_of(arguments.login)

@@ -12,6 +12,7 @@ import msgspec
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.schema import PersonaSettings, PriceSettings, Settings
 from forgetmenot.settings.wording import nearest, wrong_value
+from forgetmenot.text.logins import is_login, login_of
 from forgetmenot.text.sensitive import CATEGORIES
 
 PERSONAS = "personas"
@@ -184,16 +185,6 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
     for word in given:
         if word not in known:
             raise SettingsError(f"{where}: there is no `{word}`.{nearest(word, known)}")
-
-
-def is_login(text: str) -> bool:
-    """Whether a channel can be called so; nothing is no mistake here, and # and @ are how people write it."""
-    return re.fullmatch(r"(?:[#@]?[A-Za-z0-9_]{1,25})?", text) is not None
-
-
-def login_of(text: str) -> str:
-    """The login as Twitch has it, of what `is_login`."""
-    return text.lower().lstrip("#@")
 
 
 def no_login(text: str) -> str:

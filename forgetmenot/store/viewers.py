@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.store.database import Row, Source
+from forgetmenot.text.logins import login_of
 
 
 class Name(NamedTuple):
@@ -53,7 +54,7 @@ async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
     row = await source.row(
         "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1",
-        (login_or_id, login_or_id.casefold().lstrip("#@")),
+        (login_or_id, login_of(login_or_id)),
     )
     return str(row[0]) if row else None
 

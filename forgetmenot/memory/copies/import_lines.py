@@ -4,7 +4,6 @@ Promises that a bad line is refused by its number and with its reason while the 
 """
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +19,7 @@ from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.proposals import Refused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
+from forgetmenot.text.logins import is_login, login_of
 from forgetmenot.text.mentions import PROVISIONAL
 
 AT_ONCE = 4_000
@@ -157,8 +157,8 @@ def _time(key: str, value: str) -> int:
 
 def _login(told: object) -> str | None:
     """The login in lower case; None where it cannot be one, which holds up no note."""
-    login = told.strip().lower() if isinstance(told, str) else ""
-    return login if re.fullmatch(r"(?!\d+\Z)[a-z0-9_]{1,25}", login) else None
+    login = login_of(told.strip()) if isinstance(told, str) else ""
+    return login if login and is_login(login) and not login.isdecimal() else None
 
 
 def _login_or_id(viewer: str | None) -> str | None:
