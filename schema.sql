@@ -68,7 +68,10 @@ CREATE TABLE events (
     from_bot    INTEGER NOT NULL DEFAULT 0,          -- context for a summary, evidence of nothing
     at          INTEGER NOT NULL,
     episode_id  INTEGER REFERENCES episodes (id),    -- NULL: not yet read
-    redacted_at INTEGER                              -- set: Twitch took the text away, and so did we; 0: a wish did
+    redacted_at INTEGER,                             -- set: Twitch took the text away, and so did we; 0: a wish did
+    tries       INTEGER NOT NULL DEFAULT 0,          -- summaries of it that failed, each of a smaller window …
+    retry_at    INTEGER,                             -- … when the next one may be asked for …
+    retry_from  INTEGER                              -- … and the seq of the first line of that window
 ) STRICT;
 CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND redacted_at IS NULL;
 CREATE INDEX events_by_age    ON events (at);
@@ -108,7 +111,9 @@ CREATE TABLE episodes (
     model        TEXT    NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,
     extracted_at INTEGER,                            -- set once, whatever it yielded
-    dirty_at     INTEGER                             -- a line it rests on was cleared: to be summarised again
+    dirty_at     INTEGER,                            -- a line it rests on was cleared: to be summarised again
+    tries        INTEGER NOT NULL DEFAULT 0,         -- how often reading it for notes failed …
+    retry_at     INTEGER                             -- … and when it is read again
 ) STRICT;
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);
@@ -154,7 +159,8 @@ CREATE TABLE semantic_notes (
     expires_at        INTEGER,                       -- NULL: permanent
     superseded_by     INTEGER REFERENCES semantic_notes (id),
     pinned            INTEGER NOT NULL DEFAULT 0,
-    persona           TEXT    NOT NULL DEFAULT ''    -- whose note it is; '': of every persona
+    persona           TEXT    NOT NULL DEFAULT '',   -- whose note it is; '': of every persona
+    external_id       INTEGER                        -- its number where it was imported from, if that was taken here
 ) STRICT;
 CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
 CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
@@ -267,6 +273,14 @@ CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
     WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
 CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
 
+-- How chat took a reply, and what of its prompt it used: codes and numbers, no words of anybody.
+CREATE TABLE reply_outcomes (
+    reply_id    INTEGER PRIMARY KEY REFERENCES bot_messages (id) ON DELETE CASCADE,
+    outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
+    used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
+    unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
+) STRICT;
+
 CREATE TABLE action_logs (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     at             INTEGER NOT NULL,
@@ -332,7 +346,7 @@ CREATE TABLE calibration (
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What was deleted goes on counting: totals are of all that ever was (store/report).
+-- What was deleted goes on counting: totals are of all that ever was (store/run_stats).
 CREATE TRIGGER bot_messages_gone AFTER DELETE ON bot_messages BEGIN
     INSERT INTO tally (run_id, name, count)
     SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES

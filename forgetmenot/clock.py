@@ -1,6 +1,6 @@
-"""Time as the rest of the house sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
+"""Time as the rest of the program sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
 
-A `Clock` is handed down from app/. Nothing else calls time.time().
+A `Clock` is handed down from app/. Nothing else calls time.time(). What is deleted by its age goes by `certain`.
 """
 
 import asyncio
@@ -19,11 +19,23 @@ DAY = 24 * HOUR
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # in UTC, as all here; Windows' own conversion knows no year before it
 
 
+def _monotonic_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
 class Clock(Protocol):
     """What time it is, and how to wait."""
 
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
+        ...
+
+    def certain(self) -> int:
+        """A time that has certainly passed. Deletions by age use it: a clock that runs ahead must delete nothing."""
+        ...
+
+    def at_least(self, ms: int) -> None:
+        """Take a time that lies in the past, such as that of the newest line that Twitch sent."""
         ...
 
     async def sleep(self, ms: int) -> None:
@@ -35,19 +47,34 @@ class SystemClock:
     """The machine's clock, corrected by what Twitch's own timestamps say (`observe`).
 
     A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread. The correction is the median
-    of the last 15 differences, so that one late line moves nothing, and is left out below five seconds.
+    of the last 15 differences, so that one late line moves nothing, and is left out below five seconds. `certain` adds
+    what the monotonic clock counted since to Twitch's time, and before that is known to the newest time in the memory:
+    after a pause of days nothing is deleted until Twitch has said a time.
     """
 
     def __init__(self) -> None:
         self._differences: deque[int] = deque(maxlen=15)
         self._offset = 0
+        self._since_boot: deque[int] = deque(maxlen=15)  # Twitch's time less the monotonic clock's
+        self._newest_row = -_monotonic_ms()
 
     def now(self) -> int:
         """Corrected milliseconds since the epoch."""
         return time.time_ns() // 1_000_000 + self._offset
 
+    def certain(self) -> int:
+        """By Twitch's time if any is known, else by the newest row's, else from 0 on."""
+        start = int(median(self._since_boot)) if self._since_boot else self._newest_row
+        return start + _monotonic_ms()
+
+    def at_least(self, ms: int) -> None:
+        """Take the newest time in the memory. What an earlier run wrote far ahead of this clock is not believed."""
+        if ms <= self.now() + DAY:
+            self._newest_row = max(self._newest_row, ms - _monotonic_ms())
+
     def observe(self, twitch_ms: int) -> None:
         """Take Twitch's timestamp of a line that has just arrived."""
+        self._since_boot.append(twitch_ms - _monotonic_ms())
         self._differences.append(twitch_ms - time.time_ns() // 1_000_000)
         typical = int(median(self._differences))
         self._offset = typical if abs(typical) > 5 * SECOND else 0
@@ -70,6 +97,13 @@ class ManualClock:
     def now(self) -> int:
         """The time it was last moved to."""
         return self._now
+
+    def certain(self) -> int:
+        """The same: whoever moves it knows."""
+        return self._now
+
+    def at_least(self, ms: int) -> None:
+        """Nothing to learn from it."""
 
     async def move_to(self, ms: int) -> None:
         """Move to that time, if it lies ahead, and wake whoever waited for it."""

@@ -6,7 +6,9 @@ ForgetMeNotError               exit code 1
 ├── StoreError                 exit code 3: the database cannot be used
 │   ├── StoreLocked            another process holds it
 │   ├── StoreForeign           it is not ours, or from a newer version
+│   ├── StoreDamaged           it is damaged, or most of it is gone: a copy may be restored
 │   ├── StoreFull              the disk is full
+│   ├── StoreKeyLost           the key that hashes were made with is gone
 │   └── StoreRefused           this row breaks a rule of the schema: others may still be stored
 ├── TwitchError                exit code 4
 │   ├── TwitchUnavailable      no network, a 5xx, a time-out: worth trying again
@@ -53,8 +55,16 @@ class StoreForeign(StoreError):
     """The file is not a ForgetMeNot database, or one from a newer version."""
 
 
+class StoreDamaged(StoreError):
+    """The database is damaged, or most of what it held is gone."""
+
+
 class StoreFull(StoreError):
     """The disk is full."""
+
+
+class StoreKeyLost(StoreError):
+    """The key that hashes were made with is missing, damaged or another one."""
 
 
 class StoreRefused(StoreError):
@@ -111,3 +121,9 @@ class ModelRefused(ModelError):
 
 class ModelBlocked(ModelError):
     """A safety filter stepped in, or the answer was empty."""
+
+
+ODD_INPUT = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""What our code raises when a value that chat, a model or a file wrote is not what it expects. Where such values are
+read one by one, the odd one is set aside and counted, so that it holds up nothing else. No error of SQLite is among
+them: a full disk is not the fault of a value."""

@@ -1,7 +1,8 @@
 """Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
 
 Code logs facts about things (ids, counts, kinds), never what was said. A processor enforces it: keys that could
-hold chat are dropped, and whatever is shaped like a token is masked.
+hold chat are dropped, and whatever is shaped like a token is masked. A message that repeats itself is written at most
+30 times a minute; the next one after that says how many were left out.
 """
 
 import logging
@@ -9,6 +10,7 @@ import logging.handlers
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Mapping, MutableMapping
 from enum import Enum
@@ -18,12 +20,15 @@ from typing import Any
 
 import structlog
 
-from forgetmenot.folders import make_own
+from forgetmenot.files import make_own
 
 CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
 OF_STRUCTLOG = frozenset({"exc_info", "stack_info", "positional_args"})
 MOST_DEEP = 4
 FILE = "forgetmenot.log"
+MOST_REPEATS = 30
+REPEAT_WINDOW_S = 60.0
+MESSAGES_REMEMBERED = 500
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|(?:sk-|gsk_|xai-|hf_)[0-9A-Za-z_\-]{16,}"
@@ -34,7 +39,7 @@ _AFTER_WORD = re.compile(
 )
 
 
-def _tell_exception(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _format_exception(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Where a bug is, and its kind; not its message or the values around it, for these may quote chat."""
     given = event.pop("exc_info", None)
     error = given if isinstance(given, BaseException) else (given if isinstance(given, tuple) else sys.exc_info())[1]
@@ -47,8 +52,8 @@ def where(error: BaseException) -> str:
     """Where an exception was raised, and its kind; without its message."""
     frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
     inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    told = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
-    return "\n".join([told, *map(where, inner)])
+    trace = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
+    return "\n".join([trace, *map(where, inner)])
 
 
 def mask(text: str) -> str:
@@ -88,7 +93,7 @@ structlog.configure(
     processors=[
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _tell_exception,
+        _format_exception,
         _drop_chat,
         _mask_secrets,
         structlog.dev.ConsoleRenderer(colors=False),
@@ -111,7 +116,7 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _tell_exception,
+        _format_exception,
         _drop_chat,
         _mask_secrets,
     ]
@@ -128,12 +133,35 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
     root.setLevel(level.upper())
     for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
-    if console:
+    if console and sys.stderr is not None:  # None: a program without a window on Windows
         root.addHandler(
             _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False), shared)
         )
     if folder is not None:
         _add_file(root, folder, shared)
+
+
+class RepeatLimit(logging.Filter):
+    """Lets the same message through `MOST_REPEATS` times a minute: a fault in a loop must not fill the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, int, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is written. One handler's filter: records arrive one at a time."""
+        said = record.msg.get("event", "") if isinstance(record.msg, dict) else record.msg
+        key = (record.name, record.levelno, str(said)[:200])
+        now = time.monotonic()
+        began, count = self._seen.get(key, (now, 0))
+        if now - began >= REPEAT_WINDOW_S:
+            if count > MOST_REPEATS and isinstance(record.msg, dict):
+                record.msg = {**record.msg, "left_out": count - MOST_REPEATS}
+            began, count = now, 0
+        if len(self._seen) >= MESSAGES_REMEMBERED and key not in self._seen:
+            self._seen.clear()
+        self._seen[key] = (began, count + 1)
+        return count < MOST_REPEATS
 
 
 class _OwnFile(logging.handlers.RotatingFileHandler):
@@ -159,6 +187,7 @@ def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.P
 def _handler(
     handler: logging.Handler, renderer: structlog.types.Processor, shared: list[structlog.types.Processor]
 ) -> logging.Handler:
+    handler.addFilter(RepeatLimit())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],

@@ -1,4 +1,4 @@
-"""The way out of this machine: whom to trust, and through which proxy.
+"""Network access: trusted certificates and proxies.
 
 aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, which nobody sets, and asks them for
 loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a proxy.
@@ -64,9 +64,9 @@ def _parsed(address: str, source: str) -> URL:
     except ValueError:  # it may hold a password
         proxy = URL()
     if not proxy.host:
-        raise BadProxy(f"{source} holds no address of a proxy. {example}")
+        raise BadProxy(f"{source} is not a proxy address. {example}")
     if proxy.scheme not in ("http", "https"):
-        raise BadProxy(f"{source} names a proxy of the kind {proxy.scheme}, which cannot be used here. {example}")
+        raise BadProxy(f"{source} uses the proxy type {proxy.scheme}, which cannot be used here. {example}")
     return proxy
 
 

@@ -7,17 +7,17 @@ from typing import Protocol
 from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, Penalty, RoomModes
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.domain.operation import OperationResult
 
 __all__ = [
     "BotState",
     "CallMeter",
     "ChatOut",
-    "ChoreState",
     "Clock",
     "Control",
     "LanguageModel",
     "Moderation",
-    "Told",
+    "TaskState",
 ]
 
 
@@ -29,6 +29,14 @@ class ChatOut(Protocol):
 
         A refusal is an Outcome. Raises TwitchUnavailable, TwitchRateLimited or TwitchLoginNeeded where it was not sent.
         """
+        ...
+
+
+class Effects(Protocol):
+    """Runs an effect of the streamer's other bot, by its name in the settings."""
+
+    async def run_effect(self, name: str) -> Outcome:
+        """Run it."""
         ...
 
 
@@ -114,26 +122,15 @@ class LanguageModel(Protocol):
 
 
 class CallMeter(Protocol):
-    """Counts what calls cost, for good."""
+    """Records the tokens of calls permanently."""
 
     async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
         ...
 
 
-# ── what the dock asks of the running bot ───────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What became of a wish, as one sentence for whoever wished it."""
-
-    ok: bool
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChoreState:
+class TaskState:
     """One piece of periodic work. `trouble`: a sentence about its last failure, or empty; `due_at` in ms."""
 
     name: str
@@ -143,8 +140,9 @@ class ChoreState:
 
 @dataclass(frozen=True, slots=True)
 class BotState:
-    """How the running bot stands; troubles are sentences, empty where all is well.
+    """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
+    `saving`: what a spending limit leaves out, as a sentence.
     `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read); times in ms.
     """
 
@@ -160,16 +158,17 @@ class BotState:
     memory_trouble: str
     queued: int
     thinking: int
-    chores: tuple[ChoreState, ...]
+    tasks: tuple[TaskState, ...]
     recall_ms: tuple[float, ...]
     settings_file: str
+    login_hint: str = ""
+    saving: str = ""
 
 
 class Control(Protocol):
-    """The running bot as the dock may ask and steer it.
+    """The running bot as the dock may ask and steer it. Mappings are JSON as it stands.
 
-    Mappings are JSON as it stands. A wish never raises for what a person got wrong: `Told` says so. Errors of ours
-    (errors.py) come through.
+    What a person got wrong is a result of `run`, never an exception. Errors of ours (errors.py) come through.
     """
 
     def state(self) -> BotState:
@@ -184,66 +183,12 @@ class Control(Protocol):
         """Where one note comes from and where it was used. Raises InputError if there is no such note."""
         ...
 
-    async def try_out(self, login: str, text: str) -> Mapping[str, object]:
+    async def preview(self, login: str, text: str) -> Mapping[str, object]:
         """What it would say to that, without saying or doing anything. Raises ModelError."""
         ...
 
-    async def switch(self, what: str, minutes: int = 0) -> Told:
-        """Turn a switch: pause, resume, quiet (for `minutes`), safe, unsafe."""
-        ...
-
-    async def approve(self, action_id: int) -> Told:
-        """Carry out what waits for a person."""
-        ...
-
-    async def deny(self, action_id: int) -> Told:
-        """Refuse it."""
-        ...
-
-    async def undo(self, action_id: int) -> Told:
-        """Take back what was done."""
-        ...
-
-    async def remember(self, viewer_id: str | None, fact: str, *, bit: bool = False) -> Told:
-        """Write a note about a viewer, the channel (None) or, with `bit`, a running bit."""
-        ...
-
-    async def edit(self, note_id: int, fact: str) -> Told:
-        """Write a fact anew: the old note is superseded, not overwritten."""
-        ...
-
-    async def pin(self, note_id: int, *, on: bool) -> Told:
-        """Pin a note, or let it go."""
-        ...
-
-    async def retract(self, note_id: int) -> Told:
-        """Take a note back; it can be restored."""
-        ...
-
-    async def restore(self, note_id: int) -> Told:
-        """Undo the last change of a note."""
-        ...
-
-    async def leave_alone(self, viewer_id: str | None, what: str) -> Told:
-        """Never bring something up again: words, or `#12` for a note."""
-        ...
-
-    async def allow_again(self, row_id: int) -> Told:
-        """Take one entry off that list."""
-        ...
-
-    async def erase(self, viewer_id: str, progress: Callable[[float, str], None]) -> Told:
-        """Erase a viewer for good. `progress` is called with the share that is done and what is being done."""
-        ...
-
-    async def export(self, viewer_id: str) -> Mapping[str, object]:
-        """Everything that is kept about a viewer. Raises InputError if nobody has that id."""
-        ...
-
-    async def opt_out(self, viewer_id: str, *, on: bool) -> Told:
-        """Store nothing of a viewer from now on, or let them in again."""
-        ...
-
-    async def change_setting(self, table: str, key: str, value: object) -> Told:
-        """Change one setting that may be changed while the bot runs, for good."""
+    async def run(
+        self, name: str, params: Mapping[str, object], progress: Callable[[float, str], None]
+    ) -> OperationResult:
+        """Run an operation of the table as the streamer. `progress`: the share that is done, and what is being done."""
         ...

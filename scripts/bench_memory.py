@@ -21,7 +21,7 @@ from pathlib import Path
 from scoring import facts
 
 from forgetmenot.errors import InputError
-from forgetmenot.text_files import open_text
+from forgetmenot.files import open_text
 
 
 def _lines(path: Path, parts: int) -> list[list[str]]:

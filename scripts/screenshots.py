@@ -83,7 +83,7 @@ async def take(address: str, folder: Path, scheme: str) -> None:
             await page.wait_for_timeout(8_000 if width == WIDTHS[0] else 500)  # the demo plays its two evenings
             for name, place in PLACES.items():
                 if name == "person":
-                    await page.evaluate("location.hash = 'memory/people'")
+                    await page.evaluate("location.hash = 'memory/active_viewers'")
                     await page.locator("a.item.person").first.click()
                 else:
                     await page.evaluate("place => { location.hash = place }", place)

@@ -25,16 +25,16 @@ from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import bot_messages
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 Figures = dict[str, int]
 NOON = 1_784_894_400_000
-PATIENCE = 3_600_000
+RECAP_DEADLINE = 3_600_000
 MUST_BE_ZERO = (
     "events lost",
     "events doubled",
@@ -230,7 +230,7 @@ async def _send(db: Database, clock: ManualClock, box: Outbox, text: str) -> Sen
         row = await bot_messages.begin(
             tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
         )
-    return await box.send(Outgoing(row, text, clock.now() + PATIENCE, text))
+    return await box.send(Outgoing(row, text, clock.now() + RECAP_DEADLINE, text))
 
 
 async def _turn(clock: ManualClock) -> None:
@@ -241,8 +241,8 @@ async def _turn(clock: ManualClock) -> None:
 
 def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
     shown = Counter(said.text for said in sim.sent)
-    sent = [text for text, fate in fates.items() if fate.status is Status.SENT]
-    unsure = [text for text, fate in fates.items() if fate.status is Status.UNKNOWN]
+    sent = [text for text, fate in fates.items() if fate.status is ReplyStatus.SENT]
+    unsure = [text for text, fate in fates.items() if fate.status is ReplyStatus.UNKNOWN]
     unsent = {text: fate.detail for text, fate in fates.items() if text not in sent and text not in unsure}
     return {
         "faults while sending": out.troubles,

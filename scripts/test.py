@@ -1,7 +1,8 @@
 """The one gate, by hand and in CI: `python scripts/test.py [--quick]`.
 
-Format, lint, types, import contracts, tests (warnings are errors), and the built wheel installed into a clean
-environment and started from another folder. `--quick` leaves out what is slow: the wheel, the browser, long tests.
+Format, lint, types, import contracts, tests (warnings are errors), the built wheel installed into a clean environment
+and started from another folder, and the program that needs no Python, built and started likewise. `--quick` leaves out
+what is slow: the wheel, the program, the browser, long tests.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import browser
+import build_app
 import environment
 from environment import ROOT, say
 
@@ -25,7 +27,7 @@ from environment import ROOT, say
 def main() -> int:
     """Run every gate; 0 if all of them pass."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="leave out the wheel, the browser and the slow tests")
+    parser.add_argument("--quick", action="store_true", help="leave out what is slow")
     quick: bool = parser.parse_args().quick
     python = str(environment.ensure("dev"))
     unmarked = ["-m", "not slow and not browser"] if quick else []
@@ -39,6 +41,7 @@ def main() -> int:
     if not quick:
         say(f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}.")
         gates["wheel"] = lambda: wheel(python)
+        gates["program"] = lambda: program(python)
     failed = [name for name, gate in gates.items() if not timed(name, gate)]
     say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates)} gates passed.")
     return 1 if failed else 0
@@ -87,6 +90,13 @@ def wheel(python: str) -> bool:
         return run([command, "--version"], cwd=folder) and run(
             [command, "demo", "--fast", "--json"], cwd=folder, quiet=True
         )
+
+
+def program(python: str) -> bool:
+    """Build the program that needs no Python, and let it do its main job."""
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-build-") as name:
+        built = build_app.build(python, Path(name))
+        return built is not None and build_app.works(built)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from forgetmenot import logs  # noqa: F401  # sets structlog up, as a program ha
 from forgetmenot.clock import ManualClock
 from forgetmenot.store.database import Database, open_database
 
-# The gate tries the same examples each time: what it finds, everybody finds. `--hypothesis-profile=default` digs on.
-settings.register_profile("gate", derandomize=True, deadline=None, database=None)
+# The gate tries the same examples each time: what it finds, everybody finds.
+# `--hypothesis-profile=default` tries more, and others.
+settings.register_profile("gate", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.load_profile("gate")
 
 NOON = 1_784_894_400_000  # 2026-07-24T12:00:00Z

@@ -3,8 +3,7 @@
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import Prompt
 from forgetmenot.memory.recall import Recall
-from forgetmenot.reply.compose import compose
-from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.context import ContextGatherer, compose
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from tests.notes_world import World
@@ -15,9 +14,9 @@ async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Pro
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, clock=world.clock, model="x")
     event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
-    gatherer = Gatherer(db=world.db, recall=recall, clock=world.clock)
+    gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
     trigger = Trigger(TriggerKind.MENTION, event, text)
-    return (await compose(keeper, gatherer, trigger, world.settings, nonce="abc123", bot_id="")).prompt
+    return (await compose(keeper, gatherer, trigger, world.settings, bot_id="")).prompt
 
 
 def section(prompt: Prompt, name: str) -> str:

@@ -9,9 +9,9 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from forgetmenot.app.account import login_folder
+from forgetmenot.secret_store import login_folder
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 BOT = "keeper"
 ENVIRONMENT = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "PYTHONWARNINGS": "ignore"}
@@ -28,14 +28,16 @@ def command(*words: object) -> list[str]:
 
 
 def run(
-    folder: Path, *words: object, timeout: float = 60, env: dict[str, str] | None = None
+    folder: Path, *words: object, timeout: float = 60, env: dict[str, str] | None = None, typed: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run one command to its end."""
     return subprocess.run(
         command(*words),
         check=False,
+        cwd=folder,  # a contributor's own config.toml in the checkout is not found there
         env=environment(folder, **(env or {})),
         capture_output=True,
+        input=typed,
         text=True,
         timeout=timeout,
     )
@@ -108,6 +110,7 @@ async def running(folder: Path, *words: object, env: dict[str, str] | None = Non
     """Start a command; it is killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         *command(*words),
+        cwd=folder,
         env=environment(folder, **(env or {})),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,

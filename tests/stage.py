@@ -1,35 +1,36 @@
 """A bot on a stage: everything real but Twitch and the model; and the fakes of those ports."""
 
-# ruff: noqa: ARG002  # a fake takes what its port is given
-
 import asyncio
 import contextlib
-import re
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from forgetmenot.actions.entry import Hands
-from forgetmenot.actions.executor import Executor
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.memory.recall import Recall
+from forgetmenot.operations.entry import ActionPorts
+from forgetmenot.operations.executor import Executor
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.engine import Reply, ReplyEngine
-from forgetmenot.reply.gather import Gatherer
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.prefix import PrefixKeeper
-from forgetmenot.reply.thinking import Parts
 from forgetmenot.reply.triggers import Identity
+from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
+
+# ruff: noqa: ARG002  # a fake takes what its port is given
 
 
 @dataclass
@@ -58,12 +59,16 @@ def chat(clock: ManualClock) -> FakeChat:
 
 # ── a channel with people in it ─────────────────────────────────────────────────────────────
 
-NONCE = re.compile(r"CODE for an action: (\w+)\.")
+
+def answering(say: str, name: str = "", *, if_refused: str = "", **parameters: object) -> str:
+    """An answer as the schema wants it, with an action if one is named."""
+    action = {"name": name, **parameters} if name else None
+    return json.dumps({"action": action, "say": say, "if_refused": if_refused})
 
 
 @dataclass
 class ScriptedModel:
-    """A LanguageModel that answers what it is told to; `{nonce}` becomes the prompt's own code."""
+    """A LanguageModel that answers what it is told to, plain words as the object that is asked for."""
 
     answers: list[str | ForgetMeNotError] = field(default_factory=list)
     asked: list[ModelRequest] = field(default_factory=list)
@@ -77,8 +82,7 @@ class ScriptedModel:
         answer = self.answers.pop(0) if self.answers else f"Answer number {len(self.asked)} it is."
         if isinstance(answer, ForgetMeNotError):
             raise answer
-        nonce = NONCE.search(request.prompt)
-        text = answer.replace("{nonce}", nonce[1] if nonce else "")
+        text = answer if answer.startswith("{") or not request.schema else answering(answer)
         return ModelAnswer(text, self.name, TokenUsage(1_000, 600, 20, 0), latency_ms=7)
 
     async def aclose(self) -> None:
@@ -145,17 +149,9 @@ class FakeModeration:
         return "", ""
 
 
-class NoMemory:
-    """A memory hand that refuses."""
-
-    async def remember(self, *, about: str, fact: str, asked_by: str, line: str) -> Outcome:
-        return Outcome(OutcomeKind.REFUSED)
-
-    async def forget(self, *, about: str, what: str, asked_by: str) -> Outcome:
-        return Outcome(OutcomeKind.REFUSED)
-
-    async def flag_bit(self, *, bit: str, asked_by: str, line: str) -> Outcome:
-        return Outcome(OutcomeKind.REFUSED)
+async def refused(name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
+    """A memory that takes nothing from the model."""
+    return OperationResult(ok=False, code="refused")
 
 
 PEOPLE = {"1": "alice", "2": "bob", "3": "carol"}
@@ -205,6 +201,12 @@ class Stage:
     async def ask(self, text: str, viewer: str = "1", **more: Any) -> Reply | None:  # noqa: ANN401
         """Somebody says something, and the bot considers it."""
         return await self.engine.consider(await self.hear(text, viewer, **more))
+
+    async def reply(self, text: str, viewer: str = "1", **more: Any) -> Reply:  # noqa: ANN401
+        """Somebody says something that the bot answers, or has a reason not to."""
+        considered = await self.ask(text, viewer, **more)
+        assert considered is not None
+        return considered
 
     async def know(self, fact: str, viewer: str | None = "1", scope: Scope = Scope.VIEWER) -> int:
         """A note."""
@@ -262,9 +264,9 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     outbox = Outbox(db=db, out=chat, clock=clock, settings=settings)
     recall = Recall(db=db, settings=settings, clock=clock)
     keeper = PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model.name)
-    hands = Hands(moderation, outbox, NoMemory())
-    executor = Executor(db=db, hands=hands, settings=settings, clock=clock)
-    parts = Parts(model, Gatherer(db=db, recall=recall, clock=clock), keeper, outbox, executor)
+    ports = ActionPorts(moderation, outbox, refused)
+    executor = Executor(db=db, ports=ports, settings=settings, clock=clock)
+    parts = ReplyParts(model, ContextGatherer(db=db, recall=recall, clock=clock), keeper, outbox, executor)
     engine = ReplyEngine(
         parts,
         db=db,

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE, ManualClock, SystemClock, iso, parse_iso
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock, iso, parse_iso
 
 
 def machine_ms() -> int:
@@ -30,6 +30,30 @@ def test_one_late_line_moves_nothing() -> None:
     for delay in (100, 100, 10 * MINUTE, 100, 100):
         clock.observe(machine_ms() - delay)
     assert abs(clock.now() - machine_ms()) < 1_000
+
+
+def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The PC is three days ahead, is set right, and sleeps for two days: no time is certain before it has passed."""
+    true, machine, counted = 1_784_894_400_000, 3 * DAY, 5 * HOUR
+    monkeypatch.setattr(time, "time_ns", lambda: (true + machine) * 1_000_000)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: counted * 1_000_000)
+    clock = SystemClock()
+    assert clock.certain() == 0
+    clock.at_least(true - 10 * MINUTE)
+    clock.at_least(true + 40 * DAY)
+    assert (clock.now(), clock.certain()) == (true + 3 * DAY, true - 10 * MINUTE)
+    counted += HOUR
+    true += HOUR
+    assert clock.certain() == true - 10 * MINUTE
+    clock.observe(true)
+    assert (clock.now(), clock.certain()) == (true, true)
+    machine = 0
+    assert clock.certain() == true
+    true += 2 * DAY  # while the monotonic clock stands still
+    assert clock.certain() == true - 2 * DAY
+    for _ in range(15):
+        clock.observe(true)
+    assert (clock.now(), clock.certain()) == (true, true)
 
 
 async def test_a_manual_clock_never_goes_backwards() -> None:

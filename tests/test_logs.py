@@ -34,19 +34,13 @@ def test_keys_that_could_hold_chat_are_dropped(tmp_path: Path, key: str) -> None
 @pytest.mark.parametrize(
     "secret",
     [
-        "oauth:abcdefghij0123456789klmnopqrst",
-        "Bearer abcdefghij0123456789klmnopqrst",
-        "AIzaSyA1234567890abcdefghijklmnopqrstu",
-        "sk-proj-abcdefghijklmnop",
-        "refresh_token=shortbutsecret",
-        "client_secret=shortbutsecret",
-        "https://llm.example.org/v1?api_key=shortbutsecret",
-        "device_code=ike3GM8QIdYZs43KdrWPIO36LofILoCyFEzjlQ91",
-        "gsk_abcdefghijklmnopqrstuvwxyz0123456789",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
-        "abcdefghij0123456789klmnopqrst",
+        "oauth:abcdefghij0123456789klmnopqrst", "Bearer abcdefghij0123456789klmnopqrst",
+        "AIzaSyA1234567890abcdefghijklmnopqrstu", "sk-proj-abcdefghijklmnop", "refresh_token=shortbutsecret",
+        "client_secret=shortbutsecret", "https://llm.example.org/v1?api_key=shortbutsecret",
+        "device_code=ike3GM8QIdYZs43KdrWPIO36LofILoCyFEzjlQ91", "gsk_abcdefghijklmnopqrstuvwxyz0123456789",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "abcdefghij0123456789klmnopqrst",
     ],
-)
+)  # fmt: skip
 def test_whatever_is_shaped_like_a_token_is_masked(secret: str) -> None:
     tail = re.split("[: =]", secret)[-1]
     assert tail not in logs.mask(f"Twitch answered 401 to {secret} just now")
@@ -120,3 +114,17 @@ class Thing:
 
     def __repr__(self) -> str:
         return "what alice said"
+
+
+def test_a_message_in_a_loop_is_written_thirty_times_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("forgetmenot.logs.time.monotonic", lambda: now[0])
+    logs.set_up(folder=tmp_path, console=False)
+    for number in range(1_000):
+        logs.log.warning("out of file handles", number=number)
+        logging.getLogger("asyncio").error("socket.accept() out of system resource")
+    logs.log.warning("another thing")
+    assert len(read(tmp_path).splitlines()) == 61
+    now[0] = 61.0
+    logs.log.warning("out of file handles")
+    assert '"left_out": 970' in read(tmp_path).splitlines()[-1]

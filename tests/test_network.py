@@ -61,14 +61,14 @@ def test_an_address_that_is_none_is_said_without_its_password(monkeypatch: pytes
 
 def test_a_kind_of_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "socks5://proxy.lan:1080")
-    with pytest.raises(BadProxy, match="HTTP_PROXY names a proxy of the kind socks5"):
+    with pytest.raises(BadProxy, match="HTTP_PROXY uses the proxy type socks5"):
         proxy_for("http://model.lan:8080/v1")
 
 
 def test_a_proxy_of_the_system_is_not_told_as_a_variable_that_nobody_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Windows tells of a SOCKS proxy among its internet options."""
     monkeypatch.setattr("forgetmenot.network.getproxies", lambda: {"https": "socks4://proxy.lan:1080"})
-    with pytest.raises(BadProxy, match=r"^The system's proxy setting names a proxy of the kind socks4"):
+    with pytest.raises(BadProxy, match=r"^The system's proxy setting uses the proxy type socks4"):
         proxy_for(CHAT)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import COMMANDS, build_parser
+from forgetmenot.domain.operation import Permission
+from forgetmenot.operations.table import commands
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,12 +20,16 @@ def committed() -> list[Path]:
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
-@pytest.mark.parametrize("script", ["environment.py", "run.py", "test.py"])
+@pytest.mark.parametrize("script", ["build_app.py", "environment.py", "run.py", "test.py"])
 def test_the_two_commands_start_with_nothing_but_the_standard_library(script: str) -> None:
     tree = ast.parse((ROOT / "scripts" / script).read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {"browser", "environment"}
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {
+        "browser",
+        "build_app",
+        "environment",
+    }
 
 
 def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
@@ -39,7 +45,7 @@ def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in committed()
-        if path.suffix != ".png" and (match := pattern.search(path.read_text(encoding="utf-8")))
+        if path.suffix not in {".bin", ".png"} and (match := pattern.search(path.read_text(encoding="utf-8")))
     ]
     assert found == []
 
@@ -73,14 +79,14 @@ def is_there(place: Path) -> bool:
     return place.exists() or place.with_name(f"{place.name}.py").exists()
 
 
-def test_the_plan_of_the_house_names_every_room_and_no_other() -> None:
+def test_the_architecture_names_every_package() -> None:
     named = {name.rstrip("/") for rooms, _ in ROWS for name in re.findall(r"`(.+?)`", rooms)}
     rooms = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {"."}
     files = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
     assert named == {room.replace("\\", "/") for room in rooms} | files
 
 
-def test_the_plan_of_the_house_names_files_that_are_there() -> None:
+def test_the_architecture_names_files_that_exist() -> None:
     for room, inside in ROWS:
         for name in re.findall(r"`(.+?)`", inside):
             assert is_there(PACKAGE / room.strip("`") / name), f"{room} has no {name}"
@@ -153,6 +159,29 @@ def test_every_command_stands_in_the_readme_and_explains_itself(
     assert len(capsys.readouterr().out) > 100
 
 
+def test_every_command_that_a_page_shows_exists_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in committed() if path.suffix == ".md")
+    shown = re.findall(r"(?:`|^    |run\.py )(?:forgetmenot )?([a-z]+)((?: [^`\n]*)?)", pages, re.MULTILINE)
+    typed = [(command, rest) for command, rest in shown if command in {*COMMANDS, "logout"}]
+    typed += re.findall(r"(?:`|^    )forgetmenot ([a-z]+)((?: [^`\n]*)?)", pages, re.MULTILINE)
+    assert len(typed) > 50
+    for command, rest in sorted(set(typed)):
+        action = re.match(r" ([a-z]+)(?= |$)", rest)
+        with pytest.raises(SystemExit) as ended:
+            build_parser().parse_args([command, *([action[1]] if action else []), "--help"])
+        assert ended.value.code == 0, f"{command}{rest}"
+        listed = capsys.readouterr().out
+        assert [one for one in re.findall(r"--[a-z-]+", rest) if one not in listed] == [], f"{command}{rest}"
+
+
+def test_the_messages_under_troubleshooting_are_the_doctors() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
+    messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)
+    doctor = (PACKAGE / "app" / "doctor.py").read_text(encoding="utf-8")
+    assert len(messages) > 5
+    assert [one for one in messages if " ".join(one.split()[:3]) not in doctor] == []
+
+
 @pytest.mark.parametrize("number", range(1, 14))
 def test_every_promise_has_tests_under_its_number(number: int) -> None:
     assert list((ROOT / "tests" / "promises").glob(f"test_{number:02}_*.py"))
@@ -173,3 +202,13 @@ def test_the_version_costs_no_import_of_the_bot() -> None:
         "forgetmenot.cli.demo",
     ):
         assert heavy not in loaded
+
+
+BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
+
+
+def test_the_readme_lists_the_commands_of_the_table() -> None:
+    allowed = {Permission.ANYONE: "everybody", Permission.MODERATOR: "moderators"}
+    rows = [f"| `{form}` | {does} | {allowed[who]} |".replace("[on|", "[on\\|") for form, does, who in commands()]
+    listed = "\n".join([BEGIN, "| command | what it does | for |", "|---|---|---|", *rows, END])
+    assert listed in (ROOT / "README.md").read_text(encoding="utf-8"), f"put this into README.md:\n{listed}"

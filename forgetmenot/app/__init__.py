@@ -1,1 +1,1 @@
-"""The one place where everything is built and wired, and what keeps it going."""
+"""Builds and wires the bot, and keeps it running."""

@@ -1,6 +1,6 @@
-"""The bot's account on Twitch: its log-ins, its hands, its ears, and what the channel is like.
+"""The bot's Twitch account: log-ins, API client, chat connection and the state of the channel.
 
-Without a log-in, or after it has lapsed, the bot goes on listening anonymously; `trouble` says what to type.
+Without a valid log-in the bot keeps listening anonymously; `trouble` says how to log in.
 """
 
 import contextlib
@@ -8,89 +8,104 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forgetmenot.app.bot import Bot, Myself
-from forgetmenot.app.chores import Chore
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.app.bot import Bot, BotIdentity
+from forgetmenot.app.periodic_tasks import PeriodicTask
+from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import TwitchError
-from forgetmenot.memory.roles import role_of
+from forgetmenot.memory.viewer_rules import role_of
+from forgetmenot.operations.scopes import lacking, same_account, scopes_for
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.connection import IrcConnection
+from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.scopes import same_account, scopes_for
-from forgetmenot.twitch.tokens import Account as Whose
-from forgetmenot.twitch.tokens import Token, TokenStore
+from forgetmenot.twitch.token_store import Account as Whose
+from forgetmenot.twitch.token_store import Token, TokenStore
 
-MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # whom Twitch lets write more
+SIGN_IN_EVERY = 10 * SECOND
+MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
 
 
 @dataclass(frozen=True, slots=True)
 class TwitchAccount:
-    """What speaks, acts and reads. `login` validates itself by `keep_valid`, `streamer` by `keep_streamer_valid`."""
+    """API client, chat connection and log-ins; `keep_valid` and `keep_streamer_valid` renew the log-ins."""
 
     login: Login
     streamer: Login
     helix: Helix
-    ears: IrcConnection
+    chat: IrcConnection
     settings: Callable[[], Settings]
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the log-ins and what to type, or an empty text."""
+        """The problem with the log-ins and what to type; empty if there is none."""
         troubles = (self.login.trouble, self.streamer.trouble if self.needs_streamer() else "")
         return " ".join(trouble for trouble in troubles if trouble)
 
+    @property
+    def broken(self) -> str:
+        """Of these troubles what is broken; what was only never set up is a hint."""
+        troubles = (self.login, *((self.streamer,) if self.needs_streamer() else ()))
+        return " ".join(one.trouble for one in troubles if one.trouble and not one.hint)
+
+    @property
+    def hint(self) -> str:
+        """What was never set up, in words for the dock."""
+        return self.login.hint or (self.streamer.hint if self.needs_streamer() else "")
+
     def needs_streamer(self) -> bool:
-        """Whether the settings need the streamer's account as well, and it is another one than the bot's."""
+        """Whether the settings need the streamer's account besides the bot's."""
         settings = self.settings()
         one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip("#")
         return not one and bool(scopes_for(Whose.BROADCASTER, settings))
 
     async def keep_streamer_valid(self) -> None:
-        """Look after the streamer's log-in for ever, while the settings need one."""
+        """Keep the streamer's log-in valid while the settings need it; never returns."""
         await self.streamer.keep_valid(self.needs_streamer)
 
-    async def myself(self) -> Myself:
-        """Who is logged in; nobody, if nobody is or Twitch cannot say just now (`trouble` tells)."""
+    async def sign_in_to_chat(self) -> None:
+        """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
+        if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login or not await self.login.exists():
+            return
+        found = await self.login.irc(self.chat.refused_token)
+        if found is not None and found.token != self.chat.refused_token:
+            self.chat.sign_in()
+
+    async def myself(self) -> BotIdentity:
+        """Who is logged in; None if nobody is or Twitch is unreachable (see `trouble`)."""
         try:
             return await self.recognised()
         except TwitchError as error:
             self.login.trouble = str(error)
-            return Myself()
+            return BotIdentity()
 
-    async def recognised(self) -> Myself:
+    async def recognised(self) -> BotIdentity:
         """Who is logged in. Raises TwitchLoginNeeded, TwitchUnavailable."""
         token: Token = await self.login.token()
         if not token.login:
             token = await self.login.validate()
-        return Myself(token.user_id, token.login)
-
-
-def login_folder(database: Path) -> Path:
-    """Where the log-ins of a memory's bot lie, unless the system's keyring has them."""
-    return database.parent / "login"
+        return BotIdentity(token.user_id, token.login)
 
 
 @contextlib.asynccontextmanager
 async def open_account(
     settings: Callable[[], Settings], folder: Path, clock: Clock, *, use_keyring: bool = True
 ) -> AsyncIterator[TwitchAccount]:
-    """Build it; nothing is asked of Twitch yet. `folder` is where tokens lie that the keyring does not take."""
+    """Build it without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
-    login = Login(account=Whose.BOT, store=store, settings=settings, clock=clock)
-    streamer = Login(account=Whose.BROADCASTER, store=store, settings=settings, clock=clock)
-    helix = Helix(settings=settings, bot=login, broadcaster=streamer)
-    ears = IrcConnection(settings=settings, clock=clock, login=login.irc)
+    login = Login(account=Whose.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
+    streamer = Login(account=Whose.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking)
+    chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
+    helix = Helix(settings=settings, bot=login, broadcaster=streamer, chat_room=lambda: chat.room_id)
     try:
-        yield TwitchAccount(login, streamer, helix, ears, settings)
+        yield TwitchAccount(login, streamer, helix, chat, settings)
     finally:
         await helix.aclose()
 
 
 def watch_channel(bot: Bot, account: TwitchAccount) -> None:
-    """Add the chores that need an account: who we are, and how the channel is; how much we may write."""
-    bot.outbox.pace.wide = lambda: role_of(account.ears.own_badges or frozenset()) in MANY_LINES
+    """Add the tasks that need an account: own identity, channel state, send rate."""
+    bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
 
     async def look() -> None:
         await bot.channel_is(await account.helix.channel_state())
@@ -98,9 +113,10 @@ def watch_channel(bot: Bot, account: TwitchAccount) -> None:
     async def recognise() -> None:
         if not bot.me.user_id:
             bot.become(await account.recognised())
+        await account.sign_in_to_chat()
 
     def every() -> int:
         return bot.settings().twitch.channel_state_every_s * SECOND
 
-    bot.chores.all.insert(0, Chore("account", lambda: MINUTE, recognise))
-    bot.chores.all.insert(1, Chore("channel", every, look))
+    bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
+    bot.tasks.all.insert(1, PeriodicTask("channel", every, look))

@@ -1,68 +1,81 @@
-"""The whole bot, wired: everything that a line of chat goes through, over one database.
+"""The bot, wired: all parts that handle a chat line, over one database.
 
-    async with open_bot(path, "run", settings=…, clock=…, hands=…) as bot:
+    async with open_bot(path, "run", settings=…, clock=…, account=…) as bot:
         await bot.hear(item)      # whatever a source yields
-        await bot.chores.catch_up()
+        await bot.tasks.catch_up()
 
-The same wiring serves a live channel, the demo and a replay: only the source, the clock and the hands differ.
+A live channel, the demo and a replay differ only in source, clock and account.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from forgetmenot.actions.approvals import Approvals
-from forgetmenot.actions.entry import Hands
-from forgetmenot.actions.executor import Executor
-from forgetmenot.app.chores import Chore, Chores, keep_going
-from forgetmenot.app.no_account import NoAccount
-from forgetmenot.chat import fun_commands, never_commands, notice
-from forgetmenot.chat.moderator_commands import ModeratorCommands
-from forgetmenot.chat.room import Room
-from forgetmenot.chat.router import Command, Heard, Router
-from forgetmenot.chat.viewer_commands import ViewerCommands
+from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
+from forgetmenot.chat import wording
+from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.router import Heard, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
-from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.llm.build import Models, build_models
-from forgetmenot.memory import hygiene
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.operation import Asker, OperationResult
+from forgetmenot.errors import StoreError, TwitchLoginNeeded
+from forgetmenot.llm.build import Models, build_models, environment_with_key
+from forgetmenot.llm.spend_limit import Saving, SpendLimit
+from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.episodes.briefs import Briefs
-from forgetmenot.memory.episodes.digest import Digests
+from forgetmenot.memory.deferred_requests import DeferredRequest
+from forgetmenot.memory.episodes.stream_recaps import DigestWriter
+from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.lifecycle import sweep_notes
-from forgetmenot.memory.notes.for_actions import NotesForActions
+from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
+from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.streams import Live, StreamBook
-from forgetmenot.ports import ChatOut, Moderation
-from forgetmenot.prompt.voice import check_floor
+from forgetmenot.memory.retention import sweep_notes
+from forgetmenot.memory.stream_tracker import BroadcastState, StreamTracker
+from forgetmenot.operations.approvals import Approvals
+from forgetmenot.operations.entry import ActionPorts, OperationContext
+from forgetmenot.operations.executor import Executor
+from forgetmenot.operations.run import run
+from forgetmenot.operations.services_privacy import late_result
+from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
+from forgetmenot.prompt.instructions import check_floor
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.engine import ReplyEngine
-from forgetmenot.reply.gather import Gatherer
-from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.prefix import PrefixKeeper, offered
-from forgetmenot.reply.thinking import Parts
+from forgetmenot.reply.explanation import explain, one_line
+from forgetmenot.reply.outbox import EVERYBODY, Outbox
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.reactions import ReactionReader
+from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, episode_search, tally
+from forgetmenot.reply.writer import ReplyParts
+from forgetmenot.secret_store import login_folder
+from forgetmenot.settings.schema import ModelSettings, Settings
+from forgetmenot.store import channel_state, episodes, model_calls, run_stats, streams
+from forgetmenot.store.backup import check_start, counts, leftovers, write_counts
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.lock import held
+from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
 
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
 FLAGS = {True: "1", False: "0"}
+ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
+"""Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies."""
 
 
-class Account(ChatOut, Moderation, Protocol):
-    """What speaks and acts for the bot: twitch/helix.Helix, or nothing at all (NoAccount)."""
+class BotAccount(ChatOut, Moderation, Protocol):
+    """Sends and acts for the bot: twitch/helix.Helix, or NoAccount."""
 
 
 @dataclass(frozen=True, slots=True)
-class Myself:
+class BotIdentity:
     """The account that speaks. Without a log-in: no id, and the name from the settings."""
 
     user_id: str = ""
@@ -70,63 +83,74 @@ class Myself:
 
 
 class Bot:
-    """A running bot. Made by `open_bot`, which also runs its writer and its queue."""
+    """A running bot. `open_bot` makes it and runs its writer and its outbox."""
 
     def __init__(
-        self, *, db: Database, run_id: int, settings: Callable[[], Settings], clock: Clock, account: Account, me: Myself
+        self,
+        *,
+        db: Database,
+        run_id: int,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        account: BotAccount,
+        me: BotIdentity,
+        effects: Effects | None = None,
+        models: ModelBuilder | None = None,
     ) -> None:
         self.db, self.run_id, self.settings, self.clock, self.me = db, run_id, settings, clock, me
-        self.models: Models = build_models(settings().model, Meter(db, clock))
+        self.spending = SpendLimit(settings=settings, used=self._tokens_used)
+        chosen, meter = settings().model, Meter(db, clock)
+        self.models: Models = (
+            models(chosen, meter)
+            if models is not None
+            else build_models(chosen, meter, environ=environment_with_key(chosen, login_folder(db.path)))
+        )
         self.memory_trouble = ""
         self._build_memory()
-        self._build_hands(account)
+        self._build_operations(account, effects)
         self._build_replies()
-        self.viewers = ViewerCommands(
-            db=db,
-            eraser=self.eraser,
-            settings=settings,
-            clock=clock,
-            identity=self.identity,
-            flush=self.ingest.flush,
-        )
+        self.commands = ChatCommands(self.operations, self.identity)
         self.router = Router(
             db=db,
             ingest=self.ingest,
             engine=self.engine,
             outbox=self.outbox,
-            commands=self._commands(),
+            commands=self.commands,
             settings=settings,
             room=self.room,
         )
-        self.chores = Chores(clock, self._chores())
+        self.tasks = PeriodicTasks(clock, self._tasks())
 
     def _build_memory(self) -> None:
-        """Chat to episodes, episodes to notes, notes to the prompt, and all of it to be forgotten."""
-        db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
-        self.book = StreamBook(db, settings)
-        self.room = Room()
-        self.ingest = Ingest(db=db, book=self.book, settings=settings, clock=clock, run_id=self.run_id)
+        """Build what turns chat into episodes, notes and prompts, and what deletes them."""
+        db, settings, clock, model = self.db, self.settings, self.clock, self.spending.around(self.models.memory)
+        self.stream_tracker = StreamTracker(db, settings)
+        self.room = RoomModeTracker()
+        self.ingest = Ingest(
+            db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock, run_id=self.run_id
+        )
         self.ingest.own_id = self.me.user_id
-        self.compactor = Compactor(db=db, model=model, settings=settings, clock=clock, book=self.book)
+        self.corrections = SpokenCorrections(db=db, settings=settings, clock=clock, flush=self.ingest.flush)
+        self.compactor = Compactor(
+            db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
+        )
         self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
-        self.digests = Digests(db=db, model=model, settings=settings, clock=clock)
-        self.briefs = Briefs(db=db, model=model, settings=settings, clock=clock)
+        self.digests = DigestWriter(db=db, model=model, settings=settings, clock=clock)
+        self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
         name = self.models.reply.name
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
-        self.eraser = Eraser(
-            db=db, clock=clock, before=[self.ingest.flush], after=[self._forget_kept, self.keeper.refresh]
-        )
+        self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
+        self.privacy_queue = PrivacyQueue(db=db, eraser=self.eraser, clock=clock, late=self._answer_late)
 
-    def _build_hands(self, account: Account) -> None:
-        """What it says and does goes through one queue and one executor."""
+    def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
+        """Build the outbox, the executor and the operations."""
         db, settings, clock = self.db, self.settings, self.clock
         self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
-        hand = NotesForActions(db=db, settings=settings, clock=clock)
-        hands = Hands(moderation=account, chat=self.outbox, memory=hand)
+        ports = ActionPorts(moderation=account, chat=self.outbox, run=self._run_for_model, effects=effects)
         self.executor = Executor(
             db=db,
-            hands=hands,
+            ports=ports,
             settings=settings,
             clock=clock,
             room_modes=lambda: self.room.modes,
@@ -134,11 +158,42 @@ class Bot:
         self.approvals = Approvals(
             self.executor, db=db, settings=settings, clock=clock, mode_off=self.room.switched_off
         )
+        self.operations = OperationContext(
+            db=db,
+            settings=settings,
+            clock=clock,
+            table=OPERATIONS,
+            approvals=self.approvals,
+            eraser=self.eraser,
+            privacy_queue=self.privacy_queue,
+            flush=self.ingest.flush,
+            refresh=self._refresh,
+            explain_reply=self._explain_reply,
+        )
+
+    async def _run_for_model(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
+        return await run(self.operations, name, params, asker)
+
+    async def _refresh(self) -> None:
+        """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
+        self.recall.forget()
+        await self.keeper.refresh()
+
+    def _answer_late(self, deferred: DeferredRequest, done: Fulfilled) -> None:
+        """Answer a privacy request that an earlier run could not carry out."""
+        line = wording.line(late_result(deferred, done))
+        self.router.say(
+            line, reply_to=deferred.line_id or None, viewer_id=deferred.viewer_id if deferred.own else EVERYBODY
+        )
+
+    async def _explain_reply(self, reply_id: int) -> str:
+        return one_line(await explain(self.db, reply_id))
 
     def _build_replies(self) -> None:
-        parts = Parts(
-            model=self.models.reply,
-            gatherer=Gatherer(db=self.db, recall=self.recall, clock=self.clock),
+        self.reactions = ReactionReader(db=self.db, clock=self.clock, identity=self.identity)
+        parts = ReplyParts(
+            model=self.spending.around(self.models.reply),
+            gatherer=ContextGatherer(db=self.db, recall=self.recall, clock=self.clock),
             keeper=self.keeper,
             outbox=self.outbox,
             executor=self.executor,
@@ -151,77 +206,85 @@ class Bot:
             identity=self.identity,
             flush=self.ingest.flush,
             room_modes=lambda: self.room.modes,
+            speaks_up=self._speaks_up,
         )
 
-    async def _forget_kept(self) -> None:
-        """After an erasure nothing of it may stand in a cache."""
-        self.recall.forget()
+    async def _speaks_up(self) -> bool:
+        return await self.spending.saving() < Saving.SPEAKING_UP
 
-    # ── what a source gives ─────────────────────────────────────────────────────────────────
+    async def _tokens_used(self) -> tuple[int, int]:
+        """Tokens of the last 24 hours and of the current stream."""
+        now, stream = self.clock.now(), await streams.open_id(self.db)
+        began = await streams.start_of(self.db, stream) if stream is not None else now
+        day = await model_calls.tokens_since(self.db, now - DAY)
+        return day, await model_calls.tokens_since(self.db, began)
 
     async def hear(self, item: Heard) -> None:
-        """Take in one thing that was heard."""
+        """Take in one thing that was heard. A correction counts before the line is answered."""
+        if isinstance(item, ChatEvent):
+            await self.corrections.take(item)
+        elif isinstance(item, Redaction):
+            await self.reactions.heard(item)
         await self.router.hear(item)
 
-    async def channel_is(self, state: Live) -> None:
-        """Take what Twitch says about the channel: opens and closes streams."""
+    async def channel_is(self, state: BroadcastState) -> None:
+        """Update the channel's state from Twitch; opens and closes streams."""
         now = self.clock.now()
         await self.ingest.flush()
-        await self.book.live(state, now)
+        await self.stream_tracker.live(state, now)
         values = {"title": state.title, "category": state.category, "live": FLAGS[state.live]}
         async with self.db.write() as tx:
             await channel_state.put(tx, {**values, "started_at": str(state.started_at or "")}, now)
 
-    def become(self, me: Myself) -> None:
-        """Speak as this account from now on."""
+    def become(self, me: BotIdentity) -> None:
+        """Use this account from now on."""
         self.me = me
         self.ingest.own_id = me.user_id
 
     def identity(self) -> Identity:
-        """Who the bot is, by the settings of the moment."""
+        """The bot's identity under the current settings."""
         return identity_of(self.settings(), self.me.user_id, self.me.login)
 
-    # ── waiting and ending ──────────────────────────────────────────────────────────────────
-
     async def settle(self) -> None:
-        """Wait until all that was heard is on disk and every reply and answer is out, but for waits of the clock."""
+        """Wait until all lines are on disk and all replies are sent, except those that wait for the clock."""
         await self.ingest.flush()
         await self.router.idle()
-        await self.viewers.idle()
+        await self.eraser.idle()
         await self.engine.idle()
         await self.ingest.flush()
 
     async def remember_all(self) -> None:
-        """Summarise even the short remainder, and learn from it."""
+        """Summarise all unread chat, however little, and extract notes."""
         await self.ingest.flush()
         await self.compactor.run_pass(everything=True)
         await self.extractor.run_pass()
         await self.keeper.refresh()
 
-    async def wind_down(self) -> None:
-        """At a stop: no more replies; what is heard is on disk; the remainder is summarised if the model is quick."""
+    async def wind_down(self, *, summarise: bool = True) -> None:
+        """Stop: no more replies, all lines on disk, the rest summarised if the model answers in time."""
         await self.engine.aclose()
         await self.ingest.flush()
-        await self.compactor.run_pass(closing=True)
+        if summarise:
+            await self.compactor.run_pass(closing=True)
 
-    # ── chores ──────────────────────────────────────────────────────────────────────────────
-
-    def _chores(self) -> list[Chore]:
+    def _tasks(self) -> list[PeriodicTask]:
         return [
-            Chore(SWEEP, lambda: SWEEP_EVERY, self._sweep),
-            Chore("notes", lambda: DAY, self._sweep_notes),
-            Chore("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
-            Chore("erasures", lambda: MINUTE, self.eraser.erase_due),
-            Chore("notice", lambda: MINUTE, self._notice),
-            Chore("hands", lambda: SECOND, self.approvals.work_off),
+            PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
+            PeriodicTask("notes", lambda: DAY, self._sweep_notes),
+            PeriodicTask("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
+            PeriodicTask("wishes", lambda: SECOND, self.privacy_queue.work_off),
+            PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
+            PeriodicTask("outcomes", lambda: MINUTE, self.reactions.read),
+            PeriodicTask("notice", lambda: MINUTE, self._notice),
+            PeriodicTask("approvals", lambda: SECOND, self.approvals.work_off),
         ]
 
     async def memory_pass(self) -> None:
-        """Chat becomes episodes, episodes become notes, and the prompt's prefix is composed anew."""
+        """Compact chat, extract notes, and recompose the prompt's prefix."""
         await self.ingest.flush()
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
-        self.memory_trouble = report.trouble or ("The model could not be reached." if learned.waiting else "")
+        self.memory_trouble = report.trouble or ("The model gave no usable answer." if learned.waiting else "")
         if not self.memory_trouble:
             await self.digests.run_pass()
             await self.briefs.run_pass()
@@ -232,31 +295,18 @@ class Bot:
 
     async def _sweep(self) -> None:
         await self.ingest.flush()
-        await hygiene.sweep(
+        await retention.sweep_chat(
             db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock, ingest=self.ingest
         )
 
     async def _notice(self) -> None:
-        line = await notice.take(self.db, self.settings(), self.clock.now())
+        line = await take_notice(self.db, self.settings(), self.clock.now())
         if line is not None:
             self.router.say(line)
 
     async def _sweep_notes(self) -> None:
-        await sweep_notes(self.db, self.settings().memory, self.clock.now())
-        await episode_search.merge(self.db)
-
-    # ── commands ────────────────────────────────────────────────────────────────────────────
-
-    def _commands(self) -> list[Command]:
-        moderators = ModeratorCommands(db=self.db, approvals=self.approvals, settings=self.settings, clock=self.clock)
-
-        async def fun(event: ChatEvent) -> str | None:
-            return await fun_commands.handle(event, self.db, self.clock)
-
-        async def never(event: ChatEvent) -> str | None:
-            return await never_commands.handle(event, self.db, self.clock, self.ingest.flush)
-
-        return [moderators.handle, self.viewers.handle, never, fun]
+        await sweep_notes(self.db, self.settings().memory, self.clock.certain())
+        await episodes.merge_search_index(self.db)
 
 
 @contextlib.asynccontextmanager
@@ -266,17 +316,29 @@ async def open_bot(
     *,
     settings: Callable[[], Settings],
     clock: Clock,
-    account: Account | None = None,
-    me: Myself | None = None,
+    account: BotAccount | None = None,
+    me: BotIdentity | None = None,
+    effects: Effects | None = None,
+    models: ModelBuilder | None = None,
 ) -> AsyncIterator[Bot]:
-    """Open the memory, wire the bot over it, clean up first thing, and run its writer and its queue meanwhile."""
+    """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
-    check_floor(chosen, chosen.twitch.channel, offered(chosen.actions))
-    with held(path, command):
+    check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
+    with instance_lock(path, command):
         async with open_database(path) as db:
-            run_id = await tally.begin_run(db, command, clock.now())
+            await check_start(db)
+            for file in leftovers(path):
+                file.unlink(missing_ok=True)
+            run_id = await run_stats.begin_run(db, command, clock.now())
             bot = Bot(
-                db=db, run_id=run_id, settings=settings, clock=clock, account=account or NoAccount(), me=me or Myself()
+                db=db,
+                run_id=run_id,
+                settings=settings,
+                clock=clock,
+                account=account or NoAccount(),
+                me=me or BotIdentity(),
+                effects=effects,
+                models=models,
             )
             await _start(bot)
             tasks = [
@@ -289,15 +351,93 @@ async def open_bot(
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                await bot.ingest.close()
                 await bot.models.aclose()
+                with contextlib.suppress(StoreError):  # the next run then compares with what was known before
+                    await asyncio.to_thread(write_counts, db.path, await counts(db))
 
 
 async def _start(bot: Bot) -> None:
+    bot.clock.at_least(await streams.last_heard(bot.db))
     now = bot.clock.now()
-    known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login, "login": bot.settings().twitch.channel}
+    known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
+    if not await channel_state.read(bot.db, "login"):
+        known["login"] = bot.settings().twitch.channel.casefold().lstrip("#")
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
+    await bot.privacy_queue.open()
     await bot.ingest.open()
     await bot.outbox.recover()
     await bot.approvals.start()
-    await bot.chores.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
+    await bot.tasks.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
+
+
+NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot login")
+
+
+class NoAccount:
+    """A ports.ChatOut and ports.Moderation without an account: refuses every action with the reason."""
+
+    async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def timeout(self, _user_id: str, _seconds: int, _reason: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def untimeout(self, _user_id: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def ban(self, _user_id: str, _reason: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def delete_message(self, _event_id: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def announce(self, _text: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def set_slow_mode(self, _seconds: int | None) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def set_emote_only(self, *, on: bool) -> Outcome:  # noqa: ARG002  # the port's name
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def shoutout(self, _user_id: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def create_marker(self, _description: str) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def create_clip(self) -> Outcome:
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:  # noqa: ARG002
+        """Refused."""
+        return NO_ACCOUNT
+
+    async def is_immune(self, _user_id: str) -> bool:
+        """True: a target that cannot be checked is not acted on."""
+        return True
+
+    async def penalty_of(self, _user_id: str) -> Penalty | None:
+        """Nothing can be asked. Raises TwitchLoginNeeded, as do the next two."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
+
+    async def room_modes(self) -> RoomModes:
+        """Nothing can be asked."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
+
+    async def title_and_category(self) -> tuple[str, str]:
+        """Nothing can be asked."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)

@@ -1,135 +1,317 @@
-"""A live bot: reads the channel for ever, does its chores, and stops cleanly within four seconds.
+"""Runs a live bot: reads the channel, does its periodic tasks, and stops cleanly within four seconds.
 
-Ctrl-C and SIGTERM end it: no more replies, what was heard is on disk, and the remainder is summarised if the model
-answers in time; else it is kept for the next start. What goes wrong with one line of chat ends that line only.
+At Ctrl-C or SIGTERM replies stop, all lines are written, and the rest is summarised if the model answers in time, else
+at the next start. An error with one chat line affects that line only.
+
+`start_live` runs what the settings allow (the dock alone, listening, or everything) and continues when more is set in
+the dock.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+import gc
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import FrameType
 
-from forgetmenot.app.account import TwitchAccount, login_folder, open_account, watch_channel
+import msgspec
+
+from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.chores import Chore, keep_going, survived
-from forgetmenot.app.control import Surroundings
-from forgetmenot.app.ending import Ending, on_signals
-from forgetmenot.app.gaps import begin_counting, keep_gap
-from forgetmenot.app.interpreter import short_pauses
-from forgetmenot.app.served import served
+from forgetmenot.app.control import ConnectionStatus
+from forgetmenot.app.dock_service import serve_dock
+from forgetmenot.app.listen_output import ListenOutput
+from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
+from forgetmenot.app.setup import SetupService
+from forgetmenot.bridge import Bridge
 from forgetmenot.clock import MINUTE, SECOND, SystemClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.errors import ForgetMeNotError, SettingsError, TwitchRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.copies.backups import Backups
-from forgetmenot.settings.live import LiveSettings
-from forgetmenot.settings.schema import Settings
+from forgetmenot.memory.backups import Backups
+from forgetmenot.secret_store import login_folder
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.schema import ModelSettings, Settings, TwitchSettings
+from forgetmenot.store import channel_files, channel_state
+from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGBREAK")
+
+
+class StopSignal:
+    """The request to stop. Made in the task that starts the bot.
+
+    During the start it breaks the start off; afterwards `asked` returns. Asking again changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._requested = asyncio.Event()
+        self._start = asyncio.current_task()
+
+    def ask(self) -> None:
+        """Request the stop."""
+        if not self._requested.is_set() and self._start is not None:
+            self._start.cancel()
+        self._requested.set()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a stop was requested."""
+        return self._requested.is_set()
+
+    async def asked(self) -> None:
+        """Mark the start as finished and wait for the stop request."""
+        self._start = None
+        await self._requested.wait()
+
+
+@contextlib.contextmanager
+def on_signals() -> Iterator[StopSignal]:
+    """Turn signals into a stop request while the block runs. A start that is broken off ends the block quietly."""
+    ending, loop = StopSignal(), asyncio.get_running_loop()
+    with contextlib.ExitStack() as stack:
+        for name in _NAMES:
+            number = getattr(signal, name, None)
+            if number is not None:
+                _handle_signal(number, ending, loop, stack)
+        try:
+            yield ending
+        except asyncio.CancelledError:
+            if not ending.is_asked:
+                raise
+
+
+def _handle_signal(
+    number: signal.Signals, ending: StopSignal, loop: asyncio.AbstractEventLoop, stack: contextlib.ExitStack
+) -> None:
+    try:
+        loop.add_signal_handler(number, ending.ask)
+        stack.callback(loop.remove_signal_handler, number)
+    except NotImplementedError:  # Windows
+
+        def ask(_number: int, _frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(ending.ask)
+
+        stack.callback(signal.signal, number, signal.signal(number, ask))
+
 
 STOP_WITHIN_S = 3.6
 LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
+LOOK_AT_SETTINGS_S = 0.5
 
 
-async def run_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
-    """`forgetmenot run`. Raises what is expected to go wrong at start; later troubles are told and survived."""
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What a bot is started with. It works until `until` returns; `opened` gets the dock's address.
+
+    `goes_on`: the bot is built anew at once, so nothing has to be summarised at its end. `shows_chat`: chat and what is
+    learned from it are printed as they come.
+    """
+
+    settings: LiveSettings
+    path: Path
+    report: Callable[[str], None]
+    until: Callable[[], Awaitable[None]]
+    opened: Callable[[str], None] = lambda _address: None
+    clock: SystemClock = field(default_factory=SystemClock)
+    setup: SetupService | None = None
+    goes_on: Callable[[], bool] = lambda: False
+    shows_chat: bool = False
+
+
+async def run_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
+    """`forgetmenot run`. Raises expected errors at start; later ones are reported and survived."""
     check_channel(settings())
-    clock = SystemClock()
     with on_signals() as ending:
-        async with open_account(settings, login_folder(path), clock) as account:
-            me = await account.myself()
-            hands = account.helix
-            async with open_bot(path, "run", settings=settings, clock=clock, account=hands, me=me) as bot:
-                keep_backups(bot)
-                keep_looking_around(bot)
-                if settings().twitch.client_id:
-                    watch_channel(bot, account)
-                tell(_greeting(bot, account))
-                around = Surroundings("run", lambda: account.ears.state, lambda: account.trouble)
-                async with served(bot, settings, around, tell):
-                    await _live(bot, clock, ending, account.ears, account)
+        await _run(_Session(settings, path, report, ending.asked))
 
 
-async def listen_live(settings: LiveSettings, path: Path, tell: Callable[[str], None]) -> None:
+async def listen_live(settings: LiveSettings, path: Path, report: Callable[[str], None]) -> None:
     """`forgetmenot listen`: anonymous, read-only."""
     check_channel(settings())
-    clock = SystemClock()
     with on_signals() as ending:
-        async with open_bot(path, "listen", settings=settings, clock=clock) as bot:
-            tell(f"Listening to {settings().twitch.channel} without an account. Nothing is sent. Ctrl-C stops it.")
-            ears = IrcConnection(settings=settings, clock=clock)
-            async with served(bot, settings, Surroundings("listen", lambda: ears.state), tell):
-                await _live(bot, clock, ending, ears)
+        await _listen(_Session(settings, path, report, ending.asked, shows_chat=True))
+
+
+async def start_live(
+    settings: LiveSettings,
+    path_of: Callable[[str], Path],
+    report: Callable[[str], None],
+    opened: Callable[[str], None],
+    start_options: Sequence[str] = (),
+) -> None:
+    """`forgetmenot start`: as `run`, `listen` or the dock alone, depending on the settings; restarted when they change.
+
+    `path_of` gives the memory's file for a channel; `start_options`: what starts it like this with the computer. If
+    Twitch refuses the channel, the dock stays open and says why.
+    """
+    setup = SetupService(settings, path_of("").parent, restarts=True, start_options=start_options)
+    with on_signals() as ending:
+        try:
+            while not ending.is_asked:
+                until = partial(_asked_or_changed, ending, settings, _built_from(settings))
+                path = path_of(settings().twitch.channel)
+                session = _Session(
+                    settings, path, report, until, opened, setup=setup, goes_on=lambda: not ending.is_asked
+                )
+                await _as_far_as_set(session)
+        finally:
+            await setup.login.aclose()
+
+
+async def _as_far_as_set(session: _Session) -> None:
+    """One turn: until the end is asked for, or something that the bot is built from has changed."""
+    twitch = session.settings().twitch
+    if not twitch.channel:
+        session.report("No channel is set yet. Set it in the dock. Ctrl-C stops the bot.")
+        return await _only_dock(session)
+    try:
+        await (_run(session) if twitch.client_id else _listen(session))
+    except (TwitchRefused, SettingsError) as error:
+        session.report(f"{error} Change it in the dock.")
+        await _only_dock(session, str(error))
+    return None
+
+
+def _built_from(settings: LiveSettings) -> tuple[TwitchSettings, ModelSettings, int]:
+    """What the connection and the model are built from: they are built anew when it changes."""
+    return settings().twitch, settings().model, settings.generation
+
+
+async def _asked_or_changed(ending: StopSignal, settings: LiveSettings, before: tuple[object, ...]) -> None:
+    """Wait until the end is asked for, or what the bot is built from has changed."""
+    while _built_from(settings) == before:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_AT_SETTINGS_S):
+                return await ending.asked()
+    return None
+
+
+async def _run(session: _Session) -> None:
+    settings, clock = session.settings, session.clock
+    async with open_account(settings, login_folder(session.path), clock) as account:
+        me = await account.myself()
+        async with open_bot(
+            session.path, "run", settings=settings, clock=clock, account=account.helix, me=me, effects=Bridge(settings)
+        ) as bot:
+            keep_backups(bot)
+            keep_looking_around(bot)
+            if settings().twitch.client_id:
+                watch_channel(bot, account)
+            session.report(_greeting(bot, account))
+            around = ConnectionStatus("run", lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
+            async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+                await _live(session, bot, account.chat, account)
+
+
+async def _listen(session: _Session) -> None:
+    settings, clock = session.settings, session.clock
+    async with open_bot(session.path, "listen", settings=settings, clock=clock) as bot:
+        channel = settings().twitch.channel
+        session.report(f"Listening to {channel} without an account. Nothing is sent. Ctrl-C stops it.")
+        chat = IrcConnection(settings=settings, clock=clock)
+        around = ConnectionStatus("listen", lambda: chat.state)
+        output = await ListenOutput.begin(bot, session.report) if session.shows_chat else None
+        if output is not None:
+            bot.tasks.all.append(PeriodicTask("console", lambda: SECOND, output.print_news))
+        async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+            await _live(session, bot, chat)
+        if output is not None:
+            await output.print_result()
+
+
+async def _only_dock(session: _Session, trouble: str = "") -> None:
+    """The memory and its upkeep without a channel or a model. `trouble`: why there is none."""
+    settings = session.settings
+
+    def offline() -> Settings:
+        return msgspec.structs.replace(settings(), model=ModelSettings())
+
+    async with open_bot(session.path, "start", settings=offline, clock=session.clock) as bot:
+        around = ConnectionStatus("start", login_trouble=lambda: trouble)
+        async with serve_dock(bot, settings, around, session.report, opened=session.opened, setup=session.setup):
+            await _live(session, bot)
 
 
 async def _live(
-    bot: Bot, clock: SystemClock, ending: Ending, ears: IrcConnection, account: TwitchAccount | None = None
+    session: _Session, bot: Bot, chat: IrcConnection | None = None, account: TwitchAccount | None = None
 ) -> None:
-    """Work until somebody asks for the end, or the channel cannot be read at all."""
+    """Run until a stop is requested, or the channel cannot be read at all."""
     await begin_counting(bot)
     try:
         with _as_one_error(), short_pauses():
             async with asyncio.TaskGroup() as group:
-                tasks = bot.chores.start(group)
+                tasks = bot.tasks.start(group)
                 if account is not None:
                     for keep_valid in (account.login.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
-                tasks.append(group.create_task(_reading(bot, clock, ears), name="reading"))
-                await ending.asked()
+                if chat is not None:
+                    tasks.append(group.create_task(_reading(bot, session.clock, chat), name="reading"))
+                await session.until()
                 for task in tasks:
                     task.cancel()
     finally:
-        await _wind_down(bot)
+        await _wind_down(bot, summarise=not session.goes_on())
 
 
-async def _reading(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
-    """Read for ever. Raises TwitchRefused: the channel cannot be read at all."""
-    await keep_going("reading", lambda: _read(bot, clock, ears), but=(TwitchRefused,))
+async def _reading(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
+    """Read chat; never returns. Raises TwitchRefused if the channel cannot be read at all."""
+    await keep_going("reading", lambda: _read(bot, clock, chat), but=(TwitchRefused,))
 
 
-async def _read(bot: Bot, clock: SystemClock, ears: IrcConnection) -> None:
-    async for item in ears.events():
+async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
+    async for item in chat.events():
         if isinstance(item, Gap):
             await survived("a gap", keep_gap(bot, item))
             continue
         if isinstance(item, ChatEvent):
             clock.observe(item.at)
+        if isinstance(item, RoomState):
+            await channel_files.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
         await survived("a line of chat", bot.hear(item))
 
 
 @contextlib.contextmanager
 def _as_one_error() -> Iterator[None]:
-    """What ended the tasks, without the group around it."""
+    """The error that ended the tasks, without its exception group."""
     try:
         yield
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
 
 
-async def _wind_down(bot: Bot) -> None:
+async def _wind_down(bot: Bot, *, summarise: bool) -> None:
     try:
         async with asyncio.timeout(STOP_WITHIN_S):
-            await bot.wind_down()
+            await bot.wind_down(summarise=summarise)
     except (TimeoutError, ForgetMeNotError) as error:
-        log.warning("stopped before everything was summarised; it is read at the next start", reason=str(error))
+        log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
 
 
 def keep_backups(bot: Bot) -> None:
-    """Add the chore that copies the memory: not before the start, which it would hold up."""
+    """Add the backup task; it starts after the bot, which it would delay."""
     backups = Backups(db=bot.db, settings=bot.settings, clock=bot.clock)
-    bot.chores.all.append(Chore("backups", lambda: MINUTE, backups.run_pass))
+    bot.tasks.all.append(PeriodicTask("backups", lambda: MINUTE, backups.run_pass))
 
 
 def keep_looking_around(bot: Bot) -> None:
-    """Add the chore that sees who is around before a reply would have to."""
-    bot.chores.all.append(Chore("people", lambda: LOOK_EVERY, bot.recall.crowd.look_again))
+    """Add the tasks that prepare active viewers and their notes before a reply needs them."""
+    bot.tasks.all.append(PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again))
+    bot.tasks.all.append(PeriodicTask("recall", lambda: LOOK_EVERY, bot.recall.prepare))
 
 
 def check_channel(settings: Settings) -> None:
-    """Raises SettingsError if no channel is named."""
+    """Raise SettingsError if no channel is set."""
     if not settings.twitch.channel:
         raise SettingsError(
-            "No channel is named: fill in `channel` in the table [twitch] of your settings file, and name that file"
-            " with --config."
+            "No channel is set. Set it in the dock, which `forgetmenot start` opens, or as `channel` in the table"
+            " [twitch] of your settings file."
         )
 
 
@@ -138,3 +320,48 @@ def _greeting(bot: Bot, account: TwitchAccount) -> str:
     if not bot.me.login:
         return f"Listening to {bot.settings().twitch.channel} without a log-in. {account.login.trouble}"
     return f"In {bot.settings().twitch.channel} as {bot.me.login}, mode {mode}. Ctrl-C stops it."
+
+
+# Settings of the interpreter that keep it from holding the event loop. Made once, when everything is wired.
+
+
+SWITCH_S = 0.0005
+YOUNG = 5_000  # objects made between two collections: a reply makes some thousand, and most are gone when it ends
+
+
+@contextmanager
+def short_pauses() -> Iterator[None]:
+    """Keep threads and garbage collection from holding the event loop.
+
+    Otherwise a thread that builds postings holds the loop for 5 ms at a time, and a full collection, which walks every
+    imported module, for 15 to 50 ms.
+    """
+    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(SWITCH_S)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+        sys.setswitchinterval(before)
+
+
+# The last stretch in which chat was not heard, and how many there were since the start.
+
+
+async def begin_counting(bot: Bot) -> None:
+    """Reset the number of gaps for a new run; the last gap is kept."""
+    async with bot.db.write() as tx:
+        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())
+
+
+async def keep_gap(bot: Bot, gap: Gap) -> None:
+    """Store a gap, for health and `!bot status`. Raises StoreError."""
+    log.warning("chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason)
+    count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
+    values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}
+    async with bot.db.write() as tx:
+        await channel_state.put(tx, {"gaps": str(count), **values}, bot.clock.now())

@@ -1,31 +1,131 @@
-"""Feeds recorded chat through the same road as live chat, by a clock that the recording moves.
+"""Feeds recorded chat through the same pipeline as live chat, with a clock that the recording drives.
 
 Times are the recording's own; the clock never goes backwards. Nothing is sent: the bot has no account here.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
+
+import msgspec
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.heard_before import heard_before, mark
-from forgetmenot.app.report import Summary, summarise
 from forgetmenot.chat.router import Heard, outcome_of
-from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.chat import ChatEvent, Redaction
-from forgetmenot.errors import ModelUnavailable
+from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, parse_iso
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.errors import InputError, ModelUnavailable
+from forgetmenot.files import open_text
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import report
-from forgetmenot.store.tally import account
+from forgetmenot.store import channel_state, run_stats
+from forgetmenot.store.database import Database
+from forgetmenot.store.run_stats import Totals, line_counts
+from forgetmenot.text.mentions import defang, is_id, provisional
+from forgetmenot.twitch.chat_lines import (
+    OtherLine,
+    Ping,
+    Pong,
+    Reconnect,
+    Unparsed,
+    Welcome,
+    parse,
+    safe_text,
+    understand,
+)
 
-TELL_EVERY = 5_000
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run's line counts and what it added to the memory."""
+
+    account: run_stats.LineCounts
+    added: Totals
+
+    def as_json(self) -> dict[str, object]:
+        """The documented keys."""
+        account, added = self.account, self.added
+        return {
+            "events": account.events,
+            "redacted": account.redacted,
+            "episodes": added.episodes,
+            "notes": added.notes,
+            "superseded": added.superseded,
+            "replies": added.replies,
+            "actions": {
+                "proposed": added.proposed,
+                "allowed": added.allowed,
+                "denied": added.denied,
+                "executed": added.executed,
+            },
+            "pruned_unread": account.pruned_unread,
+            "lines": account.lines,
+            "duplicates": account.duplicates,
+            "excluded": account.excluded,
+            "other_room": account.other_room,
+            "unparsed": account.unparsed,
+            "other": account.other,
+            "covered": account.covered,
+            "uncovered": account.uncovered,
+            "llm_calls": added.llm_calls,
+            "tokens": {
+                "estimated": added.estimated,
+                "billed": added.billed,
+                "cached": added.cached,
+                "prefix": added.prefix,
+            },
+        }
+
+    def in_words(self) -> list[str]:
+        """A few lines for a person."""
+        account, added = self.account, self.added
+        kept_out = account.duplicates + account.excluded + account.other_room + account.unparsed + account.other
+        heard = (
+            f"{account.lines} messages read: {account.events} stored, {kept_out} not stored ({account.duplicates} "
+            f"duplicates, {account.excluded} from bots or ignored people, {account.other_room} from another channel, "
+            f"{account.unparsed} unreadable, {account.other} without content)."
+        )
+        read = (
+            f"Of the stored messages {account.covered} are summarised, {account.redacted} were cleared by moderators, "
+            f"{account.uncovered} wait; {account.pruned_unread} were deleted unread."
+        )
+        learned = (
+            f"The memory gained {added.episodes} summaries and {added.notes} notes; "
+            f"{added.superseded} facts were replaced."
+        )
+        did = (
+            f"{added.replies} replies were written. Of {added.proposed} proposed actions {added.allowed} were allowed, "
+            f"{added.denied} denied, {added.executed} done."
+        )
+        paid = (
+            f"{added.llm_calls} model calls; {added.billed_in_all} input tokens billed, "
+            f"{added.billed} of them for replies{_in_prefix(added)}."
+        )
+        return [heard, read, learned, did, paid]
+
+
+def _in_prefix(added: Totals) -> str:
+    if not added.estimated:
+        return ""
+    return f", of which {round(100 * added.prefix / added.estimated)} % in the unchanged prefix (estimated)"
+
+
+async def summarise(db: Database, run_id: int, before: Totals) -> RunSummary:
+    """The summary of a run; `before`: the totals when it began."""
+    return RunSummary(await run_stats.line_counts(db, run_id), (await run_stats.totals(db)).since(before))
+
+
+PROGRESS_EVERY = 5_000
 PASSES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How to play. `speed`: times real time, None for as fast as it goes; `progress` hears sentences."""
+    """Options. `speed`: multiple of real time, None for as fast as possible; `progress` receives sentences."""
 
     settings: Settings
     speed: float | None = None
@@ -33,20 +133,20 @@ class Replay:
     progress: Callable[[str], None] = field(default=lambda _sentence: None)
 
 
-async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
-    """Play a recording into the memory at `path`. Raises ModelUnavailable where the model stops answering."""
+async def replay(items: Iterable[Heard], path: Path, how: Replay) -> RunSummary:
+    """Play a recording into the memory at `path`. Raises ModelUnavailable if the model stops answering."""
     clock = ManualClock()
     first, rest = _peek(items)
     await clock.move_to(first)
     async with open_bot(path, "replay", settings=lambda: how.settings, clock=clock) as bot:
-        await bot.chores.catch_up()
-        before = await report.totals(bot.db)
+        await bot.tasks.catch_up()
+        before = await run_stats.totals(bot.db)
         known = await heard_before(bot.db, rest)
         await _pass_over(bot, rest[:known])
         await clock.move_to(max(map(_time, rest[:known]), default=0))
         heard = known + await _play(bot, clock, rest[known:], how)
         await bot.settle()
-        await mark(bot.db, rest[:heard], clock.now())
+        await mark_heard(bot.db, rest[:heard], clock.now())
         if heard < len(rest):
             raise ModelUnavailable(
                 f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
@@ -58,7 +158,7 @@ async def replay(items: Iterable[Heard], path: Path, how: Replay) -> Summary:
 
 
 def _peek(items: Iterable[Heard]) -> tuple[int, list[Heard]]:
-    """When the recording begins, and its items."""
+    """The time of the first item in ms, and all items."""
     held = list(items)
     return next((at for at in map(_time, held) if at), 0), held
 
@@ -68,9 +168,9 @@ def _time(item: Heard) -> int:
 
 
 async def _pass_over(bot: Bot, items: list[Heard]) -> None:
-    """Account for what an earlier replay has heard."""
+    """Count the items that an earlier replay has stored."""
     for number, item in enumerate(items, 1):
-        if number % TELL_EVERY == 0:
+        if number % PROGRESS_EVERY == 0:
             await bot.ingest.flush()
         if isinstance(item, ChatEvent):
             bot.ingest.take_again(item)
@@ -79,15 +179,15 @@ async def _pass_over(bot: Bot, items: list[Heard]) -> None:
 
 
 async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> int:
-    """How many items were heard: not all where the model is away, for without it they would be counted, not read."""
+    """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
         await _sit_out(bot, clock, _time(item), how)
         await _wait(clock, _time(item), how.speed)
         await bot.hear(item)
         if isinstance(item, ChatEvent) and bot.engine.is_asked(item):
             await bot.settle()
-        await bot.chores.catch_up()
-        if number % TELL_EVERY == 0:
+        await bot.tasks.catch_up()
+        if number % PROGRESS_EVERY == 0:
             how.progress(f"{number} of {len(items)} lines")
         if bot.models.memory.trouble:
             return number
@@ -95,14 +195,14 @@ async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -
 
 
 async def _sit_out(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
-    """A long silence comes before the next line: do in it what a live bot would have done, not all of it afterwards."""
+    """Before a long pause in the recording, run the tasks at the times when a live bot would have run them."""
     memory, last = how.settings.memory, clock.now()
     soon = memory.compaction_every_s * SECOND
     for silence in (memory.silence_min * MINUTE, memory.stream_gap_h * HOUR):
         moment = last + int(silence + soon)
         if moment < at:
             await _wait(clock, moment, how.speed)
-            await bot.chores.catch_up()
+            await bot.tasks.catch_up()
 
 
 async def _wait(clock: ManualClock, at: int, speed: float | None) -> None:
@@ -115,10 +215,161 @@ async def _wait(clock: ManualClock, at: int, speed: float | None) -> None:
 
 
 async def _compact(bot: Bot) -> None:
-    """Summarise until nothing is left unread."""
+    """Summarise until no line is unread."""
     for _ in range(PASSES):
         await bot.remember_all()
-        if (await account(bot.db, bot.run_id)).uncovered == 0:
+        if (await line_counts(bot.db, bot.run_id)).uncovered == 0:
             return
         if bot.models.trouble:
             raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")
+
+
+# A recording that is played twice is stored once; of one that has grown, only what is new. Stored lines are deleted
+# after a day, so a keyed hash over all of a recording's ids is kept instead.
+
+
+NAME = "recordings"
+MOST = 200
+
+
+async def heard_before(db: Database, items: Sequence[Heard]) -> int:
+    """How many of a recording's first items an earlier replay has stored."""
+    known = await _heard_marks(db)
+    ends = set(known.values())
+    found, so_far = 0, hashlib.sha256()
+    for count, item in enumerate(items, 1):
+        _add(so_far, item)
+        if count in ends and known.get(_name(db, so_far)) == count:
+            found = count
+    return found
+
+
+async def mark_heard(db: Database, items: Sequence[Heard], now: int) -> None:
+    """Record that these items are stored."""
+    so_far = hashlib.sha256()
+    for item in items:
+        _add(so_far, item)
+    known = await _heard_marks(db)
+    name = _name(db, so_far)
+    known.pop(name, None)
+    kept = [*known.items(), (name, len(items))][-MOST:]
+    async with db.write() as tx:
+        await channel_state.put(tx, {NAME: msgspec.json.encode(dict(kept)).decode()}, now)
+
+
+async def _heard_marks(db: Database) -> dict[str, int]:
+    """The number of items per known hash, oldest first."""
+    text = await channel_state.read(db, NAME)
+    return msgspec.json.decode(text, type=dict[str, int]) if text else {}
+
+
+def _name(db: Database, so_far: "hashlib._Hash") -> str:
+    return db.key.digest("recording", so_far.hexdigest())
+
+
+def _add(so_far: "hashlib._Hash", item: Heard) -> None:
+    identity = item.id if isinstance(item, ChatEvent) else type(item).__name__
+    so_far.update(identity.encode("utf-8", "surrogatepass") + b"\n")
+
+
+FORMATS = ("irc", "csv", "jsonl")
+_CSV_COLUMNS = 3
+LONGEST_LINE = 1 << 20
+csv.field_size_limit(LONGEST_LINE)  # a line of any length is a line
+_LOGIN = re.compile(r"[a-z0-9_]{1,25}")
+_LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
+
+
+def read_recording(path: Path, kind: str) -> Iterator[Heard]:
+    """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
+    try:
+        with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
+            yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](_lines(file))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """Its lines; of one that is longer than any line of chat, the beginning."""
+    while line := file.readline(LONGEST_LINE):
+        rest = line
+        while len(rest) == LONGEST_LINE and not rest.endswith("\n"):
+            rest = file.readline(LONGEST_LINE)
+        yield line
+
+
+def _irc(lines: Iterator[str]) -> Iterator[Heard]:
+    for line in lines:
+        if not line.strip():
+            continue
+        item = understand(parse(line), None)
+        yield OtherLine(type(item).__name__) if isinstance(item, Ping | Pong | Reconnect | Welcome) else item
+
+
+def _csv(lines: Iterator[str]) -> Iterator[Heard]:
+    for position, line in enumerate(lines):
+        row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
+        if position == 0 and row[:2] == ["sender", "date"]:
+            continue
+        yield _csv_row(position, row)
+
+
+def _csv_row(position: int, row: list[str]) -> Heard:
+    if len(row) != _CSV_COLUMNS:
+        return Unparsed()
+    sender, date, message = (part.strip() for part in row)
+    if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
+        return Unparsed()
+    return _event(sender, message, int(date), _made_id(position, sender, date, message))
+
+
+def _jsonl(lines: Iterator[str]) -> Iterator[Heard]:
+    for position, line in enumerate(lines):
+        if line.strip():
+            yield _json_line(position, line)
+
+
+def _json_line(position: int, line: str) -> Heard:
+    try:
+        row = json.loads(line)
+        json.dumps(row, ensure_ascii=False).encode()  # half a character ("\ud800") is no text: UnicodeError
+        login, text, at = str(row["login"]), str(row["text"]), row["at"]
+        moment = at if isinstance(at, int) else parse_iso(str(at))
+        if not login or not 0 <= moment <= _LAST_MOMENT:
+            return Unparsed()
+        made = _made_id(position, login, str(moment), text)
+        event = _event(login, text, moment, str(row.get("id") or made))
+        user_id = str(row.get("user_id") or event.user_id)
+        if not is_id(user_id):
+            return Unparsed()
+        badges = frozenset(str(badge) for badge in row.get("badges", ()))
+        name = defang(str(row.get("display_name") or login))
+        return ChatEvent(
+            event.id,
+            event.kind,
+            user_id,
+            event.login,
+            name,
+            event.text,
+            moment,
+            badges=badges,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return Unparsed()
+
+
+def _event(sender: str, message: str, at: int, event_id: str) -> ChatEvent:
+    login = _login(sender)
+    return ChatEvent(event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), safe_text(message), at)
+
+
+def _login(sender: str) -> str:
+    """The sender as a login: as it is, or made of its hash, the same for the same sender."""
+    login = sender.casefold()
+    if _LOGIN.fullmatch(login):
+        return login
+    return "made_" + hashlib.sha256(login.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _made_id(position: int, *content: str) -> str:
+    return hashlib.sha256("\x1f".join((str(position), *content)).encode("utf-8", "surrogatepass")).hexdigest()[:32]

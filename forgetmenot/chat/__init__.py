@@ -1,1 +1,1 @@
-"""What happens with a line of chat."""
+"""Handles chat lines: routing, commands and their wording."""

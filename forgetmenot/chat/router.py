@@ -1,35 +1,87 @@
-"""What happens with a line of chat: it is remembered; it is a command; it is answered; or none of these.
+"""Routes each chat line: to memory, to a command, to a reply.
 
-Promises: every line is counted exactly once; nothing that may speak comes from a line that was handled before, in this
-run or an earlier one; the bot's own lines come back as proof of delivery and are nothing else. It decides nothing
-about words: commands and replies are other rooms.
+Guarantees:
+- Every line is counted exactly once.
+- A line that was handled before, in this run or an earlier one, triggers nothing.
+- The bot's own lines only confirm delivery.
+
+What a command does is decided in operations/, what a reply says in reply/.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
 
-from forgetmenot.chat.patience import Patience
-from forgetmenot.chat.room import Room
-from forgetmenot.chat.whom import moderates
+from forgetmenot.chat.commands import ChatCommands, asker_of
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.exclusion import is_bot
 from forgetmenot.memory.ingest import Ingest
+from forgetmenot.memory.viewer_rules import is_bot
+from forgetmenot.operations import switches
 from forgetmenot.reply.engine import ReplyEngine
-from forgetmenot.reply.outbox import Outbox
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import events
+from forgetmenot.reply.outbox import EVERYBODY, Outbox
+from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.text.commands import is_command
-from forgetmenot.twitch.chat_lines import ChannelNotice, Other, OtherRoom, RoomState, Unparsed
+from forgetmenot.text.chat_commands import is_command
+from forgetmenot.twitch.chat_lines import ChannelNotice, OtherLine, OtherRoom, RoomState, Unparsed
 
-Command = Callable[[ChatEvent], Awaitable[str | None]]
-Heard = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | Other
+AT_ONCE = 8
+ONE_PER_MS = 10_000
+VIEWERS = 2_000
+HEARD = 10_000
+"""Ids of this run's last commands and questions: their lines may not be stored yet."""
+NOTICED = "noticed_stream"
+Heard = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine
+
+
+# A few at once, then one every few seconds. Only the answer is limited: the command is carried out.
+
+
+class CommandRateLimiter:
+    """A token bucket of answers per viewer. Times are ms; a clock that steps back refills nothing."""
+
+    def __init__(self) -> None:
+        self._buckets: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def allows(self, viewer_id: str, now: int) -> bool:
+        """Take one answer from a viewer's bucket; False if it is empty."""
+        left, since = self._buckets.pop(viewer_id, (float(AT_ONCE), now))
+        left = min(AT_ONCE, left + max(0, now - since) / ONE_PER_MS)
+        allowed = left >= 1
+        self._buckets[viewer_id] = (left - 1 if allowed else left, max(now, since))
+        while len(self._buckets) > VIEWERS:
+            self._buckets.popitem(last=False)
+        return allowed
+
+
+class RoomModeTracker:
+    """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's."""
+
+    def __init__(self) -> None:
+        self._on = {"slow": False, "emote_only": False}  # as the catalogue of actions names them
+
+    def heard(self, state: RoomState) -> None:
+        """Update from a ROOMSTATE, which names only what changed."""
+        if state.slow_s is not None:
+            self._on["slow"] = state.slow_s > 0
+        if state.emote_only is not None:
+            self._on["emote_only"] = state.emote_only
+
+    def switched_off(self, mode: str) -> None:
+        """Note that the bot switched its own mode off, before Twitch reports it."""
+        if mode in self._on:
+            self._on[mode] = False
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """The modes that are on."""
+        return frozenset(mode for mode, is_on in self._on.items() if is_on)
 
 
 class Router:
-    """Takes what a source hears, in order. `commands` are asked one after the other; the first that answers is it."""
+    """Handles the items of a chat source, in order."""
 
     def __init__(
         self,
@@ -38,9 +90,9 @@ class Router:
         ingest: Ingest,
         engine: ReplyEngine,
         outbox: Outbox,
-        commands: Sequence[Command],
+        commands: ChatCommands,
         settings: Callable[[], Settings],
-        room: Room,
+        room: RoomModeTracker,
     ) -> None:
         self._db = db
         self._ingest = ingest
@@ -49,11 +101,12 @@ class Router:
         self._commands = commands
         self._settings = settings
         self._room = room
-        self._patience = Patience()
+        self._rate_limit = CommandRateLimiter()
         self._working: set[asyncio.Task[None]] = set()
+        self._heard: OrderedDict[str, None] = OrderedDict()
 
     async def hear(self, item: Heard) -> None:
-        """Take one item in; what has to be said about it is said in a task of its own."""
+        """Handle one item; answers are sent in a task of their own."""
         if isinstance(item, ChatEvent):
             await self._line(item)
         elif isinstance(item, Redaction):
@@ -63,22 +116,22 @@ class Router:
                 self._room.heard(item)
             self._ingest.note(outcome_of(item))
 
-    def say(self, line: str) -> None:
-        """Say something of nobody's asking, beside everything else."""
-        self._start(self._announce(line))
+    def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
+        """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
+        self._start(self._announce(line, reply_to, viewer_id))
 
     async def idle(self) -> None:
-        """Wait until every command that was typed has its answer."""
+        """Wait until every command has been answered."""
         while self._working:
             await asyncio.wait(self._working)
 
     async def _line(self, event: ChatEvent) -> None:
         if event.user_id == self._ingest.own_id:
             self._ingest.take(event)
-            await self._outbox.seen_in_chat(event.text)
+            self._start(self._outbox.seen_in_chat(event.text))
             return
         asks = self._engine.is_asked(event)
-        is_new = not (asks or is_command(event.text)) or await self._is_new(event.id)
+        is_new = not (asks or is_command(event.text)) or await self._is_new(event)
         self._ingest.take(event, addressed=asks)
         if not is_new or is_bot(self._settings().memory, event.login, event.user_id, event.badges):
             return
@@ -87,53 +140,75 @@ class Router:
         else:
             self._engine.take(event)
 
-    async def _is_new(self, event_id: str) -> bool:
-        """Whether it was never heard before, also not by an earlier run: only such a line may make the bot speak."""
-        try:
-            await self._ingest.flush()
-            return await events.by_id(self._db, event_id) is None
-        except StoreError:  # told by whoever writes; without a disk nothing is said
+    async def _is_new(self, event: ChatEvent) -> bool:
+        """Whether no run has seen this line before: only such a line may trigger anything.
+
+        Only reads: a write may have to wait, and chat would wait with it.
+        """
+        if event.id in self._heard:
             return False
+        self._heard[event.id] = None
+        while len(self._heard) > HEARD:
+            self._heard.popitem(last=False)
+        try:
+            return await events.by_id(self._db, event.id) is None
+        except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
+            return is_command(event.text)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
-        """Do it beside the reading: a moderator's yes may take seconds, chat does not wait for it."""
-        task = asyncio.create_task(_told(work), name="command or reply")
+        """Run it beside reading: an approval may take seconds, and chat does not wait."""
+        task = asyncio.create_task(_logged(work), name="command or reply")
         self._working.add(task)
         task.add_done_callback(self._working.discard)
 
     async def _command_or_reply(self, event: ChatEvent) -> None:
-        for command in self._commands:
-            line = await command(event)
-            if line is not None:
-                await self._tell(line, event)
-                return
-        self._engine.take(event)
+        line = await self._commands.handle(event)
+        if line is None:
+            self._engine.take(event)
+        else:
+            await self._answer(line, event)
 
-    async def _announce(self, line: str) -> None:
-        outcome = await self._outbox.tell(line, trigger="notice")
+    async def _announce(self, line: str, reply_to: str | None, viewer_id: str) -> None:
+        outcome = await self._outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
         log.info("notice given", outcome=outcome.kind)
 
-    async def _tell(self, line: str, event: ChatEvent) -> None:
-        """Answer a command: moderators always; everybody else a few times, and never in the places for replies."""
-        may = moderates(event)
-        if not line or not (may or self._patience.allows(event.user_id, event.at)):
+    async def _answer(self, line: str, event: ChatEvent) -> None:
+        """Answer a command: moderators always, others within their rate limit, and without using up replies."""
+        may = asker_of(event).moderates
+        if not line or not (may or self._rate_limit.allows(event.user_id, event.at)):
             return
-        outcome = await self._outbox.tell(
+        outcome = await self._outbox.say_line(
             line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may
         )
         log.info("command answered", outcome=outcome.kind)
 
 
 def outcome_of(item: Heard) -> str:
-    """How a line is counted that holds nothing to store."""
+    """The counter for a line that is not stored."""
     if isinstance(item, OtherRoom):
         return "other_room"
     return "unparsed" if isinstance(item, Unparsed) else "other"
 
 
-async def _told(work: Coroutine[None, None, None]) -> None:
-    """Let a trouble that is expected be told in the log; a bug is shown by the event loop."""
+async def _logged(work: Coroutine[None, None, None]) -> None:
+    """Log an expected failure; the event loop reports bugs."""
     try:
         await work
     except ForgetMeNotError as error:
         log.warning("a command failed", reason=str(error))
+
+
+async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
+    """The notice that the bot remembers, at most once per stream and never while it is silent; else None.
+
+    The caller sends it; a notice that could not be sent is not sent later. Raises StoreError.
+    """
+    line = settings.bot.notice.strip()
+    if not line or settings.bot.mode is Mode.SHADOW or (await switches.read(db)).silent(now):
+        return None
+    stream = await streams.open_id(db)
+    if stream is None or await channel_state.read(db, NOTICED) == str(stream):
+        return None
+    async with db.write() as tx:
+        await channel_state.put(tx, {NOTICED: str(stream)}, now)
+    return line

@@ -1,7 +1,7 @@
-"""The `forgetmenot` command: one small file per noun; nothing heavy is imported before a command runs.
+"""The `forgetmenot` command: one module per subcommand; nothing heavy is imported before a command runs.
 
-A command's module has `add(subparsers)`, which names its options and sets `run`, a function from the parsed
-arguments to an exit code. Expected errors are one sentence on standard error; errors.py tells their exit codes.
+A command's module has `add(subparsers)`, which declares its options and sets `run`, a function from parsed arguments to
+an exit code. Expected errors are one sentence on standard error, with the exit codes of errors.py.
 """
 
 import argparse
@@ -15,10 +15,16 @@ from collections.abc import Sequence
 from forgetmenot import __version__
 
 COMMANDS = (
+    "start",
+    "setup",
     "demo",
     "run",
     "listen",
     "dock",
+    "doctor",
+    "eval",
+    "cost",
+    "autostart",
     "replay",
     "login",
     "prompt",
@@ -28,7 +34,7 @@ COMMANDS = (
     "viewer",
     "policy",
     "actions",
-    "sim",
+    "mcp",
 )
 
 
@@ -42,7 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     _speak_utf_8()
     try:
-        parsed = build_parser().parse_args(words)
+        parsed = build_parser().parse_args(words or ["start"])
+        from forgetmenot.cli.common import use_found_file
+
+        use_found_file(parsed)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
         return _failed(str(error), error.exit_code)
@@ -56,11 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # a bug: what Python would print may quote chat or a secret
         from forgetmenot.logs import where
 
-        return _failed(f"this is a bug of ours, please report it with these lines:\n{where(error)}", 1)
+        return _failed(f"this is a bug. Please report it with these lines:\n{where(error)}", 1)
 
 
 def _speak_utf_8() -> None:
-    """Files and pipes get UTF-8 on every system; a terminal gets what it can show, and never an error."""
+    """Write UTF-8 to files and pipes; to a terminal what it can show, without encoding errors."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
@@ -78,10 +87,12 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
     parser = argparse.ArgumentParser(
         prog="forgetmenot",
-        description="A local-first Twitch chat bot that remembers the regulars without keeping the chat.",
+        description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
+        epilog="Without a command it runs `forgetmenot start`.",
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"forgetmenot.cli.{name}").add(subparsers)
+        if name not in subparsers.choices:
+            importlib.import_module(f"forgetmenot.cli.{name}").add(subparsers)
     return parser

@@ -1,20 +1,32 @@
-"""What the commands share: where the database is, how they print, how they run and fail."""
+"""Shared by the commands: database paths, output, running operations, errors."""
 
 import argparse
 import asyncio
 import re
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+import msgspec
+
+from forgetmenot.errors import InputError
+from forgetmenot.llm.build import TERMS
+from forgetmenot.settings.load import load_settings, no_login
+from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.store.file_safety import warning_about
+from forgetmenot.text.mentions import is_login, login_of
+
 if TYPE_CHECKING:
-    from forgetmenot.store.database import Source
+    from forgetmenot.domain.operation import OperationResult
+    from forgetmenot.memory.erasure import Progress
+    from forgetmenot.store.database import Database, Source
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 """What a command adds itself to."""
 DATABASE = "memory.sqlite3"
+SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
 LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,11 +45,11 @@ The JSON object's keys, counted over the whole run, also of what has been pruned
 
 
 def number_from(least: int) -> Callable[[str], int]:
-    """What reads a whole number on the command line: this one or more, and no more than SQLite can count."""
+    """A parser for integer options: at least this, and at most SQLite's largest integer."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return int(text)
 
     return read
@@ -51,7 +63,7 @@ def data_folder() -> Path:
 
 
 def add_action(actions: Commands, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:
-    """One action of a noun, with `--db` and `--json`; `keys` tells what is in the JSON."""
+    """Add an action with `--db` and `--json`; `keys` documents the JSON."""
     parser = actions.add_parser(
         name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,7 +74,7 @@ def add_action(actions: Commands, name: str, help_text: str, keys: str) -> argpa
 
 def add_db_option(parser: argparse.ArgumentParser) -> None:
     """`--db PATH`."""
-    parser.add_argument("--db", type=Path, metavar="PATH", help="the memory's file (default: in your data folder)")
+    parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +84,9 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def add_config_option(parser: argparse.ArgumentParser) -> None:
     """`--config PATH`."""
-    parser.add_argument("--config", type=Path, metavar="PATH", help="the settings file (default: built-in settings)")
+    parser.add_argument(
+        "--config", type=Path, metavar="PATH", help="the settings file (default: config.toml beside the memory or here)"
+    )
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
@@ -82,36 +96,89 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
     chosen: Path | None = arguments.db
     path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
     if path.is_dir():
-        raise InputError(f"{path} is a folder. Name a file in it with --db, for example {path / DATABASE}.")
+        raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
     return path
 
 
+def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
+    """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
+    from forgetmenot.store.channel_files import file_for
+
+    path = database_path(arguments)
+    return path if arguments.db is not None else file_for(path, channel)
+
+
 def existing_database(arguments: argparse.Namespace) -> Path:
-    """The same, for commands that only look: a file that is not there is an error, not a new memory."""
+    """The same for commands that only read: a missing file is an error, not a new memory."""
     from forgetmenot.errors import InputError
 
     path = database_path(arguments)
     if not path.is_file():
-        raise InputError(f"There is no memory at {path} yet. Start the bot once, or name a file with --db.")
+        raise InputError(f"There is no memory at {path} yet. Start the bot once, or use --db FILE.")
     return path
 
 
+@asynccontextmanager
+async def opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
+    """Open the memory that `--db` names, which must exist."""
+    from forgetmenot.store.database import open_database
+
+    async with open_database(existing_database(arguments)) as db:
+        yield db
+
+
+async def run_operation(
+    db: "Database", name: str, params: "Mapping[str, object]", progress: "Progress | None" = None
+) -> "OperationResult":
+    """Run an operation as the streamer; what only a running bot can do is queued for it."""
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.domain.chat import Role
+    from forgetmenot.domain.operation import Asker, Surface
+    from forgetmenot.memory.erasure import Eraser
+    from forgetmenot.operations.approvals import QueuedApprovals
+    from forgetmenot.operations.entry import OperationContext
+    from forgetmenot.operations.run import run
+    from forgetmenot.operations.table import OPERATIONS
+
+    clock = SystemClock()
+    context = OperationContext(
+        db=db,
+        settings=Settings,
+        clock=clock,
+        table=OPERATIONS,
+        approvals=QueuedApprovals(db, clock),
+        eraser=Eraser(db=db, clock=clock),
+    )
+    asker = Asker(Surface.CLI, role=Role.BROADCASTER)
+    return await run(context, name, params, asker, progress or (lambda _share, _step: None))
+
+
+async def done(db: "Database", name: str, params: "Mapping[str, object]") -> "OperationResult":
+    """The same; raises InputError with the result's sentence on failure."""
+    from forgetmenot.operations.wording import sentence
+
+    result = await run_operation(db, name, params)
+    if not result.ok:
+        raise InputError(sentence(result))
+    return result
+
+
 async def known_viewer(source: "Source", login_or_id: str) -> str:
-    """The id of somebody the memory knows; an InputError names whoever it does not."""
+    """The id of a known viewer. Raises InputError."""
     from forgetmenot.errors import InputError
     from forgetmenot.store import viewers
 
     found = await viewers.find(source, login_or_id)
     if found is None:
-        raise InputError(f"Nobody called {login_or_id} is known. Use a present login or a Twitch id.")
+        raise InputError(f"No viewer named {login_or_id}. Use a current login or a Twitch ID.")
     return found
 
 
 @contextmanager
 def text_lines(name: str) -> Iterator[Iterator[str]]:
-    """The lines of a file, or of standard input for `-`; an InputError where it cannot be read."""
+    """The lines of a file, or of standard input for `-`. Raises InputError."""
     from forgetmenot.errors import InputError
-    from forgetmenot.text_files import open_text
+    from forgetmenot.files import open_text
 
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
@@ -126,7 +193,7 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
-    """Its lines, as long as each fits into memory. Raises InputError."""
+    """Its lines. Raises InputError for one that does not fit into memory."""
     from forgetmenot.errors import InputError
 
     number = 0
@@ -135,27 +202,29 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
         if number == 1:
             line = line.removeprefix("\ufeff")  # PowerShell puts it first into a pipe, too
         if len(line) == LONGEST_LINE:
-            raise InputError(f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or drop it.")
+            raise InputError(
+                f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
+            )
         yield line
 
 
 def printable(text: str) -> str:
-    """The text as a terminal may have it: chat may hold escape sequences, and characters that turn lines around."""
+    """The text made safe for a terminal: without escape sequences and bidirectional controls."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def say(text: str = "") -> None:
-    """Progress and errors, for a person: on standard error."""
+    """Print progress or an error on standard error."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def show_line(text: str = "") -> None:
-    """An answer for a person: on standard output."""
+    """Print an answer on standard output."""
     print(printable(text), flush=True)
 
 
 def emit(value: object) -> None:
-    """One JSON object on one line of standard output."""
+    """Print one JSON object on one line of standard output."""
     import msgspec
 
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
@@ -168,12 +237,70 @@ def run_async(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:
-    asyncio.get_running_loop().set_exception_handler(_tell_bug)
+    asyncio.get_running_loop().set_exception_handler(_report_bug)
     return await work
 
 
-def _tell_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What asyncio would print with every value in it, and so perhaps with chat."""
+def _report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report a bug without values: asyncio's own report could contain chat."""
     from forgetmenot.logs import log
 
     log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
+
+
+# Settings of a command: the file that --config names, or the defaults, with what its options change.
+
+
+def use_found_file(arguments: argparse.Namespace) -> None:
+    """Set `config` to the settings file in its usual place, where --config exists and was not given.
+
+    That is beside the memory, where `forgetmenot start` keeps it, else in the current folder. Many programs have a
+    config.toml, so one in the current folder must have a table [twitch].
+    """
+    if getattr(arguments, "config", SETTINGS_FILE) is not None:
+        return
+    beside, here = memory_folder(arguments) / SETTINGS_FILE, Path(SETTINGS_FILE)
+    if beside.is_file():
+        arguments.config = beside
+    elif here.is_file() and re.search(rb"(?m)^[ \t]*\[twitch\]", here.read_bytes()):
+        arguments.config = here
+
+
+def memory_folder(arguments: argparse.Namespace) -> Path:
+    """The folder of the command's memory."""
+    chosen: Path | None = getattr(arguments, "db", None)
+    return chosen.parent if chosen is not None else data_folder()
+
+
+def chosen_settings(path: Path | None, *, model: str | None = None, channel: str | None = None) -> Settings:
+    """Read the settings. Raises SettingsError."""
+    settings = _from_file(path) if path is not None else Settings()
+    if model is not None:
+        changed = msgspec.structs.replace(settings.model, provider=Provider(model))
+        settings = msgspec.structs.replace(settings, model=changed)
+    if channel is not None:
+        if not is_login(channel):
+            raise InputError(no_login(channel))
+        changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(channel))
+        settings = msgspec.structs.replace(settings, twitch=changed_twitch)
+    return settings
+
+
+def _from_file(path: Path) -> Settings:
+    from forgetmenot.operations import catalogue
+
+    settings = load_settings(path)
+    catalogue.refuse_unknown(settings.actions, str(path))
+    return settings
+
+
+# Notices before the bot starts: where the memory lies badly, and the chosen model's terms.
+
+
+def show_notices(settings: Settings, database: Path) -> None:
+    """Print it, on standard error."""
+    warning = warning_about(database)
+    if warning is not None:
+        say(f"Warning: {warning}")
+    if settings.model.provider is Provider.GEMINI:
+        say(TERMS)

@@ -24,15 +24,15 @@ def add(subparsers: Commands) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="play a scripted stream on this machine",
-        description="Plays two evenings of a small channel on a loopback Twitch, through the whole bot: chat, memory, "
-        "prompts, decisions. With the offline model nothing leaves the machine. A demo that was interrupted goes on "
+        description="Plays two evenings of a small channel through the whole bot, on a simulated Twitch: chat, memory, "
+        "prompts, decisions. With the offline model nothing leaves your machine. An interrupted demo continues "
         "where it stopped.",
         epilog=SUMMARY_KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--fast", action="store_true", help="without waiting")
     parser.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
-    parser.add_argument("--model", choices=MODELS, default="offline", help="whose words (default: offline)")
+    parser.add_argument("--model", choices=MODELS, default="offline", help="which model to use (default: offline)")
     add_db_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -44,17 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _demo(arguments: argparse.Namespace) -> None:
-    say("ForgetMeNot's demo: a Twitch on this machine, two evenings of chat, and what the bot makes of them.")
+    say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot learns from them.")
     from forgetmenot import logs
-    from forgetmenot.cli.notices import tell_first
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.cli.common import chosen_settings, show_notices
     from forgetmenot.demo.show import Show, play
 
     logs.set_up(level="error")
     path = database_path(arguments, folder=data_folder() / DEMO_FOLDER)
     out = _nothing if arguments.json else _line
     settings = chosen_settings(None, model=arguments.model)
-    tell_first(settings, path)
+    show_notices(settings, path)
     summary = await play(path, Show(settings, out, say, fast=arguments.fast, stay=arguments.stay))
     if arguments.json:
         emit(summary.as_json())
@@ -62,7 +61,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
     _line("")
     for line in summary.in_words():
         _line(line)
-    _line(f"The demo's memory stays in {path}; look into it with: forgetmenot memory list --db {path}")
+    _line(f"The demo's memory is in {path}. To see its notes: forgetmenot memory list --db {path}")
 
 
 def _line(text: str) -> None:
@@ -70,4 +69,4 @@ def _line(text: str) -> None:
 
 
 def _nothing(_text: str) -> None:
-    """With --json standard output holds JSON and nothing else."""
+    """Discard a line: with --json standard output holds JSON only."""

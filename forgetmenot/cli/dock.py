@@ -1,6 +1,7 @@
-"""`forgetmenot dock`: opens the page of the running bot, or prints its address for OBS."""
+"""`forgetmenot dock`: opens the page of the running bot, or writes the page that OBS is pointed to."""
 
 import argparse
+from pathlib import Path
 
 from forgetmenot.cli.common import (
     DEMO_FOLDER,
@@ -15,11 +16,10 @@ from forgetmenot.cli.common import (
     show_line,
 )
 
-OK = 200
-_MISSING = "Nothing answers there yet: start `forgetmenot run`, `listen` or `demo` first."
+_MISSING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
-    "What runs at that port does not know this address: start the bot again, or name the same --db and --config here "
-    "as it was started with."
+    "Another program or an older bot uses that port. Restart the bot, or use the same --db and --config here "
+    "as when it was started."
 )
 
 
@@ -27,12 +27,16 @@ def add(subparsers: Commands) -> None:
     """Name the command's options."""
     parser = subparsers.add_parser(
         "dock",
-        help="open the dock, or print its address for OBS",
+        help="open the dock, or write a page for OBS",
         description="Opens the running bot's page in your browser. For OBS: Docks → Custom Browser Docks, with the "
-        "address that --print shows. Who has the address can see the memory and steer the bot: keep it to yourself.",
+        "address that --file shows: a page on this computer that waits for the bot. Anyone with that page, or the "
+        "address that --print shows, can see the memory and control the bot, so keep them private.",
     )
     parser.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--new-token", action="store_true", help="make a new address; the old one ends with the bot")
+    parser.add_argument("--file", action="store_true", help="write a page for OBS that waits for the bot")
+    parser.add_argument(
+        "--new-token", action="store_true", help="create a new address; the old one works until the bot stops"
+    )
     add_config_option(parser)
     add_db_option(parser)
     add_json_option(parser)
@@ -41,7 +45,7 @@ def add(subparsers: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open or print it."""
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.cli.common import chosen_settings
     from forgetmenot.dock.security import check_host
     from forgetmenot.errors import SettingsError
 
@@ -49,51 +53,57 @@ def run(arguments: argparse.Namespace) -> int:
     check_host(dock.host)
     if not dock.port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
-    url, status = _address(arguments, dock.port)
+    url, running = _address(arguments, dock.port)
     if arguments.json:
-        emit({"address": url, "running": status == OK})
+        emit({"address": url, "running": bool(running)})
         return 0
+    if arguments.file:
+        return _write_page(arguments, dock.port)
     if arguments.only_print:
         show_line(url)
         return 0
-    if status != OK:
-        say(f"{_MISSING if status is None else _NOT_OURS} The address will be:")
+    if not running:
+        say(f"{_MISSING if running is None else _NOT_OURS} The address will be:")
         show_line(url)
         return 1
     import webbrowser
 
-    say("Opening the dock. In OBS: Docks → Custom Browser Docks, with this address:")
+    say("Opening the dock. For OBS, type: forgetmenot dock --file")
     show_line(url)
     webbrowser.open(url)
     return 0
 
 
-def _address(arguments: argparse.Namespace, port: int) -> tuple[str, int | None]:
-    """The address, and what answers there: of the memory that is meant, or of the demo's, if that is what runs."""
-    from forgetmenot.dock.security import TOKEN_FILE, address, token_in
+def _write_page(arguments: argparse.Namespace, port: int) -> int:
+    """Write the page that OBS is pointed to, and print its address."""
+    from forgetmenot.dock import waiting_page
+    from forgetmenot.dock.security import token_in
 
-    url = address(port, token_in(database_path(arguments).parent, fresh=arguments.new_token))
-    if (status := _asked(url)) in {None, OK} or arguments.db is not None or arguments.new_token:
-        return url, status
-    demo = data_folder() / DEMO_FOLDER
-    if (demo / TOKEN_FILE).is_file() and _asked(theirs := address(port, token_in(demo))) == OK:
-        return theirs, OK
-    return url, status
+    folder = database_path(arguments).parent
+    page = waiting_page.write(folder, port, token_in(folder))
+    say("In OBS: Docks → Custom Browser Docks, with this address. It waits for the bot and then shows the dock.")
+    show_line(page.absolute().as_uri())
+    return 0
 
 
-def _asked(url: str) -> int | None:
-    """The status that the page answers with; None if nothing answers, 0 if it is no web server."""
-    import http.client
-    from urllib.parse import urlsplit
+def _address(arguments: argparse.Namespace, port: int) -> tuple[str, bool | None]:
+    """The dock's address, of this memory or a running demo, and whether it answers there (None: nothing does)."""
+    from forgetmenot.dock.security import HOST, TOKEN_FILE, address, token_in
+    from forgetmenot.dock.waiting_page import dock_answers
 
-    there = urlsplit(url)
-    connection = http.client.HTTPConnection(there.netloc, timeout=1)
-    try:
-        connection.request("HEAD", f"{there.path}?{there.query}")
-        return connection.getresponse().status
-    except http.client.HTTPException:
-        return 0
-    except OSError:
-        return None
-    finally:
-        connection.close()
+    token = token_in(database_path(arguments).parent, fresh=arguments.new_token)
+    running = dock_answers(HOST, port, token)
+    if running is False and arguments.db is None and not arguments.new_token:
+        demo = data_folder() / DEMO_FOLDER
+        if (demo / TOKEN_FILE).is_file() and (theirs := running_address(demo, port)):
+            return theirs, True
+    return address(port, token), running
+
+
+def running_address(folder: Path, port: int) -> str:
+    """The address of a running dock for the memory in `folder`; empty if none runs."""
+    from forgetmenot.dock.security import HOST, address, token_in
+    from forgetmenot.dock.waiting_page import dock_answers
+
+    token = token_in(folder)
+    return address(port, token) if dock_answers(HOST, port, token) else ""

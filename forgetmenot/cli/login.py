@@ -1,4 +1,4 @@
-"""`forgetmenot login` and `forgetmenot logout`: one code to type, and the bot has its account."""
+"""`forgetmenot login` and `forgetmenot logout`: log the bot in to Twitch with a device code."""
 
 import argparse
 import os
@@ -10,8 +10,8 @@ from forgetmenot.cli.common import Commands, add_config_option, add_db_option, d
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
     from forgetmenot.twitch.auth import Login
-    from forgetmenot.twitch.device_code import DeviceCode
-    from forgetmenot.twitch.tokens import Account, Token, TokenStore
+    from forgetmenot.twitch.oauth import DeviceCode
+    from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 _TRIES = 5
 _PAUSE_S = 1.0
@@ -32,8 +32,8 @@ def add(subparsers: Commands) -> None:
     login.set_defaults(run=_login)
     logout = subparsers.add_parser(
         "logout",
-        help="take the bot's rights at Twitch back",
-        description="Revoke the log-in at Twitch and forget it on this machine.",
+        help="revoke the log-in at Twitch",
+        description="Revoke the log-in at Twitch and delete it from this machine.",
     )
     _add_account(logout)
     add_config_option(logout)
@@ -47,38 +47,38 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
         dest="account",
         choices=("bot", "broadcaster"),
         default="bot",
-        help="whose account it is; one account for both is the bot's (default: bot)",
+        help="which account; if one account is both, use bot (default: bot)",
     )
 
 
 def token_store(arguments: argparse.Namespace) -> "TokenStore":
-    """Where the log-ins of this memory's bot are: where `run` looks for them."""
-    from forgetmenot.app.account import login_folder
-    from forgetmenot.twitch.tokens import TokenStore
+    """The log-ins of this memory's bot, where `run` finds them."""
+    from forgetmenot.secret_store import login_folder
+    from forgetmenot.twitch.token_store import TokenStore
 
     return TokenStore(login_folder(database_path(arguments)))
 
 
 def _login(arguments: argparse.Namespace) -> int:
-    from forgetmenot.cli.settings import chosen_settings
-    from forgetmenot.twitch.tokens import Account
+    from forgetmenot.cli.common import chosen_settings
+    from forgetmenot.twitch.token_store import Account
 
     settings, account = chosen_settings(arguments.config), Account(arguments.account)
     return run_async(sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser))
 
 
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> int:
-    """Show a code, wait for it to be typed, keep the log-in, say who it is. Raises TwitchError."""
+    """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     import asyncio
 
     from forgetmenot.clock import SystemClock
+    from forgetmenot.operations.scopes import scopes_for
     from forgetmenot.twitch.auth import Login
-    from forgetmenot.twitch.device_code import begin_device_login, finish_device_login
-    from forgetmenot.twitch.scopes import scopes_for
+    from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
 
     scopes = scopes_for(account, settings)
     if not scopes:
-        say("The settings switch nothing on that needs the broadcaster's account. There is nothing to do.")
+        say("No setting needs the broadcaster's account. There is nothing to do.")
         return 0
     code = await begin_device_login(settings, scopes)
     _show(code, scopes, _whose(settings, account))
@@ -97,12 +97,12 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
 
 
 def _whose(settings: "Settings", account: "Account") -> str:
-    from forgetmenot.twitch.tokens import Account
+    from forgetmenot.twitch.token_store import Account
 
     if account is Account.BROADCASTER:
         name, whose = _channel(settings), "the streamer's account"
     else:
-        name, whose = settings.twitch.bot_login.lower(), "the account that the bot is to use"
+        name, whose = settings.twitch.bot_login.lower(), "the account that the bot will use"
     return f"{whose} ({name})" if name else whose
 
 
@@ -111,7 +111,7 @@ def _channel(settings: "Settings") -> str:
 
 
 def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
-    say(f"Sign in at Twitch with {whose}; mind whom your browser is signed in as:")
+    say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
     say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
     _show_qr(code.address)
     say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
@@ -143,11 +143,11 @@ def _open(address: str, *, wanted: bool) -> None:
     except (webbrowser.Error, OSError):
         opened = False
     if not opened:
-        say("The browser could not be opened. Open the address by hand.")
+        say("The browser could not be opened. Open the address yourself.")
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would come in a window; one for the terminal would take the terminal over."""
+    """Whether a browser opens in a window; a text browser would take over the terminal."""
     windows = sys.platform in ("win32", "darwin")
     return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
@@ -164,7 +164,7 @@ async def _count_down(seconds: int) -> None:
 
 
 async def _named(login: "Login") -> "Token":
-    """Who it is that logged in; a Twitch that stumbles just now does not undo the log-in."""
+    """The login of the account; a Twitch error at this point does not undo the log-in."""
     import asyncio
 
     from forgetmenot.errors import TwitchRateLimited, TwitchUnavailable
@@ -178,11 +178,11 @@ async def _named(login: "Login") -> "Token":
 
 
 def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
-    from forgetmenot.twitch.scopes import lacking
-    from forgetmenot.twitch.tokens import Account
+    from forgetmenot.operations.scopes import lacking
+    from forgetmenot.twitch.token_store import Account
 
     say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
-    say(f"Rights: {', '.join(sorted(token.scopes)) or 'not told yet'}.")
+    say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
     say(f"The log-in is kept in {store.place(account)}.")
     channel, bot = _channel(settings), settings.twitch.bot_login.lower()
     if account is Account.BROADCASTER and token.login and channel and token.login != channel:
@@ -195,14 +195,14 @@ def _welcome(settings: "Settings", account: "Account", token: "Token", store: "T
 
 
 def _logout(arguments: argparse.Namespace) -> int:
-    from forgetmenot.cli.settings import chosen_settings
-    from forgetmenot.twitch.tokens import Account
+    from forgetmenot.cli.common import chosen_settings
+    from forgetmenot.twitch.token_store import Account
 
     return run_async(sign_out(chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)))
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> int:
-    """Revoke and forget."""
+    """Revoke the token and delete it."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.twitch.auth import Login
 
@@ -211,8 +211,8 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     if revoked is None:
         say(f"Nobody was logged in as {account.value}.")
     elif revoked:
-        say(f"The {account.value}'s log-in is revoked and forgotten.")
+        say(f"The {account.value}'s log-in is revoked and deleted here.")
     else:
-        say(f"The {account.value}'s log-in is forgotten here, but Twitch could not be told. Take the app's rights back")
-        say("with that account on https://www.twitch.tv/settings/connections.")
+        say(f"The {account.value}'s log-in is deleted here, but Twitch could not be reached. Disconnect the app")
+        say("with that account at https://www.twitch.tv/settings/connections.")
     return 0

@@ -1,11 +1,9 @@
-"""`forgetmenot memory list|show|why|import|export`: what is remembered, where it comes from, in and out.
+"""`forgetmenot memory list|show|why|import|export`: notes, their origin, import and export.
 
-What changes notes (undo, retract, pin, never) is cli/memory_changes; copies of the whole are cli/memory_copies.
+Changes (undo, retract, pin, never) are in cli/memory_edits, backups in cli/memory_copies.
 """
 
 import argparse
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from forgetmenot.cli.common import (
@@ -13,21 +11,20 @@ from forgetmenot.cli.common import (
     add_action,
     database_path,
     emit,
-    existing_database,
     known_viewer,
     number_from,
+    opened,
     run_async,
     say,
     show_line,
     text_lines,
 )
-from forgetmenot.cli.memory_changes import add_changes
 from forgetmenot.cli.memory_copies import add_copies
-from forgetmenot.cli.shown_notes import NOTE_KEYS, as_json, as_lines
+from forgetmenot.cli.memory_edits import add_changes
+from forgetmenot.cli.note_output import NOTE_KEYS, as_json, as_lines
 
 if TYPE_CHECKING:
-    from forgetmenot.memory.notes.why import Explanation
-    from forgetmenot.store.database import Database
+    from forgetmenot.memory.notes.provenance import Explanation
 
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
@@ -41,7 +38,8 @@ name or null.
 IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
 "observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
 scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
-8601, UTC without a zone. An id is taken if it is free. Lines with the same episode key share that episode as evidence.
+8601, UTC without a zone. An id that another note has gets a new one; the old is kept as its external id.
+Lines with the same episode key share that episode as evidence.
 Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
 import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
 were forgotten here, and people who were erased or opted out.
@@ -55,7 +53,7 @@ stand as <@id>. Only active notes unless --status says otherwise; no chat is in 
 
 def add(subparsers: Commands) -> None:
     """Name the command and its options."""
-    parser = subparsers.add_parser("memory", help="list, explain, correct, import and export what is remembered")
+    parser = subparsers.add_parser("memory", help="list, explain, correct, import and export notes")
     actions = parser.add_subparsers(dest="memory_command", metavar="ACTION", required=True)
     _add_list(actions)
     for name, help_text, keys, run in (
@@ -81,10 +79,11 @@ def _add_list(actions: Commands) -> None:
 
 
 def _add_import(actions: Commands) -> None:
-    parser = add_action(actions, "import", "take in notes from JSON lines", IMPORT_KEYS)
+    parser = add_action(actions, "import", "import notes from JSON lines", IMPORT_KEYS)
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--merge", action="store_true", help="confirm or supersede what is known")
-    parser.add_argument("--unfiltered", action="store_true", help="leave out the filter for sensitive content")
+    parser.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would come in")
+    parser.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
     parser.set_defaults(run=lambda arguments: run_async(_import(arguments)))
 
 
@@ -95,18 +94,10 @@ def _add_export(actions: Commands) -> None:
     parser.set_defaults(run=lambda arguments: run_async(_export(arguments)))
 
 
-@asynccontextmanager
-async def _opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
-    from forgetmenot.store.database import open_database
-
-    async with open_database(existing_database(arguments)) as db:
-        yield db
-
-
 async def _list(arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    async with _opened(arguments) as db:
+    async with opened(arguments) as db:
         found = await notes.page(
             db,
             subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
@@ -127,14 +118,14 @@ def _status(arguments: argparse.Namespace) -> str | None:
 
     status: str = arguments.status
     if status != "all" and status not in list(NoteStatus):
-        raise InputError(f"There is no status {status}. Known are: {', '.join(NoteStatus)}, all.")
+        raise InputError(f"There is no status {status}. Use one of: {', '.join(NoteStatus)}, all.")
     return None if status == "all" else status
 
 
 async def _show(arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    async with _opened(arguments) as db:
+    async with opened(arguments) as db:
         note = await notes.get(db, arguments.id)
         if note is None:
             raise _no_note(arguments.id)
@@ -148,24 +139,24 @@ async def _show(arguments: argparse.Namespace) -> None:
 def _no_note(note_id: int) -> Exception:
     from forgetmenot.errors import InputError
 
-    return InputError(f"There is no note {note_id}. `forgetmenot memory list` shows the numbers there are.")
+    return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
 
 
 async def _why(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.notes.why import explain, in_words
+    from forgetmenot.memory.notes.provenance import explain, in_words
 
-    async with _opened(arguments) as db:
-        told = await explain(db, arguments.id)
-        if told is None:
+    async with opened(arguments) as db:
+        explained = await explain(db, arguments.id)
+        if explained is None:
             raise _no_note(arguments.id)
         if not arguments.json:
-            show_line(in_words(told))
+            show_line(in_words(explained))
             return
-        note = (await as_json(db, [told.note]))[0]
-        emit({"note": note, **_chain(told)})
+        note = (await as_json(db, [explained.note]))[0]
+        emit({"note": note, **_chain(explained)})
 
 
-def _chain(told: "Explanation") -> dict[str, object]:
+def _chain(explained: "Explanation") -> dict[str, object]:
     from forgetmenot.clock import iso
     from forgetmenot.text.mentions import show
 
@@ -176,34 +167,39 @@ def _chain(told: "Explanation") -> dict[str, object]:
                 "kind": word.episode.kind.value,
                 "stream": word.episode.stream_id,
                 "stance": word.stance,
-                "speaker": told.names.get(word.speaker_id or ""),
+                "speaker": explained.names.get(word.speaker_id or ""),
                 "addressed": word.addressed,
                 "at": iso(word.at),
-                "summary": show(word.episode.summary, told.names),
+                "summary": show(word.episode.summary, explained.names),
             }
-            for word in told.evidence
+            for word in explained.evidence
         ],
         "history": [
             {"at": iso(one.at), "from": one.from_status, "to": one.to_status, "cause": one.cause}
-            for one in told.history
+            for one in explained.history
         ],
-        "replaced": [note.id for note in told.replaced],
-        "replaced_by": told.note.superseded_by,
-        "replies": [{"id": reply, "at": iso(at)} for reply, at in told.replies],
-        "streams": list(told.streams),
+        "replaced": [note.id for note in explained.replaced],
+        "replaced_by": explained.note.superseded_by,
+        "replies": [{"id": reply, "at": iso(at)} for reply, at in explained.replies],
+        "streams": list(explained.streams),
     }
 
 
 async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
     from forgetmenot.errors import InputError
-    from forgetmenot.memory.copies.notes_in import import_notes
+    from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
 
     with text_lines(arguments.file) as lines:
         async with open_database(database_path(arguments)) as db:
             report = await import_notes(
-                db, lines, now=SystemClock().now(), merge=arguments.merge, filtered=not arguments.unfiltered
+                db,
+                lines,
+                now=SystemClock().now(),
+                merge=arguments.merge,
+                filtered=not arguments.unfiltered,
+                dry_run=arguments.dry_run,
             )
     for refused in report.refused if not arguments.json else ():
         say(f"line {refused.line}: {refused.reason}")
@@ -218,6 +214,8 @@ async def _import(arguments: argparse.Namespace) -> int:
             }
         )
     else:
+        if arguments.dry_run:
+            say("Nothing was changed. This is what would come in:")
         say(f"{report.imported} notes imported, {report.merged} merged, {len(report.refused)} lines refused.")
     if report.refused and not report.imported + report.merged:
         raise InputError(f"None of the {len(report.refused)} lines of {arguments.file} could be used. Nothing changed.")
@@ -225,9 +223,9 @@ async def _import(arguments: argparse.Namespace) -> int:
 
 
 async def _export(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.copies.notes_out import export_notes
+    from forgetmenot.memory.transfer import export_notes
 
-    async with _opened(arguments) as db:
+    async with opened(arguments) as db:
         subject = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
         async for line in export_notes(db, subject_id=subject, status=_status(arguments)):
             emit(line)

@@ -1,26 +1,23 @@
-"""`forgetmenot memory backup|restore`: a copy of the memory without chat, and the way back to one."""
+"""`forgetmenot memory backup|restore|new-key`: copies of the memory without chat, and restoring them."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_action,
-    database_path,
-    emit,
-    existing_database,
-    run_async,
-    say,
-)
+from forgetmenot.cli.common import Commands, add_action, database_path, emit, existing_database, run_async, say
 
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
-makes hashes. Without PATH it goes into the folder `backups` beside the memory; PATH may be a folder or a new file.
+makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
+new file.
 JSON: {"path", "bytes", "notes", "episodes"}."""
-RESTORE_KEYS = """Puts a backup in the memory's place; the bot must not be running. What people asked for since
-(erasures, facts to be forgotten, opting out) is carried out again, as far as this machine noted it. What was there
-before is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
+RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since
+(erasures, facts to be forgotten, opt-outs) is carried out again, as far as this machine recorded it. The previous
+memory is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
 "saved": path or null}; erased and opted_out count people, forgotten counts facts."""
+
+
+NEW_KEY_KEYS = """Opt-outs of people in the memory stay. Facts to be forgotten, opt-outs of people who were erased
+and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "opted_out_unknown", "copies"}."""
 
 
 def add_copies(actions: Commands) -> None:
@@ -28,15 +25,34 @@ def add_copies(actions: Commands) -> None:
     making = add_action(actions, "backup", "copy the memory, without chat", BACKUP_KEYS)
     making.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
     making.set_defaults(run=lambda arguments: run_async(_backup(arguments)))
-    going_back = add_action(actions, "restore", "go back to a backup", RESTORE_KEYS)
+    going_back = add_action(actions, "restore", "restore a backup", RESTORE_KEYS)
     going_back.add_argument("path", type=Path, metavar="PATH", help="the backup")
-    going_back.add_argument("--yes", action="store_true", help="do not ask")
+    renewing = add_action(actions, "new-key", "go on without the key file, if it is lost", NEW_KEY_KEYS)
+    renewing.set_defaults(run=lambda arguments: run_async(_new_key(arguments)))
+    going_back.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     going_back.set_defaults(run=lambda arguments: run_async(_restore(arguments)))
+
+
+async def _new_key(arguments: argparse.Namespace) -> None:
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.memory import backups
+    from forgetmenot.store.database import open_database
+    from forgetmenot.store.file_safety import instance_lock
+
+    path = existing_database(arguments)
+    with instance_lock(path, "memory new-key"):
+        async with open_database(path, any_key=True) as db:
+            done = await backups.start_new_key(db, SystemClock().now())
+    if arguments.json:
+        emit(done._asdict())
+        return
+    say(f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.")
+    say(f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.")
 
 
 async def _backup(arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.copies import backups
+    from forgetmenot.memory import backups
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.backup import kept
     from forgetmenot.store.database import open_database
@@ -51,8 +67,8 @@ async def _backup(arguments: argparse.Namespace) -> None:
     if arguments.json:
         emit({"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes})
         return
-    say(f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Erasures made later are carried out")
-    say("again when it is restored here; a copy that lies elsewhere still holds what was erased: delete old ones.")
+    say(f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out")
+    say("again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.")
 
 
 def _target(chosen: Path, name: str) -> Path:
@@ -60,21 +76,21 @@ def _target(chosen: Path, name: str) -> Path:
 
     target = chosen / name if chosen.is_dir() else chosen
     if target.exists():
-        raise InputError(f"{target} is there already. Choose another name.")
+        raise InputError(f"{target} already exists. Choose another name.")
     return target
 
 
 async def _restore(arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.copies import backups
+    from forgetmenot.memory import backups
     from forgetmenot.settings.schema import Settings
-    from forgetmenot.store.lock import held
+    from forgetmenot.store.file_safety import instance_lock
 
     path = database_path(arguments)
     if path.exists() and not arguments.yes and not await _confirmed(path):
         say("Nothing was changed.")
         return 1
-    with held(path, "memory restore"):
+    with instance_lock(path, "memory restore"):
         keep = Settings().privacy.keep_backups
         done = await backups.restore(arguments.path, path, now=SystemClock().now(), keep=keep)
     if arguments.json:
@@ -92,9 +108,9 @@ async def _restore(arguments: argparse.Namespace) -> int:
         return 0
     say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
     if done.erased or done.forgotten or done.opted_out:
-        say(f"Carried out again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
+        say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
     if done.saved is not None:
-        say(f"What was there before is in {done.saved}.")
+        say(f"The previous memory is saved in {done.saved}.")
     return 0
 
 
@@ -104,7 +120,7 @@ async def _confirmed(path: Path) -> bool:
     from forgetmenot.errors import InputError
 
     if not sys.stdin.isatty():
-        raise InputError(f"This replaces the memory in {path}. Add --yes to do it without being asked.")
-    say(f"This replaces the memory in {path}. Type yes to go on:")
+        raise InputError(f"This replaces the memory in {path}. Add --yes to skip this question.")
+    say(f"This replaces the memory in {path}. Type yes to continue:")
     typed: str = await asyncio.to_thread(sys.stdin.readline)
     return typed.strip().casefold() == "yes"

@@ -1,4 +1,4 @@
-"""`forgetmenot policy explain|table`: try the rules without a stream."""
+"""`forgetmenot policy explain|table`: tries the policy's rules without a stream."""
 
 import argparse
 import dataclasses
@@ -18,18 +18,18 @@ from forgetmenot.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from forgetmenot.actions.entry import Action
-    from forgetmenot.actions.facts import Facts, Recent
-    from forgetmenot.actions.policy import Step
     from forgetmenot.domain.action import Decision, Proposal
+    from forgetmenot.operations.entry import Action
+    from forgetmenot.operations.policy import Step
+    from forgetmenot.operations.policy_facts import PolicyFacts, RecentDecisions
     from forgetmenot.settings.schema import Settings
 
-NONCE = "try"
+EXAMPLE = '{"name": "timeout", "target": "bob", "seconds": 30}'
 EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
 "steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
 immune is judged by the badges last seen."""
-DEFAULTS = "Judged by the default settings, in which the bot only watches (shadow). Name yours with --config FILE."
-SHADOW = "The bot is in shadow mode: whatever stands here, nothing is done until `mode` in [bot] changes."
+DEFAULTS = "These are the default settings (shadow, a silent preview). Use --config FILE for yours."
+SHADOW = "The bot is in shadow mode (silent preview): it takes no action until you change `mode` in [bot]."
 TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask,
 live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
@@ -38,15 +38,13 @@ def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser("policy", help="see what the bot may do, and try a proposal")
     nouns = parser.add_subparsers(dest="policy_command", metavar="ACTION", required=True)
-    explain = nouns.add_parser("explain", help="what each rule says to a proposal", epilog=EXPLAIN_KEYS)
-    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch id)")
-    explain.add_argument(
-        "--text", required=True, metavar="TEXT", help="the model's text, as in '[ACTION timeout target=bob seconds=30]'"
-    )
+    explain = nouns.add_parser("explain", help="show what each rule says about a proposal", epilog=EXPLAIN_KEYS)
+    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
+    explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
     explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
     explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
     add_db_option(explain)
-    table = nouns.add_parser("table", help="the policy as it stands", epilog=TABLE_KEYS)
+    table = nouns.add_parser("table", help="show all actions and rules", epilog=TABLE_KEYS)
     for one, run in ((explain, _explain), (table, _table)):
         add_config_option(one)
         add_json_option(one)
@@ -58,12 +56,12 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 async def _explain_now(arguments: argparse.Namespace) -> int:
-    from forgetmenot.actions.policy import decide, explain
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.cli.common import chosen_settings
     from forgetmenot.clock import SystemClock
+    from forgetmenot.operations.policy import decide, explain
 
     settings, now = chosen_settings(arguments.config), SystemClock().now()
-    proposal = _proposal(arguments.text)
+    proposal = _proposal(arguments.action)
     facts, recent = await _facts(arguments, proposal, settings, now)
     steps = explain(proposal, facts, settings, recent, now)
     if arguments.json:
@@ -76,28 +74,28 @@ async def _explain_now(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _proposal(text: str) -> "Proposal":
-    """The proposal in the text; its nonce may be left out here."""
-    import re
-
-    from forgetmenot.actions.grammar import parse
+def _proposal(action: str) -> "Proposal":
+    """The action as the model would propose it."""
+    from forgetmenot.domain.model import ModelAnswer, TokenUsage
     from forgetmenot.errors import InputError
+    from forgetmenot.reply.reply_object import read_reply
 
-    proposal = parse(re.sub(r"\[ACTION(?::\S*)?\s+", f"[ACTION:{NONCE} ", text, count=1), NONCE).proposal
+    answer = ModelAnswer(f'{{"say": "", "action": {action}}}', "", TokenUsage())
+    proposal = read_reply(answer).proposal
     if proposal is None:
-        raise InputError("There is no proposal in --text. Write it like '[ACTION timeout target=bob seconds=30]'.")
+        raise InputError(f"--action is not an action. Write it like '{EXAMPLE}'.")
     return proposal
 
 
 async def _facts(
     arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
-) -> "tuple[Facts, Recent]":
-    """The facts of the stored channel; without a memory, of a viewer nobody has seen."""
+) -> "tuple[PolicyFacts, RecentDecisions]":
+    """The facts of the stored channel; without a memory, of an unknown viewer."""
     import tempfile
     from pathlib import Path
 
-    from forgetmenot.actions.catalogue import find
-    from forgetmenot.actions.gather import FactGatherer
+    from forgetmenot.operations.catalogue import find
+    from forgetmenot.operations.fact_gathering import FactGatherer
     from forgetmenot.store.database import open_database
 
     with tempfile.TemporaryDirectory() as empty:
@@ -124,9 +122,9 @@ def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") 
 
 
 def _table(arguments: argparse.Namespace) -> int:
-    from forgetmenot.actions.catalogue import ACTIONS
-    from forgetmenot.actions.rules import RULES
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.cli.common import chosen_settings
+    from forgetmenot.operations.catalogue import ACTIONS
+    from forgetmenot.operations.rules import RULES
     from forgetmenot.settings.schema import Mode
 
     settings = chosen_settings(arguments.config)
@@ -140,14 +138,14 @@ def _table(arguments: argparse.Namespace) -> int:
     say()
     for number, rule in enumerate(RULES, 1):
         show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
-    say("The first rule that says no wins. * a moderator who approves the action sets it aside.")
+    say("The first rule that says no decides. * A moderator's approval overrides this rule.")
     if settings.bot.mode is Mode.SHADOW:
         say(SHADOW)
     return 0
 
 
 def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
-    from forgetmenot.actions.rules import class_mode
+    from forgetmenot.operations.rules import class_mode
 
     off = action.name in settings.actions.disabled or settings.actions.safe_mode
     return {

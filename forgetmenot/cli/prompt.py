@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from forgetmenot.domain.model import Prompt
     from forgetmenot.settings.schema import Settings
 
-DRY_NONCE = "000000"
 KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
 "dropped"}]}. The prompt is prefix and tail, one after the other; `prefix_sha256` is the SHA-256 of the prefix in hex.
-`rows` are the ids, best first, of what stands in a section: notes (channel_notes, channel_notes_more, brief, lore,
-others), episodes (episodes, past_episode), lines of chat (own_messages, chat, message), replies of the bot
-(bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left out."""
+`rows` are the ids, best first, of what stands in a section: notes (channel_notes, channel_notes_more,
+channel_notes_asked, brief, lore, others), episodes (episodes, past_episode), lines of chat (own_messages, chat,
+message), replies of the bot (bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left
+out."""
 
 
 def add(subparsers: Commands) -> None:
@@ -24,14 +24,14 @@ def add(subparsers: Commands) -> None:
     parser = subparsers.add_parser(
         "prompt",
         help="show the exact prompt for a message, without sending anything",
-        description="The prompt that a message of that viewer would give, with what each part of it costs. No model is "
+        description="Shows the prompt for a message from that viewer, with the tokens of each part. No model is "
         "asked, and nothing is sent or written.",
         epilog=KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--viewer", required=True, metavar="LOGIN", help="who says it: a login or a Twitch id")
-    parser.add_argument("--message", required=True, metavar="TEXT", help="what they say")
-    parser.add_argument("--now", metavar="ISO", help="pretend that it is this time (without a zone: UTC)")
+    parser.add_argument("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID")
+    parser.add_argument("--message", required=True, metavar="TEXT", help="what they write")
+    parser.add_argument("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)")
     add_db_option(parser)
     add_config_option(parser)
     add_json_option(parser)
@@ -39,8 +39,7 @@ def add(subparsers: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from forgetmenot.cli.common import existing_database, run_async
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.cli.common import chosen_settings, existing_database, run_async
 
     return run_async(_show(arguments, existing_database(arguments), chosen_settings(arguments.config)))
 
@@ -63,22 +62,22 @@ def _time(iso: str | None) -> int | None:
     try:
         return parse_iso(iso) if iso else None
     except ValueError:
-        raise InputError(f"{iso!r} is no time. Write one like 2026-11-20T18:30:00Z.") from None
+        raise InputError(f"{iso!r} is not a time. Write it like 2026-11-20T18:30:00Z.") from None
 
 
 async def build(path: "Path", settings: "Settings", viewer: str, message: str, now: int | None) -> "Prompt":
     """The prompt that this viewer's message would give at that time (None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
-    from forgetmenot.prompt.voice import check_floor
-    from forgetmenot.reply.dry_run import Rehearsal
-    from forgetmenot.reply.prefix import offered
+    from forgetmenot.prompt.instructions import check_floor
+    from forgetmenot.reply.explanation import ReplyPreview
+    from forgetmenot.reply.reply_object import offered
     from forgetmenot.store.database import open_database
 
-    check_floor(settings, settings.twitch.channel, offered(settings.actions))
+    check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
-        rehearsal = Rehearsal(db=db, settings=lambda: settings, clock=clock)
-        return (await rehearsal.of(viewer, message, DRY_NONCE)).prompt
+        preview = ReplyPreview(db=db, settings=lambda: settings, clock=clock)
+        return (await preview.of(viewer, message)).prompt
 
 
 def as_json(prompt: "Prompt") -> dict[str, object]:
@@ -104,4 +103,4 @@ def _print(prompt: "Prompt", settings: "Settings") -> None:
         rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
         dropped = f"  dropped {section.dropped}" if section.dropped else ""
         show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    show_line(f"{'in all':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+    show_line(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")

@@ -16,7 +16,7 @@ from forgetmenot.cli.common import (
     show_line,
     text_lines,
 )
-from forgetmenot.cli.shown_notes import as_json
+from forgetmenot.cli.note_output import as_json
 
 if TYPE_CHECKING:
     from forgetmenot.domain.memory import Recalled
@@ -33,13 +33,13 @@ def add(subparsers: Commands) -> None:
     """Name the command and its options."""
     parser = subparsers.add_parser(
         "recall",
-        help="show what would be recalled for a message",
-        description="The notes about a viewer that would be recalled for a message, best first.",
+        help="show the notes that a message would bring up",
+        description="Shows the notes about a viewer that a message would bring up, best first.",
         epilog=KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("text", nargs="?", metavar="TEXT", help="the message")
-    parser.add_argument("--viewer", metavar="LOGIN", help="whom it is about (login or id)")
+    parser.add_argument("--viewer", metavar="LOGIN", help="the viewer (login or id)")
     parser.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
     parser.add_argument("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)")
     parser.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
@@ -76,7 +76,7 @@ def _now(arguments: argparse.Namespace) -> int:
     try:
         return parse_iso(arguments.now)
     except ValueError as error:
-        raise InputError(f"--now {arguments.now} is no time in ISO 8601, such as 2026-11-20T18:30:00Z.") from error
+        raise InputError(f"--now {arguments.now} is not an ISO 8601 time, such as 2026-11-20T18:30:00Z.") from error
 
 
 async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:

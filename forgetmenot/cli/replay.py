@@ -1,4 +1,4 @@
-"""`forgetmenot replay FILE`: recorded chat through the same road as live chat."""
+"""`forgetmenot replay FILE`: recorded chat through the same pipeline as live chat."""
 
 import argparse
 import contextlib
@@ -32,17 +32,17 @@ def add(subparsers: Commands) -> None:
     parser = subparsers.add_parser(
         "replay",
         help="feed recorded chat through the bot",
-        description="Feeds recorded chat through the same road as live chat. Times are the recording's own; nothing is "
-        "sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db "
-        "the memory is temporary.",
+        description="Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; "
+        "nothing is sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. "
+        "Without --db the memory is temporary.",
         epilog=SUMMARY_KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
-    parser.add_argument("--format", choices=FORMATS, required=True, help="how it is written")
+    parser.add_argument("--format", choices=FORMATS, required=True, help="the recording's format")
     parser.add_argument("--db", type=Path, metavar="PATH", help="the memory to fill (default: a temporary one)")
-    parser.add_argument("--model", choices=MODELS, help="whose words (default: as the settings say)")
-    parser.add_argument("--speed", default="max", metavar="N", help="times real time, or max (default)")
+    parser.add_argument("--model", choices=MODELS, help="which model to use (default: from the settings)")
+    parser.add_argument("--speed", default="max", metavar="N", help="multiple of real time, or max (default)")
     parser.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
     add_config_option(parser)
     add_json_option(parser)
@@ -50,15 +50,14 @@ def add(subparsers: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play it and tell what came of it."""
+    """Play it and print the summary."""
     return run_async(_replay(arguments))
 
 
 async def _replay(arguments: argparse.Namespace) -> None:
     from forgetmenot import logs
-    from forgetmenot.app.recording import read_recording
-    from forgetmenot.app.replay import Replay, replay
-    from forgetmenot.cli.settings import chosen_settings
+    from forgetmenot.app.replay import Replay, read_recording, replay
+    from forgetmenot.cli.common import chosen_settings
 
     logs.set_up(level="warning")
     how = Replay(
@@ -72,7 +71,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
         summary = await replay(items, path, how)
     if summary.account.unparsed and summary.account.unparsed == summary.account.lines:
         lines = summary.account.lines
-        say(f"Not one of its {lines} lines is a line of {arguments.format}. Is --format right?")
+        say(f"None of its {lines} lines is in {arguments.format} format. Is --format right?")
     if arguments.json:
         emit(summary.as_json())
     else:
@@ -81,7 +80,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
 
 
 def speed_of(text: str) -> float | None:
-    """Times real time; None for as fast as it goes. Raises InputError."""
+    """Multiple of real time; None for as fast as possible. Raises InputError."""
     from forgetmenot.errors import InputError
 
     if text == "max":
@@ -89,7 +88,7 @@ def speed_of(text: str) -> float | None:
     with contextlib.suppress(ValueError):
         if 0 < float(text) < 1e9:
             return float(text)
-    raise InputError(f"--speed {text}: it is `max` or a number above 0, for example 1 or 60.")
+    raise InputError(f"--speed {text}: use `max` or a number above 0, for example 1 or 60.")
 
 
 @contextlib.contextmanager
@@ -103,17 +102,17 @@ def _memory(arguments: argparse.Namespace) -> Iterator[Path]:
 
 
 def _drop_left_over() -> None:
-    """A replay that was killed could not delete its temporary memory, and there is chat in it."""
-    from forgetmenot.store.lock import is_held
+    """Delete the temporary memory of a killed replay, because it holds chat."""
+    from forgetmenot.store.file_safety import is_locked
 
     for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
-        if (folder / DATABASE).exists() and not is_held(folder / DATABASE):
+        if (folder / DATABASE).exists() and not is_locked(folder / DATABASE):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def _ended_like_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM would end the process on the spot."""
+    """Handle SIGTERM like Ctrl-C; otherwise it would end the process at once."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

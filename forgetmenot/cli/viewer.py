@@ -1,4 +1,4 @@
-"""`forgetmenot viewer show|export|erase|optout|optin LOGIN`: the rights of one person, by the streamer's hand."""
+"""`forgetmenot viewer show|export|erase|optout|optin LOGIN`: data and rights of one viewer."""
 
 import argparse
 import os
@@ -6,20 +6,23 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli.common import (
     Commands,
     add_action,
+    done,
     emit,
-    existing_database,
     known_viewer,
+    opened,
     run_async,
+    run_operation,
     say,
     show_line,
 )
 
 if TYPE_CHECKING:
+    from forgetmenot.domain.operation import OperationResult
     from forgetmenot.store.database import Database
 
 SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
@@ -30,68 +33,58 @@ notes, notes_history, evidence, summaries, replies, actions …) its rows. Times
 file to write it to; JSON then: {"path"}."""
 ERASE_KEYS = """JSON: {"erased": true, "opted_out", "events", "notes", "actions", "rewritten": {table: rows},
 "log_lines", "wiped", "ms"}. wiped is false while another program reads the file; the bot then finishes it by itself."""
+RECEIPT_KEYS = """Searches every file of the data folder again for whoever was erased under this code. JSON: {"code",
+"erased_at", "files", "bytes", "found", "places": [{"file", "count", "tables"}], "known_again", "log_whole"}. The exit
+code is 1 if something was found."""
 OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 
-Action = Callable[["Database", str, argparse.Namespace], Awaitable[int | None]]
+Action = Callable[["Database", argparse.Namespace], Awaitable[int | None]]
 
 
 def add(subparsers: Commands) -> None:
     """Name the command and its options."""
-    parser = subparsers.add_parser("viewer", help="show, hand over or erase what is held about one person")
+    parser = subparsers.add_parser("viewer", help="show, export or erase what is stored about one viewer")
     actions = parser.add_subparsers(dest="viewer_command", metavar="ACTION", required=True)
-    _action(actions, "show", "what is held about a person", SHOW_KEYS, _show)
-    export = _action(actions, "export", "everything held about a person, as one JSON file", EXPORT_KEYS, _export)
-    export.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
-    erase = _action(actions, "erase", "erase a person: no byte is left of them", ERASE_KEYS, _erase)
-    erase.add_argument("--yes", action="store_true", help="do not ask")
-    _action(actions, "optout", "store nothing of a person from now on", OPT_KEYS, _opt_out)
-    _action(actions, "optin", "take that back", OPT_KEYS, _opt_in)
+    _action(actions, "show", "show what is stored about a viewer", SHOW_KEYS, _show)
+    export = _action(actions, "export", "everything stored about a viewer, as one JSON file", EXPORT_KEYS, _export)
+    export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
+    erase = _action(actions, "erase", "permanently delete a viewer's data", ERASE_KEYS, _erase)
+    erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    receipt = add_action(actions, "receipt", "search again for somebody who was erased", RECEIPT_KEYS)
+    receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
+    receipt.set_defaults(run=lambda arguments: run_async(_run(_receipt, arguments)))
+    _action(actions, "optout", "store nothing about a viewer from now on", OPT_KEYS, _opt_out)
+    _action(actions, "optin", "remember a viewer again", OPT_KEYS, _opt_in)
 
 
 def _action(actions: Commands, name: str, words: str, keys: str, do: Action) -> argparse.ArgumentParser:
     parser = add_action(actions, name, words, keys)
-    parser.add_argument("login", metavar="LOGIN", help="their present login, or their Twitch id")
+    parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
     parser.set_defaults(run=lambda arguments: run_async(_run(do, arguments)))
     return parser
 
 
 async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
-    from forgetmenot.store.database import open_database
-
-    async with open_database(existing_database(arguments)) as db:
-        return await do(db, await _whom(db, arguments), arguments)
+    async with opened(arguments) as db:
+        return await do(db, arguments)
 
 
-async def _whom(db: "Database", arguments: argparse.Namespace) -> str:
-    """The id of whom it is about; somebody who never spoke here may opt out, by a provisional one."""
-    from forgetmenot.store import viewers
-    from forgetmenot.text.logins import is_login, login_of
-    from forgetmenot.text.mentions import provisional
-
-    login = login_of(arguments.login)
-    unseen = provisional(login)
-    if arguments.viewer_command in {"optout", "optin"} and await viewers.find(db, arguments.login) is None:
-        opts_out = arguments.viewer_command == "optout" and login and is_login(login) and not login.isdecimal()
-        if opts_out or await viewers.find(db, unseen) is not None:
-            return unseen
-    return await known_viewer(db, arguments.login)
-
-
-async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.notes.beliefs import LIVE
-    from forgetmenot.memory.notes.why import names_for
-    from forgetmenot.store import dossier, erasure, notes
+async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.notes.note_merge import LIVE
+    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.store import notes, personal_data
     from forgetmenot.text.mentions import show
 
-    row = await dossier.person(db, viewer_id)
+    viewer_id = await known_viewer(db, arguments.login)
+    row = await personal_data.export_person(db, viewer_id)
     live = await notes.of_subject(db, viewer_id, LIVE)
     names = await names_for(db, live)
     facts = [{"id": one.id, "fact": show(one.fact, names), "source_kind": one.source_kind.value} for one in live]
-    held = (await erasure.held(db, viewer_id))._asdict()
+    held = (await personal_data.held(db, viewer_id))._asdict()
     person = _dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:
-        emit({**person, "names": await erasure.names_of(db, viewer_id), "notes": facts, "held": held})
+        emit({**person, "names": await personal_data.names_of(db, viewer_id), "notes": facts, "held": held})
         return
     out = ", opted out" if person["opted_out"] else ""
     show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
@@ -102,7 +95,7 @@ async def _show(db: "Database", viewer_id: str, arguments: argparse.Namespace) -
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:
-    """A row with the lists that lie in it as JSON: in a file for people they are no text in quotation marks."""
+    """A row with its JSON columns parsed, so that an export holds lists instead of quoted text."""
     import msgspec
 
     lists = {"topics", "asked_with", "params_json"}
@@ -110,7 +103,7 @@ def _read(row: dict[str, object]) -> dict[str, object]:
 
 
 def _dated(row: dict[str, object]) -> dict[str, object]:
-    """A row with its times readable."""
+    """A row with readable times."""
     from forgetmenot.clock import iso
 
     times = {"at", "until"}
@@ -120,15 +113,39 @@ def _dated(row: dict[str, object]) -> dict[str, object]:
     }
 
 
-async def _export(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
+async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
+    from forgetmenot.clock import iso
+    from forgetmenot.memory.receipts import check
+
+    receipt = await check(db, arguments.code)
+    now = receipt.now
+    whole = not receipt.log_broken_at
+    if arguments.json:
+        places = [{"file": one.file, "count": one.count, "tables": one.tables} for one in now.places]
+        emit(
+            {
+                "code": receipt.code, "erased_at": iso(receipt.erased_at), "files": now.files, "bytes": now.bytes,
+                "found": now.found, "places": places, "known_again": receipt.known_again, "log_whole": whole,
+            }
+        )  # fmt: skip
+        return int(now.found > 0)
+    show_line(f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.")
+    show_line(f"Found: {now.found}." + "".join(f"\n  {one.file}: {one.count}" for one in now.places))
+    if receipt.known_again:
+        show_line("They have talked here since, and are stored as somebody new.")
+    if not whole:
+        show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
+    return int(now.found > 0)
+
+
+async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     import msgspec
 
     from forgetmenot.errors import InputError
-    from forgetmenot.store import dossier
 
-    parts = await dossier.everything(db, viewer_id)
-    dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items()}
-    whole = {"person": _dated(await dossier.person(db, viewer_id)), **dated}
+    parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
+    dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    whole = {"person": _dated(parts["person"]), **dated}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
@@ -144,7 +161,7 @@ async def _export(db: "Database", viewer_id: str, arguments: argparse.Namespace)
 
 
 def _write_for_one(path: Path, text: str) -> None:
-    """Write a file that only its owner can read: all of it, or none. Raises OSError."""
+    """Write a file that only its owner can read, completely or not at all. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
     fresh = Path(name)
     try:
@@ -155,24 +172,19 @@ def _write_for_one(path: Path, text: str) -> None:
         fresh.unlink(missing_ok=True)
 
 
-async def _erase(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
+async def _erase(db: "Database", arguments: argparse.Namespace) -> int:
+    from forgetmenot.operations.wording import sentence
 
-    from forgetmenot.clock import SystemClock
-    from forgetmenot.memory.erasure import Eraser
-
+    await known_viewer(db, arguments.login)  # before somebody is asked to type it again
     if not arguments.yes and not await _confirmed(arguments.login):
         say("Nothing was erased.")
         return 1
-    report = await Eraser(db=db, clock=SystemClock()).erase(viewer_id, _progress)
+    result = await run_operation(db, "erase", {"viewer": arguments.login, "confirm": True}, _progress)
     if arguments.json:
-        emit({"erased": True, **asdict(report)})
-        return 0
-    rows = sum(report.rewritten.values())
-    say(f"Erased: {report.notes} notes, {report.events} lines; {rows} texts rewritten, in {report.ms / 1_000:.1f} s.")
-    if not report.wiped:
-        say("Another program holds the file open; the bot finishes the last step by itself within minutes.")
-    return 0
+        emit({"erased": result.ok, **result.data})
+    else:
+        say(sentence(result))
+    return 0 if result.ok else 1
 
 
 async def _confirmed(login: str) -> bool:
@@ -181,8 +193,8 @@ async def _confirmed(login: str) -> bool:
     from forgetmenot.errors import InputError
 
     if not sys.stdin.isatty():
-        raise InputError(f"This erases {login} for good. Add --yes to do it without being asked.")
-    say(f"This erases everything about {login} and cannot be undone. Type the login again to go on:")
+        raise InputError(f"This permanently erases everything about {login}. Add --yes to skip this question.")
+    say(f"This permanently erases everything about {login} and cannot be undone. Type the login again to continue:")
     typed: str = await asyncio.to_thread(sys.stdin.readline)
     return typed.strip().casefold() == login.casefold()
 
@@ -191,26 +203,18 @@ def _progress(share: float, step: str) -> None:
     say(f"{share:4.0%} {step}")
 
 
-async def _opt_out(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
-    from forgetmenot.clock import SystemClock
-    from forgetmenot.store import rights
-
-    async with db.write() as tx:
-        await rights.opt_out(tx, viewer_id, SystemClock().now())
-    await db.wipe_deleted()
-    _told(viewer_id, arguments, opted_out=True)
+async def _opt_out(db: "Database", arguments: argparse.Namespace) -> None:
+    _chosen(await done(db, "opt_out", {"viewer": arguments.login}), arguments, opted_out=True)
 
 
-async def _opt_in(db: "Database", viewer_id: str, arguments: argparse.Namespace) -> None:
-    from forgetmenot.store import rights
-
-    async with db.write() as tx:
-        await rights.opt_in(tx, viewer_id)
-    _told(viewer_id, arguments, opted_out=False)
+async def _opt_in(db: "Database", arguments: argparse.Namespace) -> None:
+    _chosen(await done(db, "opt_in", {"viewer": arguments.login}), arguments, opted_out=False)
 
 
-def _told(viewer_id: str, arguments: argparse.Namespace, *, opted_out: bool) -> None:
+def _chosen(result: "OperationResult", arguments: argparse.Namespace, *, opted_out: bool) -> None:
+    from forgetmenot.operations.wording import sentence
+
     if arguments.json:
-        emit({"id": viewer_id, "opted_out": opted_out})
+        emit({"id": result.data["viewer"], "opted_out": opted_out})
     else:
-        say(f"Nothing {arguments.login} says is stored from now on." if opted_out else "They are remembered again.")
+        say(sentence(result))

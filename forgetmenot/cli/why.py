@@ -1,4 +1,4 @@
-"""`forgetmenot why REPLY_ID`: everything about one reply. Without an id it lists the last ones."""
+"""`forgetmenot why REPLY_ID`: explains one reply; without an id it lists the last ones."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from forgetmenot.reply.trail import Trail
+    from forgetmenot.reply.explanation import Explanation
     from forgetmenot.store.bot_messages import BotMessage
 
 LISTED = 20
@@ -28,14 +28,14 @@ def add(subparsers: Commands) -> None:
     """Name the options."""
     parser = subparsers.add_parser(
         "why",
-        help="tell why the bot said what it said",
-        description="Everything about one reply: who asked, what stood in the prompt, what was decided and sent. "
-        "Without an id, the last replies.",
+        help="show why the bot said something",
+        description="Shows everything about one reply: who asked, what the prompt contained, what was decided and "
+        "sent. Without an ID it lists the last replies.",
         epilog=KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help="a reply's id; without it: the last ones"
+        "reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help="the reply's ID (default: list the last ones)"
     )
     add_config_option(parser)
     add_db_option(parser)
@@ -46,13 +46,12 @@ def add(subparsers: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from forgetmenot.cli.common import existing_database, run_async
 
-    return run_async(_tell(arguments, existing_database(arguments)))
+    return run_async(_show(arguments, existing_database(arguments)))
 
 
-async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
-    from forgetmenot.cli.common import emit
-    from forgetmenot.cli.settings import chosen_settings
-    from forgetmenot.reply.trail import explain, in_words, used
+async def _show(arguments: argparse.Namespace, path: "Path") -> int:
+    from forgetmenot.cli.common import chosen_settings, emit
+    from forgetmenot.reply.explanation import explain, in_words, used
     from forgetmenot.settings import prices
     from forgetmenot.store import bot_messages
     from forgetmenot.store.database import open_database
@@ -68,7 +67,7 @@ async def _tell(arguments: argparse.Namespace, path: "Path") -> int:
     if arguments.json:
         emit(as_json(trail, cost.amount if cost is not None else None))
     else:
-        show_line("\n".join(in_words(trail, prices.told(settings, cost))))
+        show_line("\n".join(in_words(trail, prices.amount(settings, cost))))
     return 0
 
 
@@ -102,7 +101,7 @@ def _brief(reply: "BotMessage") -> dict[str, object]:
     }
 
 
-def as_json(trail: "Trail", cost: float | None) -> dict[str, object]:
+def as_json(trail: "Explanation", cost: float | None) -> dict[str, object]:
     """The documented object."""
     reply = trail.reply
     return _brief(reply) | {

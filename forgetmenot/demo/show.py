@@ -6,32 +6,218 @@ A demo that was killed goes on where it stopped; a finished one begins anew.
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import Surroundings
-from forgetmenot.app.ending import on_signals
-from forgetmenot.app.report import Summary, summarise
-from forgetmenot.app.served import served
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
+from forgetmenot.app.control import ConnectionStatus
+from forgetmenot.app.dock_service import serve_dock
+from forgetmenot.app.live import on_signals
+from forgetmenot.app.replay import RunSummary, summarise
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock, ManualClock, SystemClock
 from forgetmenot.demo import script
-from forgetmenot.demo.narrator import Narrator
-from forgetmenot.demo.player import Player
+from forgetmenot.demo.script import Cue
+from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
-from forgetmenot.settings.live import LiveSettings
+from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import channel_state, report, streams
+from forgetmenot.sim.world import Said
+from forgetmenot.store import channel_state, run_stats, streams, viewers
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.lock import held
+from forgetmenot.store.dock import feed
+from forgetmenot.store.dock.feed import MemoryCursor, NoteNews
+from forgetmenot.store.file_safety import instance_lock
+from forgetmenot.text.mentions import ids_in, show
 from forgetmenot.twitch.connection import Gap, IrcConnection
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+
+_SENTENCES = {
+    "delete": "a moderator deletes {name}'s last line: its text is gone at once",
+    "timeout": "a moderator times {name} out for {number} s: their lines are gone at once",
+    "sub": "{name} subscribes ({number} months)",
+    "gift": "{name} gifts {number} subs",
+    "raid": "{name} raids with {number} people",
+    "shared": "{name} speaks in a partner's channel (shared chat): not stored, not answered",
+    "again": "Twitch delivers {name}'s last line a second time: it is stored once",
+}
+_MARKS = {
+    NoteStatus.SUPERSEDED: "~",
+    NoteStatus.RETRACTED: "-",
+    NoteStatus.EXPIRED: "-",
+    NoteStatus.EVICTED: "-",
+}
+BIT_MEMORY = "      | "
+BIT_REPLY = "      > "
+
+
+class Narrator:
+    """Prints. `out` takes one line."""
+
+    def __init__(self, db: Database, clock: Clock, out: Callable[[str], None]) -> None:
+        self._db = db
+        self._clock = clock
+        self._out = out
+        self._seen = MemoryCursor()
+
+    async def begin(self) -> None:
+        """Explain how to read it; show only what comes from now on."""
+        self._seen = await feed.memory_cursor(self._db)
+        self._out("")
+        self._out("How to read it:  hh:mm  who: what is said in chat")
+        self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
+        self._out(f"{BIT_REPLY}what the bot says or does, and what its prompt was made of (ids of notes)")
+
+    async def report(self, cue: Cue) -> None:
+        """Show a cue, and what it led to."""
+        at = datetime.fromtimestamp(self._clock.now() / 1_000, UTC).strftime("%H:%M")
+        if cue.verb in _SENTENCES:
+            self._out(f"{at}  * {_SENTENCES[cue.verb].format(name=cue.name, number=cue.number)}")
+        else:
+            self._out(f"{at}  {cue.name}: {cue.text}")
+        await self.report_news()
+
+    async def report_news(self) -> None:
+        """Show what was added since the last time."""
+        before, self._seen = self._seen, await feed.memory_cursor(self._db)
+        for reply in await feed.replies_since(self._db, before.reply):
+            self._reply(reply)
+        for action in await feed.actions_since(self._db, before.action):
+            self._action(action)
+        for episode in await feed.episodes_since(self._db, before.episode):
+            await self._episode(episode)
+        for note in await feed.notes_since(self._db, before.change):
+            await self._note(note)
+
+    def title(self, text: str) -> None:
+        """A heading."""
+        self._out("")
+        self._out(f"── {text} " + "─" * max(0, 76 - len(text)))
+
+    def _reply(self, reply: BotMessage) -> None:
+        usage, sections = reply.usage, reply.prompt.get("sections", [])
+        memory = [f"{one['name']} {one['rows']}" for one in sections if one["rows"] and one["name"] in _MEMORY]
+        if sections:
+            facts = "; ".join(memory) or "no memory fits"
+            same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
+            self._out(f"{BIT_REPLY}prompt of {usage.get('estimated', '?')} tokens, {same}; from memory: {facts}")
+        if reply.text:
+            how = f"{reply.status}: {reply.detail}" if reply.status is ReplyStatus.DROPPED else reply.status
+            self._out(f"{BIT_REPLY}ForgetMeNot ({how}): {reply.text}")
+        else:
+            self._out(f"{BIT_REPLY}ForgetMeNot says nothing: {reply.detail}")
+
+    def _action(self, action: LoggedAction) -> None:
+        self._out(f"{BIT_REPLY}proposes {action.name}: {action.verdict} by the rule “{action.rule}”, {action.status}")
+
+    async def _episode(self, episode: Episode) -> None:
+        people = f", {len(episode.people)} people" if episode.people else ""
+        self._out(f"{BIT_MEMORY}episode {episode.id} ({episode.kind}, {episode.events} lines{people}):")
+        for part in _wrapped(await self._shown(episode.summary), 96):
+            self._out(f"{BIT_MEMORY}  {part}")
+
+    async def _note(self, change: NoteNews) -> None:
+        note = change.note
+        who = await self._shown(f"<@{note.subject_id}>") if note.subject_id else note.scope.replace("_", " ")
+        fact = await self._shown(note.fact)
+        mark = _MARKS.get(NoteStatus(change.after), "+")
+        how = change.cause if mark != "+" or change.before else f"{note.source_kind}, {note.confidence:.1f}"
+        self._out(f"{BIT_MEMORY}{mark} note {note.id} about {who}: {fact}  ({how})")
+
+    async def _shown(self, text: str) -> str:
+        return show(text, await viewers.names(self._db, ids_in(text)))
+
+
+_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "channel_notes_asked", "past_episode"})
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, width)
+
+
+SPOKEN = frozenset({"say", "me", "cheer"})
+CueHandler = Callable[[Cue], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Player:
+    """One showing. `tell` is called after each cue; what lies before `resume_at` (ms) was played before."""
+
+    sim: TwitchSim
+    bot: Bot
+    clock: ManualClock
+    report: CueHandler
+    pace_s: float = 0.0
+    resume_at: int = 0
+
+    async def play(self, cues: list[Cue], began: int) -> None:
+        """Play a stream's cues; `began`: when the stream began, in ms."""
+        last: dict[str, str] = {}
+        for number, cue in enumerate(cues):
+            self.sim.world.reseed(f"{began}:{number}")
+            if began + cue.at < self.resume_at:
+                self._recall(cue, began + cue.at, last)
+                continue
+            await self.clock.move_to(began + cue.at)
+            await self._say(cue, last)
+            await self.caught_up()
+            await self.report(cue)
+            await asyncio.sleep(self.pace_s)
+
+    async def caught_up(self) -> None:
+        """Wait until the bot has read what was sent, has answered it, and has done what is due."""
+        pongs = [(connection, connection.pongs) for connection in self.sim.irc.connections]
+        await self.sim.ping()
+        await self.sim.until(lambda: all(connection.pongs > before for connection, before in pongs), 10)
+        await self.bot.settle()
+        await self.bot.tasks.catch_up()
+        await self.bot.settle()
+
+    def _recall(self, cue: Cue, at: int, last: dict[str, str]) -> None:
+        """It was said before the demo was interrupted; under the same id, it can still be answered or deleted."""
+        if cue.verb in SPOKEN:
+            world = self.sim.world
+            said = Said(world.new_id(), world.user(cue.name), cue.text, at)
+            world.messages[said.id] = said
+            last[cue.name] = said.id
+
+    async def _say(self, cue: Cue, last: dict[str, str]) -> None:
+        sim, name = self.sim, cue.name
+        if cue.verb in SPOKEN:
+            words = f"Cheer{cue.number} {cue.text}" if cue.verb == "cheer" else cue.text
+            answers = last.get(cue.other, "")
+            last[name] = await sim.say(name, words, me=cue.verb == "me", reply_to=answers, bits=cue.number)
+        elif cue.verb in {"delete", "again"}:
+            await (sim.clear_message if cue.verb == "delete" else sim.repeat)(last[name])
+        else:
+            await self._happen(cue)
+
+    async def _happen(self, cue: Cue) -> None:
+        sim, name = self.sim, cue.name
+        match cue.verb:
+            case "shared":
+                await sim.shared(name, cue.text)
+            case "timeout":
+                await sim.timeout(name, cue.number)
+            case "sub":
+                await sim.sub(name, cue.number)
+            case "gift":
+                await sim.gift(name, cue.number)
+            case "raid":
+                await sim.raid(name, cue.number)
+            case "announce":
+                await sim.announcement(name, cue.text)
+
 
 BOT = "forgetmenot"
 PACE_S = 0.3
@@ -49,22 +235,22 @@ class Show:
 
     settings: Settings
     out: Callable[[str], None]
-    tell: Callable[[str], None] = lambda _line: None
+    report: Callable[[str], None] = lambda _line: None
     fast: bool = False
     stay: bool = False  # keep the dock open afterwards, until somebody ends the program
 
 
-async def play(path: Path, show: Show) -> Summary:
+async def play(path: Path, show: Show) -> RunSummary:
     """Play both evenings into the memory at `path`."""
     started, resume_at = await _where_it_stopped(path)
     clock = ManualClock(max(started + STREAMS[0][2], resume_at))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
-    async with sim, bot_on(sim, path, clock, show.settings, show.tell) as bot:
-        before = await report.totals(bot.db)
+    async with sim, bot_on(sim, path, clock, show.settings, show.report) as bot:
+        before = await run_stats.totals(bot.db)
         await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
         narrator = Narrator(bot.db, clock, show.out)
         await narrator.begin()
-        player = Player(sim, bot, clock, narrator.tell, 0 if show.fast else PACE_S, resume_at)
+        player = Player(sim, bot, clock, narrator.report, 0 if show.fast else PACE_S, resume_at)
         for name, category, offset in STREAMS:
             await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
@@ -80,7 +266,7 @@ async def go_on(bot: Bot, clock: ManualClock) -> None:
         while not asked.done():
             await asyncio.wait([asked], timeout=1.0)
             await clock.advance(SECOND)
-            await bot.chores.catch_up()
+            await bot.tasks.catch_up()
 
 
 async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], began: int, title: str) -> None:
@@ -91,21 +277,21 @@ async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], b
     narrator.title(f"stream “{title}” begins")
     await clock.move_to(began)
     sim.go_live(title=title, game="Ladders of Ash", at=began, stream_id=str(began))
-    await bot.chores.catch_up()
+    await bot.tasks.catch_up()
     await player.play(cues, began)
     await clock.move_to(ends)
     sim.go_offline()
     narrator.title("the stream is over: the remainder is summarised, then the stream is recapped")
     for _ in range(6):
         await clock.advance(5 * MINUTE)
-        await bot.chores.catch_up()
+        await bot.tasks.catch_up()
     await bot.remember_all()
-    await narrator.tell_news()
+    await narrator.report_news()
 
 
 @asynccontextmanager
 async def bot_on(
-    sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings, tell: Callable[[str], None]
+    sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings, report: Callable[[str], None]
 ) -> AsyncIterator[Bot]:
     """A bot that is logged in on that Twitch and reads it, with its dock."""
     for login in (*script.MODERATORS, BOT):
@@ -122,21 +308,21 @@ async def bot_on(
         async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
             async with open_bot(path, "demo", settings=here, clock=clock, account=twitch.helix, me=me) as bot:
-                await bot.chores.catch_up()
+                await bot.tasks.catch_up()
                 watch_channel(bot, twitch)
-                reading = asyncio.create_task(_read(bot, twitch.ears))
+                reading = asyncio.create_task(_read(bot, twitch.chat))
                 try:
                     await sim.joined()
-                    around = Surroundings("demo", lambda: twitch.ears.state, lambda: twitch.trouble)
-                    async with served(bot, here, around, tell, any_port=True):
+                    around = ConnectionStatus("demo", lambda: twitch.chat.state, lambda: twitch.trouble)
+                    async with serve_dock(bot, here, around, report, any_port=True):
                         yield bot
                 finally:
                     reading.cancel()
                     await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(bot: Bot, ears: IrcConnection) -> None:
-    async for item in ears.events():
+async def _read(bot: Bot, chat: IrcConnection) -> None:
+    async for item in chat.events():
         if not isinstance(item, Gap):
             await bot.hear(item)
 
@@ -163,17 +349,17 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
 
     A finished demo is taken away first. Raises InputError for a memory that is not a demo's.
     """
-    with held(path, "demo"):
+    with instance_lock(path, "demo"):
         async with open_database(path) as db:
             started = await channel_state.read(db, STARTED)
             finished = await channel_state.read(db, FINISHED)
             heard = await streams.last_heard(db)
         if not started and heard:
-            raise InputError(f"{path} holds the memory of a real channel. Name another file for the demo with --db.")
+            raise InputError(f"{path} holds the memory of a real channel. Use another file for the demo with --db.")
         if started and not finished:
             return int(started), heard
         if finished:
-            for end in ("", "-wal", "-shm"):
+            for end in ("", "-wal", "-shm", ".counts", ".unsaved"):
                 path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING

@@ -1,14 +1,17 @@
-"""The Now panel: how things stand, and everything that happened, each with what there is to say about it."""
+"""The Now panel: the bot's status, and what happened."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from aiohttp import web
 
-from forgetmenot.actions import switches
 from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.dock.desk import DESK, Desk, answer, id_of, names
+from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
+from forgetmenot.domain.chat import EventKind
+from forgetmenot.memory.heard_facts import said_in
+from forgetmenot.operations import switches
 from forgetmenot.settings import prices
-from forgetmenot.store import action_logs, channel_state, model_calls, recent_chat
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.store import action_logs, channel_state, events, model_calls
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock import feed as dock_feed
@@ -19,12 +22,12 @@ Item = dict[str, object]
 SHOWN = 150  # items of each kind that a page gets when it opens
 
 
-async def standing(desk: Desk) -> Item:
+async def standing(context: DockContext) -> Item:
     """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named."""
-    now, settings, state = desk.clock.now(), desk.settings(), desk.control.state()
-    channel = await channel_state.read_all(desk.db)
+    now, settings, state = context.clock.now(), context.settings(), context.control.state()
+    channel = await channel_state.read_all(context.db)
     switched = switches.of(channel)
-    spent = await model_calls.spent(desk.db, since=now - DAY)
+    spent = await model_calls.spent(context.db, since=now - DAY)
     used = {model: one.used for model, one in spent.items()}
     return {
         "name": settings.bot.name,
@@ -44,51 +47,57 @@ async def standing(desk: Desk) -> Item:
         or state.phase_trouble
         or state.model_trouble
         or state.memory_trouble
-        or switches.failing_told(channel),
+        or switches.failing_sentence(channel),
+        "hint": state.login_hint,
         "model": state.reply_model,
         "model_ok": not state.model_trouble,
         "queued": state.queued,
         "thinking": state.thinking,
-        "per_minute": await recent_chat.count_since(desk.db, now - MINUTE),
+        "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
+        "unread": await events.count_unread(context.db),
+        "summaries": await dock_feed.any_summary(context.db),
+        "window": settings.memory.window_min_events,
+        "silence_min": settings.memory.silence_min,
         "spent": {
             "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
             "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
-            "cost": prices.in_words(settings, used),
+            "cost": prices.in_words(settings, used), "saving": state.saving,
         },
-        "waiting": len(await action_logs.waiting(desk.db, now)),
+        "waiting": len(await action_logs.waiting(context.db, now)),
     }  # fmt: skip
 
 
-async def history(desk: Desk, after: dock_feed.Marks, limit: int = SHOWN) -> list[Item]:
+async def history(context: DockContext, after: dock_feed.FeedCursor, limit: int = SHOWN) -> list[Item]:
     """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
-    db = desk.db
+    db = context.db
     lines = await dock_feed.lines(db, after.line, limit)
-    told = await episodes(desk, await dock_feed.episodes(db, after.episode, limit // 5))
-    learnt = await notes(desk, await dock_feed.changes(db, after.change, limit // 5))
-    said = await replies(desk, await dock_feed.replies(db, limit // 3))
-    did = await actions(desk, await dock_feed.actions(db, limit // 5))
-    return sorted([*heard(lines), *told, *learnt, *said, *did], key=_time)
+    happened = await episodes(context, await dock_feed.feed_episodes(db, after.episode, limit // 5))
+    learnt = await notes(context, await dock_feed.changes(db, after.change, limit // 5))
+    said = await replies(context, await dock_feed.replies(db, limit // 3))
+    did = await actions(context, await dock_feed.actions(db, limit // 5))
+    return sorted([*heard(lines, context.settings().privacy), *happened, *learnt, *said, *did], key=_time)
 
 
 def _time(item: Item) -> int:
     return int(str(item["at"]))
 
 
-def heard(lines: Iterable[Heard]) -> list[Item]:
-    """Lines of chat."""
+def heard(lines: Iterable[Heard], privacy: PrivacySettings) -> list[Item]:
+    """Lines of chat, with what their speakers say about themselves."""
     return [
         {
             "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
             "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
+            "learned": said_in(one.text, privacy) if one.kind == EventKind.MESSAGE else [],
         }
         for one in lines
     ]  # fmt: skip
 
 
-async def replies(desk: Desk, rows: Sequence[BotMessage]) -> list[Item]:
+async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item]:
     """What the bot said or thought."""
-    known = await names(desk.db, (), (row.viewer_id for row in rows))
+    known = await names(context.db, (), (row.viewer_id for row in rows))
     return [
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
@@ -100,9 +109,9 @@ async def replies(desk: Desk, rows: Sequence[BotMessage]) -> list[Item]:
     ]  # fmt: skip
 
 
-async def actions(desk: Desk, rows: Sequence[LoggedAction]) -> list[Item]:
+async def actions(context: DockContext, rows: Sequence[LoggedAction]) -> list[Item]:
     """What was proposed."""
-    known = await names(desk.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
+    known = await names(context.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
     return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known)} for row in rows]
 
 
@@ -115,9 +124,9 @@ def proposal(row: LoggedAction, known: Mapping[str, str]) -> Item:
     }  # fmt: skip
 
 
-async def episodes(desk: Desk, rows: Sequence[Happened]) -> list[Item]:
+async def episodes(context: DockContext, rows: Sequence[Happened]) -> list[Item]:
     """Episodes that were written."""
-    known = await names(desk.db, (row.summary for row in rows))
+    known = await names(context.db, (row.summary for row in rows))
     return [
         {
             "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "what": row.kind,
@@ -127,10 +136,10 @@ async def episodes(desk: Desk, rows: Sequence[Happened]) -> list[Item]:
     ]  # fmt: skip
 
 
-async def notes(desk: Desk, rows: Sequence[Learnt]) -> list[Item]:
+async def notes(context: DockContext, rows: Sequence[Learnt]) -> list[Item]:
     """Notes that changed."""
     texts = (text for row in rows for text in (row.fact, row.cause))
-    known = await names(desk.db, texts, (row.subject_id for row in rows))
+    known = await names(context.db, texts, (row.subject_id for row in rows))
     return [
         {
             "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
@@ -142,12 +151,12 @@ async def notes(desk: Desk, rows: Sequence[Learnt]) -> list[Item]:
 
 
 async def _now(request: web.Request) -> web.Response:
-    desk = request.app[DESK]
-    return answer({"build": desk.build, "at": desk.clock.now(), "now": await standing(desk)})
+    context = request.app[CONTEXT]
+    return answer({"build": context.build, "at": context.clock.now(), "now": await standing(context)})
 
 
 async def _why(request: web.Request) -> web.Response:
-    return answer(await request.app[DESK].control.why(id_of(request)))
+    return answer(await request.app[CONTEXT].control.why(id_of(request)))
 
 
 ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why))

@@ -1,29 +1,41 @@
-"""Who may look and who may act: this machine alone, whoever has the address with its token, from the page itself.
+"""Access to the dock: only from this machine, with the token in its address, from the page itself.
 
-Promises, for every request: the `Host` is exactly ours (so no other name that points here works), an `Origin`, where
-there is one, is exactly ours; reading needs the cookie that the token was exchanged for; changing anything needs
-POST, our `Origin`, the cookie, and the token itself in a header. The cookie is made of the token but is not it: cookies
-of 127.0.0.1 go to every port, and what another port's program sees must not be enough to act.
+Guarantees, for every request:
+- the `Host` is exactly ours, so no other name that points here works; an `Origin`, where there is one, is exactly ours;
+- every answer with data needs the token in a header, which no other page can send; changing anything also needs POST,
+  our `Origin` and JSON. There is no cookie: cookies of 127.0.0.1 go to the programs on every port;
+- the event stream, for which a browser sends no header, needs a ticket: asked for with the token, valid once and for
+  half a minute;
+- the waiting page, which has a file's origin, gets one answer, and only if it has the token (waiting_page);
+- half-open and slow connections are limited in number and time (ConnectionLimit), so that no local program can take
+  the file handles that chat and the memory need. A connection carries one request.
 """
 
+import asyncio
 import contextlib
-import hashlib
 import hmac
 import os
 import secrets
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from aiohttp import web
 
+from forgetmenot.dock import waiting_page
 from forgetmenot.errors import SettingsError, StoreError
-from forgetmenot.folders import make_own
+from forgetmenot.files import make_own
 
 HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
 TOKEN_HEADER = "X-Dock-Token"  # noqa: S105  # a header's name
-COOKIE_LASTS_S = 30 * 24 * 3_600
-ADDRESS_AGAIN = "Open the dock's whole address again: `forgetmenot dock` prints it."
+EVENTS = "/events"
+TICKET_LASTS_S = 30.0
+MOST_TICKETS = 64
+MOST_CONNECTIONS = 64
+HEADERS_WITHIN_S = 5.0
+LARGEST_HEADERS = 16 * 1024
+ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
@@ -43,7 +55,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 def check_host(host: str) -> None:
     """Refuse to be seen by any other machine. Raises SettingsError."""
     if host != HOST:
-        raise SettingsError(f"The dock listens on {HOST} and nowhere else. Remove `host` from the table [dock].")
+        raise SettingsError(f"The dock only listens on {HOST}. Remove `host` from the table [dock].")
 
 
 def token_in(folder: Path, *, fresh: bool = False) -> str:
@@ -67,52 +79,68 @@ def token_in(folder: Path, *, fresh: bool = False) -> str:
 
 
 def address(port: int, token: str) -> str:
-    """What OBS keeps."""
+    """The dock's address with its token."""
     return f"http://{HOST}:{port}/?token={token}"
 
 
 class Guard:
-    """The checks of one server."""
+    """The checks of one server. `monotonic`: seconds; replaceable in tests."""
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.port = port
         self.host = f"{HOST}:{port}"
         self.origin = f"http://{self.host}"
-        self.cookie_name = f"forgetmenot_dock_{port}"
         self._token = token
-        self._session = hmac.new(token.encode(), b"forgetmenot dock session", hashlib.sha256).hexdigest()
+        self._monotonic = monotonic
+        self._tickets: dict[str, float] = {}
 
     def refusal(self, request: web.Request) -> str:
         """Why a request is not even looked at, or an empty text."""
         if request.headers.getall("Host", []) != [self.host]:
             return f"This page answers to {self.origin} only."
         if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
-            return "Another page may not ask this one."
+            return "Other web pages may not use the dock."
         if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} and _is_data(request):
-            return "Another page may not ask this one."
+            return "Other web pages may not use the dock."
         return ""
 
-    def knows_token(self, given: str) -> bool:
-        """Whether it is the token; takes as long for a wrong one."""
-        return _same(given, self._token)
+    def greeting(self, request: web.Request) -> web.Response | None:
+        """The answer to our waiting page; None if it is not that page, or not for this dock."""
+        origins = request.headers.getall("Origin", [])
+        challenge, proof = request.query.get("challenge", ""), request.query.get("proof", "")
+        greeting = waiting_page.greeting(self._token, self.port, challenge, proof)
+        if (
+            request.headers.getall("Host", []) != [self.host]
+            or not waiting_page.ORIGINS.issuperset(origins)
+            or not greeting
+        ):
+            return None
+        return web.Response(text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {})
 
     def may_read(self, request: web.Request) -> bool:
-        """Whether the cookie is there."""
-        return _same(request.cookies.get(self.cookie_name, ""), self._session)
+        """Whether the token is in its header. The event stream brings a ticket instead, which is then used up."""
+        if request.path == EVENTS:
+            return self._use_ticket(request.query.get("ticket", ""))
+        return _same(request.headers.get(TOKEN_HEADER, ""), self._token)
 
     def may_act(self, request: web.Request) -> bool:
-        """Whether it comes from the page itself, by somebody who has the address."""
+        """Whether it comes from the page itself, by somebody who has the token."""
         return (
             self.may_read(request)
             and request.headers.get("Origin") == self.origin
             and request.content_type == "application/json"
-            and self.knows_token(request.headers.get(TOKEN_HEADER, ""))
         )
 
-    def let_in(self, response: web.StreamResponse) -> None:
-        """Give the cookie."""
-        response.set_cookie(
-            self.cookie_name, self._session, max_age=COOKIE_LASTS_S, path="/", httponly=True, samesite="Strict"
-        )
+    def new_ticket(self) -> str:
+        """A ticket for one event stream. The oldest goes where there are too many."""
+        while len(self._tickets) >= MOST_TICKETS:
+            del self._tickets[next(iter(self._tickets))]
+        ticket = secrets.token_urlsafe(24)
+        self._tickets[ticket] = self._monotonic() + TICKET_LASTS_S
+        return ticket
+
+    def _use_ticket(self, given: str) -> bool:
+        return self._monotonic() < self._tickets.pop(given, 0.0)
 
 
 def _same(given: str, wanted: str) -> bool:
@@ -121,7 +149,7 @@ def _same(given: str, wanted: str) -> bool:
 
 
 def _is_data(request: web.Request) -> bool:
-    return request.path.startswith(("/api/", "/events"))
+    return request.path.startswith("/api/") or request.path == EVENTS
 
 
 def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handler:
@@ -129,14 +157,94 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path == waiting_page.PATH and (greeting := guard.greeting(request)) is not None:
+            return greeting
         if reason := guard.refusal(request):
             return answer(403, reason)
-        if request.method == "POST" and not guard.may_act(request):
-            return answer(403 if guard.may_read(request) else 401, ADDRESS_AGAIN)
         if request.method not in {"GET", "HEAD", "POST"}:
-            return answer(405, "That is not how this page is asked.")
-        if _is_data(request) and not guard.may_read(request):
+            return answer(405, "The dock does not accept this request.")
+        if request.method == "POST" and not guard.may_act(request):
+            return answer(401, ADDRESS_AGAIN)
+        if request.method != "POST" and _is_data(request) and not guard.may_read(request):
             return answer(401, ADDRESS_AGAIN)
         return await handler(request)
 
     return check  # type: ignore[return-value]  # aiohttp's middlewares take two arguments
+
+
+class ConnectionLimit:
+    """Makes the protocol of each new connection: one that waits for whole headers before aiohttp sees a byte.
+
+    Who has not sent them in time is cut off. Where there are too many connections, the oldest that still waits makes
+    room for the new one, so that a page gets through while another program holds connections open; where all of them
+    are in use, the new one is refused.
+    """
+
+    def __init__(self, make: Callable[[], asyncio.Protocol], most: int = MOST_CONNECTIONS) -> None:
+        self._make = make
+        self._most = most
+        self._waiting: dict[asyncio.Transport, None] = {}
+        self._open: set[asyncio.Transport] = set()
+
+    def __call__(self) -> asyncio.Protocol:
+        """For `loop.create_server`."""
+        return _HeaderWait(self)
+
+    def opened(self, transport: asyncio.Transport) -> None:
+        """A connection was made."""
+        self._open = {one for one in self._open if not one.is_closing()}
+        if len(self._open) + len(self._waiting) >= self._most:
+            if not self._waiting:
+                transport.abort()
+                return
+            next(iter(self._waiting)).abort()  # connection_lost is called later, so it is dropped here
+            del self._waiting[next(iter(self._waiting))]
+        self._waiting[transport] = None
+
+    def ended(self, transport: asyncio.Transport) -> None:
+        """It was lost before its headers were there."""
+        self._waiting.pop(transport, None)
+
+    def hand_over(self, transport: asyncio.Transport, received: bytes) -> None:
+        """Its headers are there: aiohttp goes on from here."""
+        self._waiting.pop(transport, None)
+        self._open.add(transport)
+        protocol = self._make()
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        protocol.data_received(received)
+
+
+class _HeaderWait(asyncio.Protocol):
+    """A connection until its headers are complete."""
+
+    def __init__(self, limit: ConnectionLimit) -> None:
+        self._limit = limit
+        self._received = b""
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # TCP always is
+        self._transport = transport
+        self._timer = asyncio.get_running_loop().call_later(HEADERS_WITHIN_S, transport.abort)
+        self._limit.opened(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if self._transport is None:
+            return
+        if b"\r\n\r\n" in self._received:
+            self._stop_timer()
+            self._limit.hand_over(self._transport, self._received)
+        elif len(self._received) > LARGEST_HEADERS:
+            self._transport.abort()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._stop_timer()
+        if self._transport is not None:
+            self._limit.ended(self._transport)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()

@@ -1,87 +1,181 @@
-"""The server of the dock: binds, guards, routes, and ends with the bot.
+"""The dock's web server: binds, guards and routes; ends with the bot.
 
     async with open_dock(control=…, db=…, settings=…, clock=…, folder=…, port=…) as address: …
 
-Promises to listen on 127.0.0.1 alone, and that no answer tells a secret or a traceback.
+It listens on 127.0.0.1 only, and no answer holds a secret or a traceback.
 """
 
+import asyncio
 import contextlib
+import hashlib
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import approvals, assets, deeds, figures, health, memory, now, settings_page, stream
-from forgetmenot.dock.desk import DESK, Desk, refusal
-from forgetmenot.dock.security import ADDRESS_AGAIN, HEADERS, HOST, Guard, Handler, address, guarding, token_in
-from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
+from forgetmenot.dock import event_feed, health, memory, now, panels, waiting_page
+from forgetmenot.dock import setup as setup_api
+from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
+from forgetmenot.dock.security import (
+    EVENTS,
+    HEADERS,
+    HOST,
+    ConnectionLimit,
+    Guard,
+    Handler,
+    address,
+    guarding,
+    token_in,
+)
+from forgetmenot.dock.setup import SETUP, Setup
+from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
 from forgetmenot.logs import log
+from forgetmenot.operations.table import buttons
+from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
 
+# The page's files, read once. `build` changes with any of them, so that an open page of an older build reloads itself.
+
+
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+MARK, PRELOAD = "%BUILD%", "%PRELOAD%"
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """Paths below the page with their bytes."""
+
+    files: dict[str, bytes]
+    build: str
+
+    def page(self) -> web.Response:
+        """The page itself."""
+        return self._file("index.html", "no-store")
+
+    def file(self, path: str, build: str) -> web.Response:
+        """One file. What is asked for by its build's name never changes. Raises 404."""
+        lasts = "private, max-age=31536000, immutable" if build == self.build else "no-store"
+        return self._file(path, lasts)
+
+    def _file(self, path: str, lasts: str) -> web.Response:
+        if path not in self.files:
+            raise web.HTTPNotFound
+        kind = TYPES[path[path.rindex(".") :]]
+        return web.Response(body=self.files[path], content_type=kind, charset="utf-8", headers={"Cache-Control": lasts})
+
+
+def load() -> Assets:
+    """Read them all."""
+    files = dict(_below(resources.files("forgetmenot.dock") / "static", ""))
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.encode() + b"\0" + files[path])
+    build = digest.hexdigest()[:12]
+    modules = "\n".join(
+        f'<link rel="modulepreload" href="/static/{MARK}/{path}">' for path in sorted(files) if path.endswith(".js")
+    )  # all are asked for at once, instead of each when another names it
+    page = files["index.html"].decode().replace(PRELOAD, modules).replace(MARK, build)
+    files["index.html"] = page.encode()
+    return Assets(files, build)
+
+
+def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _below(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(tuple(TYPES)):
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found
+
+
 LARGEST_BODY = 64 * 1024
 END_WITHIN_S = 0.5
+BODY_WITHIN_S = 5.0
 
-_DATA = (now.ROUTES, memory.ROUTES, approvals.ROUTES, figures.ROUTES, health.ROUTES, settings_page.ROUTES)
+_DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES_APPROVALS, panels.ROUTES, health.ROUTES)
 
 
 @contextlib.asynccontextmanager
 async def open_dock(
-    *, control: Control, db: Database, settings: Callable[[], Settings], clock: Clock, folder: Path, port: int
+    *,
+    control: Control,
+    setup: Setup,
+    db: Database,
+    settings: Callable[[], Settings],
+    clock: Clock,
+    folder: Path,
+    port: int,
 ) -> AsyncIterator[str]:
     """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
     token = token_in(folder)
-    files, told = assets.load(), stream.Stream()
-    desk = Desk(control, db, settings, clock, files.build, told.touched, told.tell)
-    app = build_app(desk, told, files, Guard(port, token))
+    files, feed = load(), event_feed.EventFeed()
+    context = DockContext(control, db, settings, clock, files.build, feed.touched, feed.send)
+    app = build_app(context, feed, files, Guard(port, token))
+    app[SETUP] = setup
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=END_WITHIN_S, handle_signals=False)
     await runner.setup()
     try:
-        await _bind(runner, port)
+        listening = await _bind(runner, port)
+        waiting_page.keep_current(folder, port, token)
         log.info("the dock is open", port=port)
-        yield address(port, token)
+        try:
+            yield address(port, token)
+        finally:
+            listening.close()
     finally:
-        await told.aclose()
+        await feed.aclose()
         await runner.cleanup()
 
 
-async def _bind(runner: web.AppRunner, port: int) -> None:
+async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
+    make = runner.server
+    assert make is not None  # noqa: S101  # it was set up
     try:
-        await web.TCPSite(runner, HOST, port).start()
+        return await asyncio.get_running_loop().create_server(ConnectionLimit(make), HOST, port, backlog=32)
     except OSError as error:
         raise SettingsError(
-            f"The dock's port {port} is taken by another program. Change `port` in the table [dock] of your settings."
+            f"The dock's port {port} is used by another program. Change `port` in the table [dock] of your settings."
         ) from error
 
 
-def build_app(desk: Desk, told: stream.Stream, files: assets.Assets, guard: Guard) -> web.Application:
+def build_app(context: DockContext, feed: event_feed.EventFeed, files: Assets, guard: Guard) -> web.Application:
     """The whole application, for the server and for tests."""
     app = web.Application(middlewares=[_finish, guarding(guard, refusal), _sentences], client_max_size=LARGEST_BODY)  # type: ignore[list-item]
     app.on_response_prepare.append(_protect)
-    app[DESK] = desk
-    app[stream.STREAM] = told
-    app.add_routes([web.get("/", _page(files, guard)), web.get("/static/{build}/{path:.+}", _static(files))])
+    app[CONTEXT] = context
+    app[event_feed.STREAM] = feed
+    app.add_routes([web.get("/", _page(files)), web.get("/static/{build}/{path:.+}", _static(files))])
     app.add_routes([route for routes in _DATA for route in routes])
-    app.add_routes([web.get("/events", stream.events), *deeds.ROUTES])
+    app.add_routes([web.get(EVENTS, event_feed.events), web.post("/api/ticket", _ticket(guard)), *ROUTES])
+    app.add_routes(setup_api.ROUTES)
     return app
 
 
-def _page(files: assets.Assets, guard: Guard) -> Handler:
-    async def page(request: web.Request) -> web.StreamResponse:
-        if guard.knows_token(request.query.get("token", "")):
-            response = files.page()
-            guard.let_in(response)
-            return response
-        if guard.may_read(request):
-            return files.page()
-        return web.Response(status=401, text=f"ForgetMeNot's dock.\n\n{ADDRESS_AGAIN}\n")
+def _page(files: Assets) -> Handler:
+    """The page itself holds nothing that anybody might not see; what it shows is read with the token."""
+
+    async def page(_request: web.Request) -> web.StreamResponse:
+        return files.page()
 
     return page
 
 
-def _static(files: assets.Assets) -> Handler:
+def _ticket(guard: Guard) -> Handler:
+    async def ticket(_request: web.Request) -> web.StreamResponse:
+        return answer({"ticket": guard.new_ticket()})
+
+    return ticket
+
+
+def _static(files: Assets) -> Handler:
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
 
@@ -91,6 +185,15 @@ def _static(files: assets.Assets) -> Handler:
 @web.middleware
 async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
     """What aiohttp itself refuses, in our shape."""
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            await request.read()
+    except TimeoutError:
+        return refusal(408, "The request took too long.")
+    except web.RequestPayloadError:
+        return refusal(400, "The bot did not understand this request. Reload the page.")
+    except web.HTTPException as error:
+        return refusal(error.status, error.reason)
     try:
         return await handler(request)
     except web.HTTPException as error:
@@ -102,6 +205,8 @@ async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = "ForgetMeNot"
+    response.force_close()  # one request a connection: nobody waits half way through a second one
+    response.headers["Connection"] = "close"
 
 
 @web.middleware
@@ -120,4 +225,55 @@ async def _sentences(request: web.Request, handler: Handler) -> web.StreamRespon
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource
         log.exception("the dock failed to answer", route=resource.canonical if resource else "")
-        return refusal(500, "That went wrong inside. The log has the details.")
+        return refusal(500, "Internal error. The log has the details.")
+
+
+LONGEST_TEXT = 4_000
+
+
+async def _operations(_request: web.Request) -> web.Response:
+    return answer(buttons())
+
+
+async def _do(request: web.Request) -> web.Response:
+    context, name = request.app[CONTEXT], request.match_info["name"]
+    if name not in buttons():
+        raise web.HTTPNotFound
+    params = await _body(request)
+    if params is None:
+        return refusal(400, "The bot did not understand this request. Reload the page.")
+
+    def progress(share: float, step: str) -> None:
+        """An erasure takes some seconds in a memory of years: every open page shows how far it is."""
+        context.send("erasing", {"viewer": params.get("viewer", ""), "share": share, "what": step})
+
+    result = await context.control.run(name, params, progress)
+    context.touched()
+    return answer({"ok": result.ok, "line": sentence(result)})
+
+
+async def _preview(request: web.Request) -> web.Response:
+    context: DockContext = request.app[CONTEXT]
+    params = await _body(request) or {}
+    login, text = (str(params.get(name, "")) for name in ("viewer", "text"))
+    if not text.strip() or len(text) > LONGEST_TEXT:
+        return refusal(400, "Type a message to try.")
+    try:
+        return answer({"ok": True, **await context.control.preview(login, text)})
+    except ModelError as error:
+        return refusal(409, str(error))
+
+
+async def _body(request: web.Request) -> dict[str, object] | None:
+    """The parameters, or None for what is no JSON object."""
+    try:
+        return msgspec.json.decode(await request.read(), type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, web.RequestPayloadError):
+        return None
+
+
+ROUTES = (
+    web.get("/api/operations", _operations),
+    web.post("/api/do/{name}", _do),
+    web.post("/api/try", _preview),
+)

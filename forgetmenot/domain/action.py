@@ -7,11 +7,11 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the model asked to be done. `otherwise` is what it would say if that is refused."""
+    """What the model asked to be done. `if_refused` is what it would say if that is not done."""
 
     name: str
     params: Mapping[str, str] = field(default_factory=dict)
-    otherwise: str = ""
+    if_refused: str = ""
 
 
 class Verdict(StrEnum):

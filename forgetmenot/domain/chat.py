@@ -15,6 +15,7 @@ class EventKind(StrEnum):
     GIFT = "gift"
     RAID = "raid"
     ANNOUNCEMENT = "announcement"
+    MODERATION = "moderation"  # done to them: a timeout, a ban, a deleted message; not theirs, and without text
     NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
 
 
@@ -118,7 +119,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by."""
+    """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
+
+    `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is tried next.
+    """
 
     seq: int
     id: str
@@ -132,3 +136,5 @@ class Line:
     addressed: bool
     from_bot: bool
     at: int
+    tries: int = 0
+    retry_from: int | None = None

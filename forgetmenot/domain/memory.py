@@ -23,7 +23,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people."""
+    """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
+
+    `tries`: how often reading it for notes has failed.
+    """
 
     id: int
     kind: EpisodeKind
@@ -33,6 +36,7 @@ class Episode:
     summary: str
     events: int
     people: tuple[str, ...]
+    tries: int = 0
 
 
 class Scope(StrEnum):

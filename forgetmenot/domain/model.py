@@ -23,13 +23,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a reply's model call sees. `nonce` stands in the tail and makes an action tag valid."""
+    """What a reply's model call sees."""
 
     prefix: str
     tail: str
     sections: tuple[Section, ...]
     estimated_tokens: int
-    nonce: str
     shed: tuple[str, ...] = ()
 
 
@@ -46,7 +45,11 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy."""
+    """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
+
+    `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
+    None: only JSON will do.
+    """
 
     purpose: Purpose
     system: str
@@ -54,6 +57,7 @@ class ModelRequest:
     max_output_tokens: int
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
+    plain_system: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,14 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A model's text with its bill. `finish`: "stop", "length" or the provider's own word."""
+    """A model's text with its bill. `finish`: "stop", "length" or the provider's own word.
+
+    `plain`: a schema was asked for, and this is the plain text of a server that cannot do JSON.
+    """
 
     text: str
     model: str
     usage: TokenUsage
     finish: str = "stop"
     latency_ms: int = 0
+    plain: bool = False

@@ -1,19 +1,22 @@
-"""Which model to ask, made from the settings. Refuses at once, in a sentence, what could never work.
+"""Builds the models that the settings name, and refuses at once what could never work.
 
-Nothing heavy is imported here: an adapter comes with its model's first call (llm/lazy.py).
+Nothing heavy is imported here: an adapter is imported at its model's first call.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
-from forgetmenot.llm.gate import Gate
-from forgetmenot.llm.guarded import Guarded, Limits, Pace
-from forgetmenot.llm.lazy import Lazy
+from forgetmenot.late_imports import make_off_the_loop
+from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
 from forgetmenot.llm.offline.model import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
 
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
@@ -30,8 +33,8 @@ TERMS = (
 class Models:
     """The two models of a run. They share one queue, in which replies go first. `trouble` is for the health page."""
 
-    reply: Guarded
-    memory: Guarded
+    reply: GuardedModel
+    memory: GuardedModel
 
     @property
     def trouble(self) -> str | None:
@@ -40,21 +43,25 @@ class Models:
         return " ".join(dict.fromkeys(said)) or None
 
     async def aclose(self) -> None:
-        """Give back connections."""
+        """Close connections."""
         await self.reply.aclose()
         await self.memory.aclose()
 
 
 def reply_name(settings: ModelSettings) -> str:
-    """The name of the model that replies, as it names itself: what it has learnt is kept under it."""
+    """The name of the model that replies; its calibration is stored under it."""
     return Offline().name if settings.provider is Provider.OFFLINE else settings.reply_model
 
 
 def build_models(
-    settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None, pace: Pace | None = None
+    settings: ModelSettings,
+    meter: CallMeter,
+    *,
+    environ: Mapping[str, str] | None = None,
+    pace: RetryClock | None = None,
 ) -> Models:
     """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
-    gate = Gate(settings.concurrency)
+    gate = CallQueue(settings.concurrency)
     reply, memory = (
         build_model(settings, name, meter, gate=gate, environ=environ, pace=pace)
         for name in (settings.reply_model, settings.memory_model)
@@ -67,31 +74,32 @@ def build_model(
     model: str,
     meter: CallMeter,
     *,
-    gate: Gate | None = None,
+    gate: CallQueue | None = None,
     environ: Mapping[str, str] | None = None,
-    pace: Pace | None = None,
-) -> Guarded:
+    pace: RetryClock | None = None,
+) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
     inner = _adapter(settings, model, os.environ if environ is None else environ)
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, settings.retries)
-    return Guarded(inner, gate=gate or Gate(settings.concurrency), meter=meter, limits=limits, pace=pace)
+    return GuardedModel(inner, gate=gate or CallQueue(settings.concurrency), meter=meter, limits=limits, pace=pace)
 
 
 def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> LanguageModel:
     if settings.provider is Provider.OFFLINE:
         return Offline()
     if not model:
-        raise SettingsError("Table [model]: name the models in `reply_model` and `memory_model`.")
+        raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
     if settings.provider is Provider.GEMINI:
-        return Lazy(model, _gemini(settings, model, environ))
-    return Lazy(model, _openai_compatible(settings, model, environ))
+        return LazyModel(model, _gemini(settings, model, environ))
+    return LazyModel(model, _openai_compatible(settings, model, environ))
 
 
 def _gemini(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
     key = _key(settings.api_key_env, environ)
     if not key:
         raise SettingsError(
-            f"There is no Gemini key: put one from {KEY_PAGE} into the environment variable {settings.api_key_env}. "
+            f"There is no Gemini key: paste one from {KEY_PAGE} into the dock's set-up, or put it into the environment "
+            f"variable {settings.api_key_env}. "
             f"{TERMS} "
             'Or set `provider = "offline"` in [model], or an OpenAI-compatible server on your own machine.'
         )
@@ -143,8 +151,53 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
     return make
 
 
+def kept_key_name(variable: str) -> str:
+    """The name under which the set-up keeps the key that else stands in an environment variable."""
+    return f"model-key-{variable}"
+
+
+def environment_with_key(settings: ModelSettings, folder: Path, *, use_keyring: bool = True) -> Mapping[str, str]:
+    """The environment; a key that the set-up keeps stands in for a variable that is not set."""
+    variable = settings.api_key_env
+    if settings.provider is Provider.OFFLINE or not variable or os.environ.get(variable, "").strip():
+        return os.environ
+    return {**os.environ, variable: SecretStore(folder, use_keyring=use_keyring).load(kept_key_name(variable)) or ""}
+
+
 def _key(name: str, environ: Mapping[str, str]) -> str:
     key = environ.get(name, "").strip()
     if key and not (key.isascii() and key.isprintable()):
-        raise SettingsError(f"The key in {name} holds characters that no key has. Copy it again, without quotes.")
+        raise SettingsError(f"The key in {name} contains invalid characters. Copy it again, without quotes.")
     return key
+
+
+# Adapters are imported at the first call, off the event loop: an SDK takes a second to import.
+
+
+class LazyModel:
+    """A LanguageModel that is made at its first call."""
+
+    def __init__(self, name: str, make: Callable[[], LanguageModel]) -> None:
+        self._name = name
+        self._make = make
+        self._model: LanguageModel | None = None
+        self._lock = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's name, known before it is made."""
+        return self._name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Make the model if necessary, and call it."""
+        async with self._lock:
+            if self._model is None:
+                self._model = await make_off_the_loop(self._make)
+        return await self._model.generate(request)
+
+    async def aclose(self) -> None:
+        """Close the model, if it was ever made."""
+        async with self._lock:
+            if self._model is not None:
+                await self._model.aclose()
+                self._model = None

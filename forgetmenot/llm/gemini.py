@@ -1,8 +1,11 @@
 """Google's Gemini, through google-genai. The only file that knows the SDK.
 
-Promises: one request over the wire per `generate` (the SDK's own retries, automatic continuation and function calling
-are off); ModelError and nothing else is raised; the text is never empty; an error carries nothing that the server wrote
-but words from known lists (it may echo chat). It does not validate JSON.
+Guarantees:
+- One request per `generate`; the SDK's retries, automatic continuation and function calling are off.
+- Only ModelError is raised, and the text is never empty.
+- An error carries no server text except words from known lists, because a server may echo chat.
+
+It does not validate JSON.
 """
 
 import contextlib
@@ -31,7 +34,7 @@ FINISHED = {
     types.FinishReason.MAX_TOKENS: "length",
     types.FinishReason.CONTINUATION: "length",  # there is more, which nobody asks for
 }
-# What the SDK raises on a body of an odd shape.
+# Raised by the SDK for a body of an unexpected shape.
 SHAPE_ERRORS = (
     sdk_errors.ContinuationInterruptedError,
     ValueError,
@@ -183,7 +186,7 @@ class Gemini:
             ) from None
         if error.code == 404:
             raise ModelRefused(
-                f"Gemini knows no model {self._name!r}. Set `reply_model` and `memory_model` in [model]."
+                f"Gemini has no model {self._name!r}. Set `reply_model` and `memory_model` in [model]."
             ) from None
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(

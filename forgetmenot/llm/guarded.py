@@ -1,25 +1,140 @@
-"""Any model, made safe to call: a deadline, bounded retries, a circuit breaker, a place in the queue, a meter.
+"""Wraps a model with a deadline, bounded retries, a circuit breaker, a call queue and a meter.
 
-Promises: `generate` ends within its purpose's deadline and raises ModelError and nothing else (a cancellation passes
-through); an answer far beyond what was asked for is cut. It does not judge what the model wrote.
+Guarantees:
+- `generate` ends within its purpose's deadline and raises only ModelError (a cancellation passes through).
+- An answer far longer than requested is cut.
+- For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a 500 does.
 """
 
 import asyncio
+import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
-from forgetmenot.llm.breaker import Breaker
-from forgetmenot.llm.gate import Gate
+from forgetmenot.llm.json_text import json_object
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 
+# The circuit breaker takes the time in seconds as an argument, from any monotonic clock.
+
+
+FAILURES = 5
+FIRST_REST_S = 15.0
+LONGEST_REST_S = 300.0
+
+
+class CircuitBreaker:
+    """Closed (calls pass), open (none does), half-open (one does, and decides)."""
+
+    def __init__(self, failures: int = FAILURES) -> None:
+        self._allowed = failures
+        self._in_a_row = 0
+        self._rest_s = FIRST_REST_S
+        self._open_until: float | None = None
+        self._probing = False
+        self._reason = ""
+
+    def rest_s(self, now: float) -> float:
+        """Seconds until a call may pass; 0.0 where one may pass now."""
+        if self._open_until is None:
+            return 0.0
+        return max(self._open_until - now, 1.0 if self._probing else 0.0)
+
+    def begin(self) -> None:
+        """A call passes: if the breaker was open, it is the probe."""
+        self._probing = self._open_until is not None
+
+    def succeeded(self) -> None:
+        """The server answered."""
+        self._in_a_row, self._rest_s, self._open_until, self._probing, self._reason = 0, FIRST_REST_S, None, False, ""
+
+    def failed(self, now: float, reason: str) -> None:
+        """The server gave no answer. Opens after enough of these in a row, and for longer after a failed probe."""
+        self._in_a_row += 1
+        self._reason = reason
+        if self._probing:
+            self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
+        if self._probing or self._in_a_row >= self._allowed:
+            self._open_until = now + self._rest_s
+        self._probing = False
+
+    def abandoned(self) -> None:
+        """The caller cancelled the call; this says nothing about the server."""
+        self._probing = False
+
+    def trouble(self, now: float) -> str | None:
+        """A sentence for the health page, or None where all is well."""
+        if not self._in_a_row:
+            return None
+        times = "once" if self._in_a_row == 1 else f"{self._in_a_row} times in a row"
+        rest = self.rest_s(now)
+        then = f" Next try in {rest:.0f} s." if rest else ""
+        return f"failed {times}: {self._reason}{then}"
+
+
+# Replies go before memory work when calls queue.
+
+
+class CallQueue:
+    """A semaphore with two queues. Urgent callers are let in first, and one place is always kept for them.
+
+    (With a limit of one there is no place to keep; urgent callers then only jump the queue.)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._busy = 0
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._patient: deque[asyncio.Future[None]] = deque()
+
+    @contextlib.asynccontextmanager
+    async def place(self, *, urgent: bool) -> AsyncIterator[None]:
+        """Wait for a place and hold it."""
+        await self._enter(urgent=urgent)
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            self._let_in()
+
+    async def _enter(self, *, urgent: bool) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue = self._urgent if urgent else self._patient
+        queue.append(turn)
+        self._let_in()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self._give_up(turn, queue)
+            raise
+
+    def _give_up(self, turn: asyncio.Future[None], queue: deque[asyncio.Future[None]]) -> None:
+        if turn in queue:
+            queue.remove(turn)
+        else:  # it was let in and cancelled in the same breath
+            self._busy -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        self._admit(self._urgent, self._limit)
+        self._admit(self._patient, max(1, self._limit - 1))
+
+    def _admit(self, queue: deque[asyncio.Future[None]], places: int) -> None:
+        while queue and self._busy < places:
+            turn = queue.popleft()
+            if not turn.done():
+                self._busy += 1
+                turn.set_result(None)
+
+
 FIRST_WAIT_S = 0.5
 CHARACTERS_A_TOKEN = 20
-"""No model writes more than so many at a time: what is longer than its tokens allow does not keep to them."""
+"""Upper bound of a text per token: a longer answer ignores its token limit and is cut."""
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
@@ -37,32 +152,32 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """Real time and dice, replaceable in tests. Real in a replay too: a server knows nothing of its clock."""
+class RetryClock:
+    """Real time and randomness, replaceable in tests. Real in a replay too: servers do not follow its clock."""
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     dice: Callable[[], float] = random.random
 
 
-class Guarded:
+class GuardedModel:
     """A LanguageModel around another one."""
 
     def __init__(
         self,
         inner: LanguageModel,
         *,
-        gate: Gate,
+        gate: CallQueue,
         meter: CallMeter,
         limits: Limits,
-        pace: Pace | None = None,
+        pace: RetryClock | None = None,
     ) -> None:
         self._inner = inner
         self._gate = gate
         self._meter = meter
         self._limits = limits
-        self._pace = pace or Pace()
-        self._breaker = Breaker()
+        self._pace = pace or RetryClock()
+        self._breaker = CircuitBreaker()
         self._away = ""
 
     @property
@@ -92,7 +207,7 @@ class Guarded:
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
                 return await self._persist(request, deadline)
         except TimeoutError:
-            raise ModelUnavailable(f"{self.name} had no place free within {seconds:g} s.") from None
+            raise ModelUnavailable(f"{self.name} had no free slot within {seconds:g} s.") from None
 
     async def _persist(self, request: ModelRequest, deadline: float) -> ModelAnswer:
         tries = 0
@@ -117,11 +232,11 @@ class Guarded:
         started = self._pace.monotonic()
         rest = self._breaker.rest_s(started)
         if rest:
-            raise ModelUnavailable(f"{self.name} is left alone for {rest:.0f} s after repeated failures.", rest)
+            raise ModelUnavailable(f"{self.name} is not called for {rest:.0f} s after repeated failures.", rest)
         self._breaker.begin()
         try:
             async with asyncio.timeout(deadline - started):
-                answer = await self._inner.generate(request)
+                answer = _within(await self._inner.generate(request), request)
         except TimeoutError:
             error = ModelUnavailable(f"{self.name} did not answer in time.")
             await self._note_failure(request, started, error)
@@ -132,21 +247,31 @@ class Guarded:
         except asyncio.CancelledError:
             self._breaker.abandoned()
             raise
+        except Exception as error:  # a bug in an adapter must not leave the breaker half open
+            unexpected = ModelUnavailable(f"{self.name} failed unexpectedly ({type(error).__name__}).")
+            await self._note_failure(request, started, unexpected)
+            raise unexpected from error
+        if not _has_shape(answer, request):
+            misshapen = ModelBlocked(f"{self.name} answered in the wrong format ({answer.finish}).")
+            await self._note_failure(request, started, misshapen, answer.usage)
+            raise misshapen
         self._breaker.succeeded()
         self._is_back()
         await self._note(request.purpose, answer.usage, started, None)
-        return replace(_within(answer, request), latency_ms=self._ms_since(started))
+        return replace(answer, latency_ms=self._ms_since(started))
 
-    async def _note_failure(self, request: ModelRequest, started: float, error: ModelError) -> None:
-        if isinstance(error, ModelBlocked):  # the server is well; it is this prompt that gets no answer
+    async def _note_failure(
+        self, request: ModelRequest, started: float, error: ModelError, usage: TokenUsage | None = None
+    ) -> None:
+        if isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY:  # it is this prompt that gets none
             self._breaker.succeeded()
         else:
             self._breaker.failed(self._pace.monotonic(), str(error))
             self._is_away(error)
-        await self._note(request.purpose, TokenUsage(), started, type(error).__name__)
+        await self._note(request.purpose, usage or TokenUsage(), started, type(error).__name__)
 
     def _is_away(self, error: ModelError) -> None:
-        """Told once per kind of trouble: a night without a model is one line."""
+        """Log once per kind of problem: a night without a model is one line."""
         kind = type(error).__name__
         if self._away != kind:
             log.warning("the model does not answer", model=self.name, reason=str(error))
@@ -170,3 +295,11 @@ class Guarded:
 def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     most = CHARACTERS_A_TOKEN * request.max_output_tokens
     return answer if len(answer.text) <= most else replace(answer, text=answer.text[:most], finish="length")
+
+
+def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
+    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it."""
+    if request.schema is None or request.purpose is Purpose.REPLY:
+        return True
+    found = json_object(answer.text)
+    return found is not None and found.keys() >= set(request.schema.get("required", ()))

@@ -1,7 +1,8 @@
-"""What models put around the JSON they were asked for, taken off again. Pure."""
+"""Removes what models write around the JSON they were asked for. Pure."""
 
 import json
 import re
+from typing import Any
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _CODE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
@@ -20,7 +21,13 @@ def unwrapped(text: str) -> str:
 
 def is_json_object(text: str) -> bool:
     """Whether the text is one JSON object."""
+    return json_object(text) is not None
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that the text is; None if it is none."""
     try:
-        return isinstance(json.loads(text), dict)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,13 +1,18 @@
 """Any server with `POST {base}/chat/completions`: Ollama, llama.cpp, LM Studio, and hosted ones. No SDK, only aiohttp.
 
-Promises: ModelError and nothing else is raised; the text is never empty. Where the server does not do JSON schemas, the
-schema goes into the instructions, and what worked is remembered. It does not validate the JSON against the schema.
-An error carries nothing that the server wrote but its status and a reason from our own list: a server may echo chat.
+Guarantees:
+- Only ModelError is raised, and the text is never empty.
+- A schema is requested as `json_schema`, then as `json_object`, then in plain words; the first that works is remembered
+  for the server. A request with a `plain_system` falls back to plain text.
+- An error carries no server text except the status and a known reason, because a server may echo chat.
+
+It does not validate the JSON against the schema.
 """
 
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import aiohttp
@@ -21,11 +26,11 @@ FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
 FINISHES = {"stop", "length", "content_filter"}
 REASONS = {
-    "context_length_exceeded": "the prompt is longer than the model takes; lower `budget_tokens` in [prompt]",
-    "exceed_context_size_error": "the prompt is longer than the model takes; lower `budget_tokens` in [prompt]",
-    "model_not_found": "it knows no such model; set `reply_model` and `memory_model` in [model]",
-    "unsupported_parameter": "the model does not take one of the parameters; see [model]",
-    "unsupported_value": "the model does not take one of the values; see [model]",
+    "context_length_exceeded": "the prompt is longer than the model accepts; lower `budget_tokens` in [prompt]",
+    "exceed_context_size_error": "the prompt is longer than the model accepts; lower `budget_tokens` in [prompt]",
+    "model_not_found": "there is no such model; set `reply_model` and `memory_model` in [model]",
+    "unsupported_parameter": "the model does not accept one of the parameters; see [model]",
+    "unsupported_value": "the model does not accept one of the values; see [model]",
     "content_policy_violation": "a content filter stepped in",
     "content_filter": "a content filter stepped in",
     "billing_hard_limit_reached": "the account's spending limit is reached",
@@ -46,6 +51,7 @@ class OpenAICompatible:
         self._key_env = key_env
         self._thinking = thinking
         self._format = 0
+        self._format_worked = False
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -60,7 +66,8 @@ class OpenAICompatible:
         for index in range(self._format, len(FORMATS)):
             answer = await self._try_format(request, index)
             if answer is not None:
-                self._format = index
+                if not self._format_worked:  # one bad answer later on says nothing about the server
+                    self._format, self._format_worked = index, True
                 return answer
         raise ModelUnavailable(f"{self._name} does not answer in JSON. Try another model in [model].")
 
@@ -78,6 +85,8 @@ class OpenAICompatible:
             if index == len(FORMATS) - 1:
                 raise error.meaning from error
             return None
+        if FORMATS[index] == "plain" and request.plain_system is not None:
+            return replace(answer, plain=True)
         return answer if answer.finish == "length" or is_json_object(answer.text) else None
 
     async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
@@ -87,10 +96,15 @@ class OpenAICompatible:
                 wait = aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S)
                 self._session = aiohttp.ClientSession(timeout=wait, connector=aiohttp.TCPConnector(ssl=trusted()))
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            told = self._body(request, form)  # to this address and no other: redirects are not followed
+            payload = self._body(request, form)  # to this address and no other: redirects are not followed
             proxy, proxy_headers = proxy_for(self._url)
             sending = self._session.post(
-                self._url, json=told, headers=headers, allow_redirects=False, proxy=proxy, proxy_headers=proxy_headers
+                self._url,
+                json=payload,
+                headers=headers,
+                allow_redirects=False,
+                proxy=proxy,
+                proxy_headers=proxy_headers,
             )
             async with sending as response:
                 raw = await _body_of(response)
@@ -102,20 +116,22 @@ class OpenAICompatible:
         return body
 
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
-        system = request.system
+        plainly = form == "plain" and request.plain_system is not None
+        system = (request.plain_system or "") if plainly else request.system
         body: dict[str, Any] = {"model": self._name, "max_tokens": request.max_output_tokens, "stream": False}
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if self._thinking:
             body["reasoning_effort"] = self._thinking
         if form == "json_schema":
-            content = {"name": request.purpose.value, "strict": True, "schema": request.schema}
+            strict = _is_strict(request.schema or {})
+            content = {"name": request.purpose.value, "strict": strict, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": content}
-        elif form:
+        elif form == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if form in {"json_object", "plain"} and request.plain_system is None:  # else the instructions describe it
             schema = json.dumps(request.schema, separators=(",", ":"))
             system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{schema}"
-            if form == "json_object":
-                body["response_format"] = {"type": "json_object"}
         messages = [{"role": "system", "content": system.strip()}, {"role": "user", "content": request.prompt}]
         return body | {"messages": messages if system.strip() else messages[1:]}
 
@@ -169,13 +185,13 @@ class OpenAICompatible:
             where = f" in {self._key_env}" if self._key else ": name its environment variable in `api_key_env`"
             return ModelRefused(f"The model server does not accept the key{where} ({status}).")
         if status == 404:
-            return ModelRefused(f"The model server knows no model {self._name!r}, or no such address ({self._url}).")
+            return ModelRefused(f"The model server has no model {self._name!r}, or no such address ({self._url}).")
         if status == 429:
             return ModelRateLimited(f"The limit for {self._name} is reached (429).", wait)
         if status == 408 or status >= 500:
             return ModelUnavailable(f"The model server is having trouble ({status}).", wait)
-        told = REASONS.get(reason, "look into the server's own log for why")
-        return ModelRefused(f"The model server refused the request ({status}): {told}.")
+        hint = REASONS.get(reason, "look into the server's own log for why")
+        return ModelRefused(f"The model server refused the request ({status}): {hint}.")
 
 
 class _NotThisFormat(Exception):
@@ -184,6 +200,12 @@ class _NotThisFormat(Exception):
     def __init__(self, meaning: ModelError) -> None:
         super().__init__(str(meaning))
         self.meaning = meaning
+
+
+def _is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether a strict server takes it: every field must be required there, and none besides them allowed."""
+    needed = set(schema.get("properties", ())) == set(schema.get("required", ()))
+    return needed or "additionalProperties" not in schema
 
 
 def _first(choices: object) -> Mapping[str, Any]:
@@ -233,9 +255,9 @@ def _reason(raw: bytes) -> str:
     return next((name for name in named if isinstance(name, str) and name in REASONS), "")
 
 
-def _finish(told: object) -> str:
+def _finish(reason: object) -> str:
     """Why it stopped, in a word that we know; a stranger's word is "other"."""
-    return told if isinstance(told, str) and told in FINISHES else "other" if told else "stop"
+    return reason if isinstance(reason, str) and reason in FINISHES else "other" if reason else "stop"
 
 
 def _seconds(header: str | None) -> float | None:

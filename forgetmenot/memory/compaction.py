@@ -1,9 +1,12 @@
 """The compaction loop: unread chat becomes episodes, window by window, until nothing is due.
 
-Promises: an episode, its people and the mark on its events are one transaction, refused if one of the events was
-cleared while the model was thinking (then the window is read again); a model that fails leaves events unread, for
-later; before they age out they are counted without it; a window that a model will not read is split once and then
-counted. An episode that rests on a line cleared since is summarised again, once per pass.
+- An episode, its people and the mark on its events are one transaction, refused if one of the events was cleared
+  while the model was thinking; then the window is read again.
+- Whatever a model does wrong (no answer, an empty one, a block, another shape) leaves the events unread. A window
+  without a usable summary is halved and tried again, later each time (`events.tries`, `events.retry_at`), so that a
+  line that no model reads ends up alone.
+- Only the age limit has chat counted instead of summarised.
+- An episode that rests on a line cleared since is summarised again.
 """
 
 import asyncio
@@ -11,28 +14,33 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
-from forgetmenot.errors import ModelBlocked, ModelError
+from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.recaps import Recaps
-from forgetmenot.memory.episodes.summarise import Summariser
-from forgetmenot.memory.episodes.windows import Cut, Window, aged, halves, windows
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory.episodes.stream_recaps import RecapWriter
+from forgetmenot.memory.episodes.summarizer import Summarizer
+from forgetmenot.memory.episodes.transcript import Cut, Window, aged, halves, waiting_time, windows
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episode_mending, episodes, events, streams
+from forgetmenot.store import episode_redaction, episodes, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.store.episode_mending import Dirty
+from forgetmenot.store.episode_redaction import Dirty
 from forgetmenot.store.episodes import NewEpisode
 
 READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
+REFUSALS_IN_A_ROW = 3
+"""After so many windows without a usable summary, and none with one between, the model is taken to be at fault."""
 REREADS = 3
 """How often a window is read again in one pass because its lines were cleared meanwhile."""
 
 
 @dataclass(slots=True)
 class PassReport:
-    """What one pass did. `trouble`: what was wrong with the model, as a sentence; `unread`: events that wait."""
+    """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
+
+    `refused`: windows without a usable summary, `in_a_row`: those since the last one with one.
+    """
 
     episodes: list[int] = field(default_factory=list)
     counted: int = 0
@@ -41,6 +49,9 @@ class PassReport:
     removed: int = 0
     recaps: int = 0
     unread: int = 0
+    refused: int = 0
+    in_a_row: int = 0
+    refusal: str = ""
     trouble: str = ""
 
     @property
@@ -59,15 +70,16 @@ class Compactor:
         model: LanguageModel,
         settings: Callable[[], Settings],
         clock: Clock,
-        book: StreamBook | None = None,
+        stream_tracker: StreamTracker | None = None,
     ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._book = book
-        self._summariser = Summariser(db=db, model=model, settings=settings, clock=clock)
-        self._recaps = Recaps(db=db, model=model, settings=settings, clock=clock)
+        self._stream_tracker = stream_tracker
+        self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
+        self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._one_at_a_time = asyncio.Lock()
+        self._suspicious = False  # the last pass got refusals only: one window is tried, the others stay whole
 
     async def run_pass(self, *, closing: bool = False, everything: bool = False) -> PassReport:
         """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
@@ -79,11 +91,11 @@ class Compactor:
             async with asyncio.timeout(CLOSING_S if closing else None), self._one_at_a_time:
                 await self._pass(report, everything=everything or closing)
         except TimeoutError:
-            report.trouble = "The model did not answer in time; what is left is read at the next start."
+            report.trouble = "The model did not answer in time; the rest is read at the next start."
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
-            tell = log.info if report.changed else log.debug  # a model that is away is told by its own room, once
-            tell(
+            write_log = log.info if report.changed else log.debug  # an unreachable model is logged once by llm/guarded
+            write_log(
                 "chat compacted",
                 episodes=len(report.episodes),
                 events=report.events,
@@ -102,23 +114,27 @@ class Compactor:
         return report
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
-        if self._book is not None:
-            await self._book.tick(self._clock.now())
+        if self._stream_tracker is not None:
+            await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
         await self._redo(report)
         await self._drain(report, everything=everything)
+        works = len(report.episodes) > report.counted
+        if not works:
+            report.trouble = report.trouble or report.refusal
+        self._suspicious = not works and (bool(report.refused) or self._suspicious)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
         while not report.trouble:
-            lines = await events.unread(self._db, READ_AT_ONCE)
+            lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
             due = windows(lines, await self._cut(everything=everything, truncated=len(lines) == READ_AT_ONCE))
-            before = len(report.episodes)
+            before = len(report.episodes), report.refused
             for window in due:
                 await self._cover(window, report)
                 if report.trouble:
                     return
-            if len(report.episodes) == before:
+            if (len(report.episodes), report.refused) == before:
                 return
 
     async def _cut(self, *, everything: bool, truncated: bool) -> Cut:
@@ -134,25 +150,30 @@ class Compactor:
         )
 
     async def _cover(self, window: Window, report: PassReport) -> None:
-        """One window: by the model, in two halves if it is refused, and by counting what is refused again."""
         try:
             await self._write(window, self._summariser.with_model, report)
-        except ModelBlocked:
-            for half in halves(window):
-                await self._cover_half(half, report)
+            report.in_a_row = 0
+        except ModelBlocked as error:
+            await self._postpone(window, str(error), report)
         except ModelError as error:
             report.trouble = str(error)
+        except ODD_INPUT as error:
+            log.exception("a window could not be read")
+            await self._postpone(window, f"{type(error).__name__} while a summary was made.", report)
 
-    async def _cover_half(self, window: Window, report: PassReport) -> None:
-        if not window or report.trouble:
-            return
-        try:
-            await self._write(window, self._summariser.with_model, report)
-        except ModelBlocked:
-            log.warning("a window was counted, the model would not read it", events=len(window))
-            await self._write(window, self._summariser.by_counting, report)
-        except ModelError as error:
-            report.trouble = str(error)
+    async def _postpone(self, window: Window, reason: str, report: PassReport) -> None:
+        """No usable summary: halve the window. At once while the model works for others, else after a while."""
+        works = len(report.episodes) > report.counted
+        report.refused += 1
+        report.in_a_row += 1
+        report.refusal = f"{reason} The chat is kept and tried again in smaller parts."
+        if report.in_a_row >= REFUSALS_IN_A_ROW or (self._suspicious and not works):
+            report.trouble = report.refusal
+        tries = max(line.tries for line in window) + 1
+        retry_at = self._clock.now() + (0 if works and len(window) > 1 else waiting_time(tries))
+        async with self._db.write() as tx:
+            await events.postpone(tx, halves(window), tries=tries, retry_at=retry_at)
+        log.debug("a window waits for another try", events=len(window), tries=tries)
 
     async def _write(self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
         for _ in range(REREADS):
@@ -167,9 +188,9 @@ class Compactor:
                 return
 
     async def _cover_aged(self, report: PassReport) -> None:
-        """Nothing ages out unread."""
+        """Count lines that would age out unread."""
         memory = self._settings().memory
-        before = self._clock.now() - self._limit()
+        before = self._clock.certain() - self._limit()
         while lines := await events.unread(self._db, READ_AT_ONCE):
             due = aged(lines, memory.window_max_events, before)
             done = len(report.episodes)
@@ -186,34 +207,39 @@ class Compactor:
 
     async def _redo(self, report: PassReport) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
-        dirty = await episode_mending.dirty(self._db)
+        dirty = await episode_redaction.dirty(self._db)
         for one in dirty:
-            await episode_mending.let_notes_go(self._db, one.id, self._clock.now())
+            await episode_redaction.let_notes_go(self._db, one.id, self._clock.now())
+        now = self._clock.now()
         for one in dirty:
-            if report.trouble and not self._is_aged(one):
-                continue
-            read = self._summariser.by_counting if self._is_aged(one) else self._summariser.with_model
-            try:
-                await self._redo_one(one, read, report)
-            except ModelBlocked:
+            if self._is_aged(one):
                 await self._redo_one(one, self._summariser.by_counting, report)
+                continue
+            if report.trouble or now < (one.retry_at or 0) <= now + events.LONGEST_WAIT:
+                continue
+            try:
+                await self._redo_one(one, self._summariser.with_model, report)
+            except (ModelBlocked, *ODD_INPUT):
+                tries = one.tries + 1
+                async with self._db.write() as tx:
+                    await episode_redaction.postpone(tx, one.id, tries=tries, retry_at=now + waiting_time(tries))
             except ModelError as error:
                 report.trouble = str(error)
 
     async def _redo_by_counting(self, report: PassReport) -> None:
-        for one in await episode_mending.dirty(self._db):
+        for one in await episode_redaction.dirty(self._db):
             if self._is_aged(one):
                 await self._redo_one(one, self._summariser.by_counting, report)
 
     def _is_aged(self, one: Dirty) -> bool:
-        return one.started_at < self._clock.now() - self._limit()
+        return one.started_at < self._clock.certain() - self._limit()
 
     async def _redo_one(self, one: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
         for _ in range(REREADS):
             window = await events.of_episode(self._db, one.id)
             if not window:
-                report.removed += await episode_mending.remove(self._db, one, self._clock.now())
+                report.removed += await episode_redaction.remove(self._db, one, self._clock.now())
                 return
-            if await episode_mending.rewrite(self._db, one.id, await read(window), self._clock.now()):
+            if await episode_redaction.rewrite(self._db, one.id, await read(window), self._clock.now()):
                 report.redone += 1
                 return

@@ -1,47 +1,57 @@
 """Erasing a person: afterwards no byte of the data folder tells that they were ever there.
 
-Promises: hidden at once; every table is cleaned (store/erasure names each column); what others said of them loses the
-mention, summaries and recaps lose the sentences about them; then the file is rebuilt and the log files are cleaned. A
-stop half way is taken up by `erase_due`. Keyed hashes stay, so that old texts cannot teach the same facts again;
-whoever talks again is new. Copies that somebody made of the file elsewhere are out of reach.
+Promises: hidden at once; every table is cleaned (store/personal_data names each column); what others said of them
+loses the mention, summaries and recaps lose the sentences about them; then the file is rebuilt and the log files are
+cleaned. A stop half way is taken up by `erase_due`. Keyed hashes stay, so that old texts cannot teach the same facts
+again; whoever talks again is new. Copies that somebody made of the file elsewhere are out of reach.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from forgetmenot import logs
 from forgetmenot.clock import MINUTE, SECOND, Clock
-from forgetmenot.errors import InputError
+from forgetmenot.domain.memory import Note
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory import log_files
-from forgetmenot.memory.people import ORDINARY
-from forgetmenot.store import backup, channel_state, erasure, fact_traces, forgotten, notes
+from forgetmenot.memory import receipts, unsaved_lines
+from forgetmenot.memory.active_viewers import ORDINARY
+from forgetmenot.memory.deferred_requests import DeferredFile, path_of
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.store import backup, channel_state, forgotten_facts, notes, opt_outs, personal_data, privacy_log
+from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Row, Transaction
-from forgetmenot.store.erasure import PLACES, Place
-from forgetmenot.text.removal import Names, traces, without_person
+from forgetmenot.store.personal_data import PLACES, Place
+from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
 
-WIPE_DUE = "wipe_due"
 HUSH_FROM = "hush_from"
 """Since when answers may quote what was forgotten; unset once they were looked through."""
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
 ECHOED = 10 * SECOND
 """Within this the bot's own line has come back from chat."""
+BEGIN_AGAIN_AFTER = 10 * MINUTE
+"""Who is erased twice within this is left to the periodic task."""
 WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
 MANY_EPISODES = 200
 """When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
 _TOLD = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
-_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login"})
+_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", privacy_log.LOG_END, receipts.RECEIPTS_DUE})
 
 
 @dataclass(slots=True)
 class ErasureReport:
-    """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now."""
+    """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now.
+
+    `receipt`: the code with which everything can be searched for the person again (memory/receipts).
+    """
 
     events: int = 0
     notes: int = 0
@@ -50,6 +60,7 @@ class ErasureReport:
     log_lines: int = 0
     opted_out: bool = False
     wiped: bool = False
+    receipt: str = ""
     ms: int = 0
 
 
@@ -74,6 +85,40 @@ class Eraser:
         self._after = after
         self._one_at_a_time = asyncio.Lock()
         self._lately: list[tuple[int, Names]] = []
+        self._begun: dict[str, int] = {}
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def flush(self) -> None:
+        """Make lines that were just heard readable. Raises StoreError."""
+        await self._call(self._before)
+
+    async def begin(self, viewer_id: str) -> tuple[bool, str]:
+        """Hide a person now and erase them beside whatever else happens; False if `erase_due` does it later.
+
+        Not twice in a short time: each erasure rebuilds the file. What a stop interrupts is finished by `erase_due`.
+        With it comes the code of the receipt (memory/receipts), which is written when the erasure is done.
+        """
+        now = self._clock.now()
+        async with self._db.write() as tx:
+            receipt = receipts.code_of(tx.key, viewer_id, await personal_data.begin(tx, viewer_id, now))
+        self._begun = {who: at for who, at in self._begun.items() if now - at < BEGIN_AGAIN_AFTER}
+        if self._begun.setdefault(viewer_id, now) != now:
+            return False, receipt
+        task = asyncio.create_task(self._erase_in_background(viewer_id), name="erasure")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return True, receipt
+
+    async def idle(self) -> None:
+        """Wait until every erasure that was begun is done."""
+        while self._running:
+            await asyncio.wait(self._running)
+
+    async def _erase_in_background(self, viewer_id: str) -> None:
+        try:
+            await self.erase(viewer_id)
+        except ForgetMeNotError as error:
+            log.warning("an erasure was interrupted and will be finished later", error=type(error).__name__)
 
     async def erase(self, viewer_id: str, progress: Progress = lambda _share, _what: None) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
@@ -95,18 +140,20 @@ class Eraser:
             await call()
 
     async def erase_due(self) -> list[ErasureReport]:
-        """A chore, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
+        """A periodic task, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
 
         However many people are due, the file is rebuilt once.
         """
         async with self._one_at_a_time:
-            due = await erasure.due(self._db, self._clock.now())
+            due = await personal_data.due(self._db, self._clock.certain())
             reports = [await self._erase(viewer_id, lambda _share, _what: None, wipe=False) for viewer_id in due]
             stray = await self._look_again() | await self._hush()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
                 for report in reports:
                     report.wiped = wiped
+                if wiped:
+                    await receipts.write_due(self._db)
             if reports:
                 await self._call(self._after)
         return reports
@@ -118,12 +165,12 @@ class Eraser:
         if not since:
             return False
         async with self._db.write() as tx:
-            for viewer_id, answer in await fact_traces.answers(tx, int(since), now - ECHOED):
-                if await forgotten.is_known(tx, viewer_id, traces(answer.text), own_since=None):
-                    for one in (answer, *await fact_traces.echoes(tx, answer.text)):
-                        await fact_traces.silence(tx, one)
+            for viewer_id, answer in await forgotten_facts.answers(tx, int(since), now - ECHOED):
+                if await forgotten_facts.is_forgotten(tx, viewer_id, traces(answer.text), own_since=None):
+                    for one in (answer, *await forgotten_facts.echoes(tx, answer.text)):
+                        await forgotten_facts.clear_traced(tx, one)
                     found = True
-            if not await forgotten.any_since(tx, now - UNDER_WAY):
+            if not await forgotten_facts.any_since(tx, now - UNDER_WAY):
                 await channel_state.clear(tx, HUSH_FROM)
         return found
 
@@ -134,7 +181,7 @@ class Eraser:
         self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
         report = ErasureReport()
         for who in ripe:
-            if not await erasure.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
+            if not await personal_data.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
                 await _clean(self._db, who, now, report, lambda _share, _what: None)
         return bool(report.rewritten)
 
@@ -150,17 +197,25 @@ async def erase(
     report = ErasureReport()
     progress(0.0, "hiding")
     who = await _names(db, viewer_id)
+    opts_out = await asyncio.to_thread(DeferredFile(path_of(db.path)).forget, viewer_id)
     async with db.write() as tx:
-        await erasure.begin(tx, viewer_id, now)
+        if opts_out:
+            await opt_outs.opt_out(tx, viewer_id, now)
+        asked_at = await personal_data.begin(tx, viewer_id, now)
         await _delete(tx, viewer_id, now, report)
+    report.receipt = receipts.code_of(db.key, viewer_id, asked_at)
     await _clean(db, who, now, report, progress)
+    await _clean_unsaved(db, who)
     async with db.write() as tx:  # whatever came in meanwhile goes as well
         await _delete(tx, viewer_id, now, report)
-        report.opted_out = await erasure.delete_person(tx, viewer_id, now)
+        report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
+        await receipts.owe(tx, report.receipt, who, now)
+    report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
     progress(0.5, "rebuilding the file")
     report.wiped = await _wipe(db, now) if wipe else False
-    progress(0.9, "log files")
-    report.log_lines = await asyncio.to_thread(log_files.clean, db.path, who)
+    progress(0.9, "searching every file")
+    if report.wiped:
+        await receipts.write_due(db)
     progress(1.0, "done")
     report.ms = int((time.monotonic() - began) * 1_000)
     log.info(
@@ -170,11 +225,11 @@ async def erase(
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
-    if not await erasure.is_known(db, viewer_id):
+    if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
-    names = await erasure.names_of(db, viewer_id)
+    names = await personal_data.names_of(db, viewer_id)
     words = {name.casefold() for name in names if name.isalpha() and await _is_a_word(db, name)}
-    return Names(viewer_id, names, ORDINARY | words, await erasure.names_around(db, viewer_id, names))
+    return Names(viewer_id, names, ORDINARY | words, await personal_data.names_around(db, viewer_id, names))
 
 
 async def _is_a_word(db: Database, name: str) -> bool:
@@ -185,22 +240,22 @@ async def _is_a_word(db: Database, name: str) -> bool:
     alone = Names("", [name])
     texts = 0
     for place in _TOLD:
-        after, last = 0, await erasure.last_row(db, place)
+        after, last = 0, await personal_data.last_row(db, place)
         while after <= last and texts <= WORD_IN_TEXTS:
-            rows = await erasure.written_in(db, place, alone.needles, after=after)
+            rows = await personal_data.written_in(db, place, alone.needles, after=after)
             texts += sum(alone.hidden(str(row[1])) != row[1] for row in rows)
-            after += erasure.AT_ONCE
+            after += personal_data.AT_ONCE
     return texts > WORD_IN_TEXTS
 
 
 async def _delete(tx: Transaction, viewer_id: str, now: int, report: ErasureReport) -> None:
     """Delete the rows that are theirs."""
-    facts = await erasure.facts_of(tx, viewer_id)
+    facts = await personal_data.facts_of(tx, viewer_id)
     words = await asyncio.to_thread(lambda: [traces(fact) for fact in facts])  # stems of some hundred facts
-    await forgotten.add(tx, viewer_id, words, at=now, whole=True)
+    await forgotten_facts.add_forgotten(tx, viewer_id, words, at=now, whole=True)
     report.notes += await notes.delete_of_subject(tx, viewer_id)
-    report.events += await erasure.delete_chat(tx, viewer_id)
-    report.actions += await erasure.delete_deeds(tx, viewer_id)
+    report.events += await personal_data.delete_chat(tx, viewer_id)
+    report.actions += await personal_data.delete_deeds(tx, viewer_id)
 
 
 async def _clean(db: Database, who: Names, now: int, report: ErasureReport, progress: Progress) -> None:
@@ -215,18 +270,20 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
 
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
     after, changed = 0, 0
-    while after <= await erasure.last_row(db, place):
-        rows = await erasure.written_in(db, place, who.needles, after=after)
+    while after <= await personal_data.last_row(db, place):
+        rows = await personal_data.written_in(db, place, who.needles, after=after)
         cleaned = await asyncio.to_thread(_cleaned, rows, place, who) if rows else []
         if cleaned:
             async with db.write() as tx:
                 if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
-                    await erasure.drop_briefs(tx)
-                await erasure.rewrite(tx, place, cleaned)
+                    await personal_data.drop_briefs(tx)
+                await personal_data.rewrite(tx, place, cleaned)
                 if place == PLACES[0]:
-                    await erasure.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)
+                    await personal_data.drop_empty_episodes(
+                        tx, [int(str(row[-1])) for row in cleaned if not row[0]], now
+                    )
         changed += len(cleaned)
-        after += erasure.AT_ONCE
+        after += personal_data.AT_ONCE
     return changed
 
 
@@ -250,16 +307,111 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
 
 
 async def _clean_states(db: Database, who: Names, now: int) -> None:
-    states = [(name, value) for name, value in await erasure.states(db) if name not in _KEPT_STATES]
+    states = [(name, value) for name, value in await personal_data.states(db) if name not in _KEPT_STATES]
     cleaned = {name: _clean_text(value, who, cut=True) for name, value in states}
     changed = {name: cleaned[name] for name, value in states if cleaned[name] != value}
     async with db.write() as tx:
         await channel_state.put(tx, changed, now)
 
 
+async def _clean_unsaved(db: Database, who: Names) -> None:
+    try:
+        await asyncio.to_thread(unsaved_lines.forget, db.path, who)
+    except OSError as error:
+        file = unsaved_lines.path_of(db.path)
+        raise StoreError(f"{file} cannot be changed: {error.strerror}. Delete it by hand.") from error
+
+
 async def _wipe(db: Database, now: int) -> bool:
     wiped = await db.wipe_deleted(thorough=True)
     await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
+    await asyncio.to_thread(backup.write_counts, db.path, await backup.counts(db))
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
     return wiped
+
+
+# ── log files ─────────────────────────────────────────────────────────────────────────────────
+# Log files hold facts and ids, never chat; an erasure takes a person's id and names out of them as well.
+#
+# Promises that a file keeps its length and its lines, so that a program that is writing to it can go on. Each trace is
+# overwritten in place.
+
+
+def clean_log_files(database: Path, who: Names) -> int:
+    """Overwrite every trace of a person in the log files of a memory's bot; how many lines had one."""
+    return sum(_clean_file(file, who) for file in sorted(logs.beside(database).glob(f"{logs.FILE}*")))
+
+
+def _clean_file(path: Path, who: Names) -> int:
+    changed = 0
+    with path.open("r+b") as file:
+        while line := file.readline():
+            cleaned = _blanked(line, who)
+            if cleaned != line:
+                end = file.tell()
+                file.seek(end - len(line))
+                file.write(cleaned)
+                file.seek(end)
+                changed += 1
+    return changed
+
+
+def _blanked(line: bytes, who: Names) -> bytes:
+    text = line.decode("utf-8", "surrogateescape")
+    return who.blanked(text).encode("utf-8", "surrogateescape") if who.blanked(text) != text else line
+
+
+# ── forgetting ────────────────────────────────────────────────────────────────────────────────
+# Forgetting one fact, because its subject wants it: text, history and the sentences that it came from.
+#
+# Promises that the note and those it had replaced are deleted, that summaries and recaps no longer say it, and that a
+# keyed hash keeps it from being learned again, unless its subject asks for it in so many words. What deleted rows leave
+# in the file goes with the next thorough wipe (memory/erasure.Eraser.erase_due).
+
+
+async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
+    """Delete a note about a viewer for good; the note as it was. Raises Refused("not_found")."""
+    async with db.write() as tx:
+        note = await notes.get(tx, note_id)
+        if note is None or note.subject_id is None:
+            raise FactRefused("not_found")
+        for one in [note, *await _replaced(tx, note)]:
+            await _forget(tx, one, note.subject_id, at)
+        since = (await channel_state.read_all(tx)).get(HUSH_FROM, str(at))
+        await channel_state.put(tx, {WIPE_DUE: "1", HUSH_FROM: since}, at)
+    await db.wipe_deleted()
+    return note
+
+
+async def _replaced(tx: Transaction, note: Note) -> list[Note]:
+    """The notes that this one replaced, and those that they had replaced."""
+    found: dict[int, Note] = {}
+    waiting = [note]
+    while waiting:
+        for old in await notes.superseded_by(tx, waiting.pop().id):
+            if old.id not in found and old.id != note.id:
+                found[old.id] = old
+                waiting.append(old)
+    return list(found.values())
+
+
+async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None:
+    words = traces(note.fact)
+    for text in await forgotten_facts.texts(tx, note.id, subject_id, words):
+        rest = without_fact(text.text, subject_id, note.fact)
+        if rest != text.text:
+            await forgotten_facts.rewrite_traced(tx, text, rest)
+    for line in await forgotten_facts.spoken(tx, note.id, subject_id, words):
+        if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
+            await forgotten_facts.clear_traced(tx, line)
+    told = await forgotten_facts.told_by_others(tx, note.id, subject_id)
+    for line in await asyncio.to_thread(_telling, told, words):  # a day of some moderator's lines
+        await forgotten_facts.clear_traced(tx, line)
+    await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
+    await forgotten_facts.delete_traced_note(tx, note.id)
+
+
+def _telling(lines: Sequence[forgotten_facts.TracedText], words: frozenset[str]) -> list[forgotten_facts.TracedText]:
+    """The lines that have all of a fact's words."""
+    return [line for line in lines if words and words <= traces(line.text)]

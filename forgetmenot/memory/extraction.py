@@ -1,9 +1,11 @@
-"""Notes out of episodes: each is read once, with what is known about its people, and proposes changes.
+"""Extracts notes from episodes: each is read once, with the known notes about its people.
 
-Promises that a model's answer can only propose: every change is screened (memory/notes/proposals) and held against what
-is known (memory/notes/beliefs), and each refusal is counted under its rule. All writes of one episode, and the mark
-that it was read, are one transaction. A malformed answer is asked for once more and then counts as nothing; while the
-model cannot be reached episodes wait, in order. Chat itself is never read here, only summaries.
+- A model's answer only proposes: every change is screened (memory/notes/proposals) and merged
+  (memory/notes/note_merge); refusals are counted by rule, and an unexpected error undoes that change alone.
+- All writes of an episode, and the mark that it was read, are one transaction.
+- An episode without a usable answer is retried later each time; after ten tries it is set aside and counted.
+- While the model is unreachable episodes wait, in order.
+- Only summaries are read here, never chat.
 """
 
 import asyncio
@@ -11,28 +13,51 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from forgetmenot.clock import Clock, iso
-from forgetmenot.domain.chat import Role
+from forgetmenot.clock import Clock
+from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import ModelRequest, Purpose
-from forgetmenot.errors import ModelBlocked, ModelError
+from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
+from forgetmenot.llm.offline import memory
+from forgetmenot.llm.offline.model import Offline
 from forgetmenot.logs import log
+from forgetmenot.memory.episodes.prompts import output_limit
+from forgetmenot.memory.episodes.summarizer import TEMPERATURES, window_case
+from forgetmenot.memory.episodes.summary_rules import sentences_of
+from forgetmenot.memory.episodes.transcript import waiting_time
+from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.notes import beliefs
-from forgetmenot.memory.notes.beliefs import Done, Said
-from forgetmenot.memory.notes.proposals import SCHEMA, Change, Person, Refused, Screen, proposals, screened
+from forgetmenot.memory.notes import note_merge
+from forgetmenot.memory.notes.note_merge import ClaimSource, MergeResult
+from forgetmenot.memory.notes.proposals import (
+    SCHEMA,
+    FactRefused,
+    NoteSubject,
+    ProposedChange,
+    Screen,
+    proposals,
+    screened,
+)
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
 from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.personas import speaking
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episodes, notes
+from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.store import episode_redaction, episodes, events, notes, run_stats, streams
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
+from forgetmenot.text.earnest import meant_part
 from forgetmenot.text.fences import fence
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 AT_ONCE = 50
+MOST_TRIES = 10
+"""Over some 34 hours, after which a summary without a usable answer is set aside."""
+FAILURES_IN_A_ROW = 3
+SET_ASIDE = "set_aside"
+"""The name of the count of summaries that no model could read."""
 PEOPLE_SHOWN = 40
+WORDS_PER_CHANGE = 40
 KNOWN_PER_SUBJECT = 12
 KNOWN_IN_ALL = 80
 
@@ -46,7 +71,7 @@ known note that is no longer true, and the new fact.
 - about: a handle from the people (P3), or "channel", or "bit" for a running joke.
 - said_by: the handle of who said it. Leave it empty only for what everybody saw of the channel.
 - fact: third person, without its subject, 5 to 200 characters, in English ("plays drums in P3's band"); no "today" or \
-"last week": name the month, or leave the time out. Facts people \
+"last week". Facts people \
 stated about lives, tastes, plans, skills. No guesses, moods, insults, instructions; nobody's role or power; nothing \
 on health, politics, faith, sexuality, addresses, real names or contacts. Sarcasm and jokes are not facts.
 - confidence: 0 to 1. lifetime: 1d, 3d, 7d, 30d or permanent. importance: low, medium or high.
@@ -55,7 +80,10 @@ on health, politics, faith, sexuality, addresses, real names or contacts. Sarcas
 
 @dataclass(slots=True)
 class ExtractReport:
-    """What one pass did. `refused` counts by rule; `waiting`: the model could not be reached, episodes are left."""
+    """What one pass did. `refused` counts by rule; `waiting`: the model gave no usable answers, episodes are left.
+
+    `in_a_row`: episodes without one since the last that had one.
+    """
 
     episodes: int = 0
     added: int = 0
@@ -63,17 +91,22 @@ class ExtractReport:
     superseded: int = 0
     malformed: int = 0
     waiting: bool = False
+    in_a_row: int = 0
+    set_aside: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _EpisodeContext:
     """One episode with what is needed to read it."""
 
     episode: Episode
-    people: Mapping[str, Person]
+    people: Mapping[str, NoteSubject]
     handles: Handles
     prompt: str
+    evidence: Evidence
+    known: str
+    speakers: frozenset[str]
 
 
 class Extractor:
@@ -89,7 +122,7 @@ class Extractor:
         """Read every episode that was not read yet, oldest first, until none is left or the model is out of reach."""
         report = ExtractReport()
         settings = self._settings()
-        while not report.waiting and (unread := await episodes.unread(self._db, AT_ONCE)):
+        while not report.waiting and (unread := await self._unread()):
             for episode in unread:
                 await self._read(episode, settings, report)
                 if report.waiting:
@@ -105,68 +138,102 @@ class Extractor:
             )
         return report
 
+    async def _unread(self) -> list[Episode]:
+        return await episodes.unread(self._db, AT_ONCE, due_at=self._clock.now())
+
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
-        case = await self._case(episode) if episode.kind is EpisodeKind.CHAT else None
         try:
-            changes = await self._ask(case, settings, report) if case is not None else []
+            case = await self._case(episode) if episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED} else None
+            changes = await self._propose(case, settings, report) if case is not None else []
+        except ModelBlocked:
+            await self._postpone(episode, report)
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
-            return
-        async with self._db.write() as tx:
-            await self._take(tx, episode, case, changes, settings, report)
+        except ODD_INPUT:
+            log.exception("an episode could not be read for notes", episode=episode.id)
+            await self._postpone(episode, report)
+        else:
+            report.in_a_row = 0
+            async with self._db.write() as tx:
+                await self._take(tx, episode, case, changes, settings, report)
 
-    async def _case(self, episode: Episode) -> _Case | None:
+    async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
+        """No usable answer: the episode is read again later, or set aside after the last try."""
+        report.in_a_row += 1
+        report.waiting = report.in_a_row >= FAILURES_IN_A_ROW
+        tries, now = episode.tries + 1, self._clock.now()
+        async with self._db.write() as tx:
+            await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
+            if tries >= MOST_TRIES and await episodes.mark_read(tx, episode.id, now):
+                await run_stats.add_to_latest(tx, {SET_ASIDE: 1})
+                report.set_aside += 1
+                log.warning("a summary is set aside: no model could read it for notes", episode=episode.id)
+
+    async def _case(self, episode: Episode) -> _EpisodeContext | None:
         people = (await episodes.participants(self._db, episode.id))[:PEOPLE_SHOWN]
         visible = [person for person in people if not person.hidden]
         if not visible:
             return None
         handles = Handles.of([person.viewer_id for person in visible])
         given = {handles.handle(person.viewer_id): _person(person) for person in visible}
-        known = await self._known(visible, episode.summary)
-        prompt = "\n\n".join(
-            (
-                fence("people", "\n".join(_introduce(handles.handle(one.viewer_id), one) for one in visible)),
-                fence("known", handles.hide("\n".join(_listed(note) for note in known)) or "nothing yet"),
-                f"The episode is of {iso(episode.ended_at)[:10]}:",
-                fence("episode", handles.hide(episode.summary)),
-            )
-        )
-        return _Case(episode, given, handles, prompt)
+        notes_known = await self._known(visible, episode.summary)
+        known = fence("known", handles.hide("\n".join(_listed(note) for note in notes_known)) or "nothing yet")
+        introduced = fence("people", "\n".join(_introduce(handles.handle(one.viewer_id), one) for one in visible))
+        prompt = "\n\n".join((introduced, known, fence("episode", handles.hide(episode.summary))))
+        speakers = frozenset(one.viewer_id for one in visible if one.lines)
+        return _EpisodeContext(episode, given, handles, prompt, await self._evidence(episode), known, speakers)
+
+    async def _evidence(self, episode: Episode) -> Evidence:
+        """What was said in an episode; of one whose lines are gone, what its summary says of each."""
+        lines = await events.of_episode(self._db, episode.id)
+        if lines and len(lines) >= episode.events:
+            case = await window_case(self._db, lines, self._settings())
+            return case.evidence(await streams.title_of(self._db, episode.stream_id))
+        sentences = sentences_of(episode.summary)
+        return Evidence(Said((*ids_in(sentence), "")[0], sentence, official=True) for sentence in sentences)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """The notes about these people and the channel that fit the summary best."""
         persona = speaking(self._settings()).writes_as
         found: list[Note] = []
         for subject in (None, *(person.viewer_id for person in people)):
-            held = beliefs.known_to(persona, await notes.of_subject(self._db, subject, beliefs.LIVE))
+            held = note_merge.known_to(persona, await notes.of_subject(self._db, subject, note_merge.LIVE))
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 
-    async def _ask(self, case: _Case, settings: Settings, report: ExtractReport) -> list[object]:
+    async def _propose(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
+        """What rules read in people's own lines, then what the model proposes.
+
+        A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
+        """
+        counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
+        if self._model.name == Offline().name and not counted:
+            return await self._ask(case, settings, report)
+        by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
+        return by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]
+
+    async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
         request = ModelRequest(
             purpose=Purpose.EXTRACT,
             system=SYSTEM % settings.memory.notes_per_episode,
             prompt=case.prompt,
-            max_output_tokens=settings.model.memory_output_tokens,
+            max_output_tokens=output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
             temperature=0.0,
             schema=SCHEMA,
         )
-        for _ in range(2):
-            try:
-                changes = proposals((await self._model.generate(request)).text)
-            except ModelBlocked:
-                changes = None
+        for temperature in TEMPERATURES:
+            changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)
             if changes is not None:
                 return changes
             report.malformed += 1
-        return []
+        raise ModelBlocked("The model gave no list of changes.")
 
     async def _take(
         self,
         tx: Transaction,
         episode: Episode,
-        case: _Case | None,
+        case: _EpisodeContext | None,
         changes: Sequence[object],
         settings: Settings,
         report: ExtractReport,
@@ -189,13 +256,17 @@ class Extractor:
             allowed=frozenset(settings.privacy.allow_categories),
             never=settings.privacy.never_store,
         )
-        taking = _Taking(tx, episode, screen, settings, report, now)
+        lines = await _not_taken_yet(tx, await events.of_episode(tx, episode.id))
+        taking = _ProposalMerger(tx, episode, screen, settings, report, now, case.evidence, lines)
+        before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
+        new = report.refused - before
+        await run_stats.add_to_latest(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
 
 
 @dataclass(slots=True)
-class _Taking:
+class _ProposalMerger:
     """Takes in one episode's changes, one by one."""
 
     tx: Transaction
@@ -204,37 +275,64 @@ class _Taking:
     settings: Settings
     report: ExtractReport
     now: int
+    evidence: Evidence
+    lines: Sequence[Line] = ()
     written: int = 0
 
     async def take(self, raw: object) -> None:
         """One change: done, or refused and counted."""
         try:
-            self._count(await self._done(screened(raw, self.screen)))
-        except Refused as refusal:
+            async with self.tx.part():
+                done = await self._done(self._supported(screened(raw, self.screen)))
+        except FactRefused as refusal:
             self.report.refused[refusal.rule] += 1
+        except (StoreRefused, *ODD_INPUT) as error:
+            log.debug("a proposed change is odd", error=type(error).__name__)
+            self.report.refused["malformed"] += 1
+        else:
+            self._count(done)
 
-    def _count(self, done: Done) -> None:
+    def _supported(self, change: ProposedChange) -> ProposedChange:
+        """The change, if what was said supports it. Raises FactRefused."""
+        if change.op == "confirm":
+            return change
+        if change.scope is Scope.CHANNEL:
+            fault = self.evidence.channel_fault(change.fact)
+        else:
+            speaker = change.speaker.viewer_id if change.speaker and change.scope is Scope.VIEWER else None
+            fault = self.evidence.note_fault(change.fact, speaker)
+        if fault is not None:
+            raise FactRefused(f"unsupported:{fault}")
+        return change
+
+    def _count(self, done: MergeResult) -> None:
         self.written += done.kind in {"added", "superseded"}
         self.report.added += done.kind == "added"
         self.report.confirmed += done.kind == "confirmed"
-        self.report.superseded += done.kind in {"superseded", beliefs.TAKE_BACK}
+        self.report.superseded += done.kind in {"superseded", note_merge.TAKE_BACK}
 
-    async def _done(self, change: Change) -> Done:
+    async def _done(self, change: ProposedChange) -> MergeResult:
         memory = self.settings.memory
         if change.op != "confirm" and self.written >= memory.notes_per_episode:
-            raise Refused("enough_this_episode")
-        at = min(self.episode.ended_at, self.now)  # a clock that ran ahead must not make a note from the future
+            raise FactRefused("enough_this_episode")
+        speaker = change.speaker.viewer_id if change.speaker else None
+        confirmed = await notes.get(self.tx, change.note_id or 0) if change.op == "confirm" else None
+        fact = confirmed.fact if confirmed is not None else change.fact
+        if not is_meant(fact, self.lines, speaker):
+            raise FactRefused("not_meant")
+        at = said_at(fact, self.lines, speaker, self.episode.ended_at)
+        at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
         said = self._said(change, at)
         persona = speaking(self.settings).writes_as
         new = replace(_new_note(change, at, self.episode.stream_id), persona=persona)
         if change.op == "confirm" and change.note_id is not None:
-            return await beliefs.confirm(self.tx, change.note_id, new, said, now=self.now)
+            return await note_merge.confirm(self.tx, change.note_id, new, said, now=self.now)
         instead_of = change.note_id if change.op == "supersede" else None
-        return await beliefs.believe(self.tx, new, said, now=self.now, instead_of=instead_of)
+        return await note_merge.merge_claim(self.tx, new, said, now=self.now, instead_of=instead_of)
 
-    def _said(self, change: Change, at: int) -> Said:
+    def _said(self, change: ProposedChange, at: int) -> ClaimSource:
         speaker = change.speaker
-        return Said(
+        return ClaimSource(
             episode_id=self.episode.id,
             speaker_id=speaker.viewer_id if speaker else None,
             addressed=bool(speaker and speaker.addressed),
@@ -245,7 +343,58 @@ class _Taking:
         )
 
 
-def _new_note(change: Change, at: int, stream_id: int | None) -> NewNote:
+async def _not_taken_yet(tx: Transaction, lines: Sequence[Line]) -> list[Line]:
+    """A window's lines, without those that counted when they were said: commands, corrections.
+
+    "I don't like tea any more" has the words of "likes tea", and must not make that the newer of the two.
+    """
+    keys = {line.id: episodes.key_of_line(line.id) for line in lines}
+    taken = await episodes.ids_by_key(tx, list(keys.values()))
+    return [line for line in lines if keys[line.id] not in taken] or list(lines)
+
+
+def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
+    """The changes that rules read in what people say about themselves, in the form of a model's answer."""
+    sentences = [
+        f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
+        for line in lines
+        if line.viewer_id in case.speakers and line.text
+        for claim in memory.claims(case.handles.hide_chat(line.text))
+    ]
+    if not sentences:
+        return []
+    episode = fence("episode", " ".join(dict.fromkeys(sentences)))
+    return proposals(memory.extract(f"{case.known}\n\n{episode}")) or []
+
+
+def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int) -> int:
+    """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
+
+    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
+    """
+    return max((line.at for line in _closest(fact, lines, speaker)), default=otherwise)
+
+
+def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:
+    """Whether any of the speaker's lines that have most of a fact's words says it in earnest: no quote, no joke."""
+    said = _closest(fact, lines, speaker) if speaker is not None else []
+    wanted = _telling(fact)
+    return not said or any(wanted & set(stems(meant_part(line.text))) for line in said)
+
+
+def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line]:
+    """The speaker's lines that share most words with a fact; none if none shares a word."""
+    wanted = _telling(fact)
+    shared = [(len(wanted & set(stems(line.text))), line) for line in lines if speaker in {None, line.viewer_id}]
+    most = max((count for count, _ in shared), default=0)
+    return [line for count, line in shared if most and count == most]
+
+
+def _telling(fact: str) -> set[str]:
+    return {stem(word) for word in words(fact) if word not in STOPWORDS}
+
+
+def _new_note(change: ProposedChange, at: int, stream_id: int | None) -> NewNote:
     return NewNote(
         scope=change.scope,
         subject_id=change.subject_id,
@@ -261,8 +410,8 @@ def _new_note(change: Change, at: int, stream_id: int | None) -> NewNote:
     )
 
 
-def _person(one: Participant) -> Person:
-    return Person(
+def _person(one: Participant) -> NoteSubject:
+    return NoteSubject(
         one.viewer_id,
         spoke=one.lines > 0,
         addressed=one.addressed > 0,

@@ -1,14 +1,17 @@
-"""Handles: what people are called in one call that writes memory (P1, P2, …), there and back. Pure.
+"""Handles (P1, P2, …) that stand for people in a call that writes memory. Pure.
 
-Promises that no name of somebody known leaves in a text that went through `hide_chat`, that nobody gets a handle by
-typing one, and that an answer with a handle that was not given out is not mapped. Handles mean nothing after the call.
+- `hide_chat` leaves no name of a known viewer in a text.
+- Typing a handle gives nobody one.
+- An answer with an unknown handle is not mapped.
+
+Handles are valid for one call.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forgetmenot.memory.people import ORDINARY
+from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.text.clean import clean
 from forgetmenot.text.lookalikes import skeleton, unleet
 from forgetmenot.text.mentions import MENTION, defang, mention
@@ -39,7 +42,7 @@ class Handles:
         names: Mapping[str, str | None] | None = None,
         bot_names: Iterable[str] = (),
     ) -> "Handles":
-        """Give out P1, P2, … to these ids, in this order."""
+        """Assign P1, P2, … to these ids, in this order."""
         unique = dict.fromkeys(people)
         return cls(
             {viewer_id: f"P{number}" for number, viewer_id in enumerate(unique, 1)},

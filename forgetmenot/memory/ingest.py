@@ -1,12 +1,14 @@
-"""Tier 1's door: what chat says goes in here and is on disk within 250 ms.
+"""Takes chat lines in; they are on disk within 250 ms.
 
-Promises: `take` returns at once and keeps at most `ROOM` lines in memory; one writer stores them in batches
-(memory/line_store); every line taken is counted in the transaction that stores it. When the disk says no, the batch
-stays and is tried again, and `trouble` says so. A line that the database will never take is left out, counted, and
-holds up nobody.
+- `take` returns at once and keeps at most `ROOM` lines in memory.
+- One writer stores batches (memory/event_writer); every line is counted in the transaction that stores it.
+- If writing fails, the batch is kept and retried, and `trouble` says so. What is left at a stop is saved to a file
+  (memory/unsaved_lines), or logged as lost.
+- A line that the database never accepts is counted and skipped.
 """
 
 import asyncio
+import contextlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,8 +17,9 @@ from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
-from forgetmenot.memory.line_store import Clears, LineStore, Taken
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory import unsaved_lines
+from forgetmenot.memory.event_writer import Clears, EventWriter, TakenLine
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
@@ -37,25 +40,55 @@ class Ingest:
     """Takes lines in. `open` it before the first; `run` it as a task, or call `flush` where the clock is not real."""
 
     def __init__(
-        self, *, db: Database, book: StreamBook, settings: Callable[[], Settings], clock: Clock, run_id: int
+        self,
+        *,
+        db: Database,
+        stream_tracker: StreamTracker,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        run_id: int,
     ) -> None:
         self._db = db
-        self._book = book
+        self._stream_tracker = stream_tracker
         self._clock = clock
         self.run_id = run_id
         self.own_id = ""
-        self._lines = LineStore(book=book, settings=settings, clock=clock, run_id=run_id)
+        self._lines = EventWriter(stream_tracker=stream_tracker, settings=settings, clock=clock, run_id=run_id)
         self.trouble = ""
-        self._queue: deque[Taken | Redaction] = deque()
+        self._queue: deque[TakenLine | Redaction] = deque()
         self._counts: Counter[str] = Counter()
         self._wake = asyncio.Event()
         self._full = asyncio.Event()
         self._writing = asyncio.Lock()
+        self._in_file = False  # what an earlier run could not store is still in its file
 
     async def open(self) -> None:
         """Take up what the last run left: the open stream, and the clears that still wait for their lines."""
-        await self._book.load()
+        await self._stream_tracker.load()
         self._lines.clears = Clears(await events.pending_clears(self._db))
+        try:
+            left = await asyncio.to_thread(unsaved_lines.load, self._db.path)
+        except OSError as error:
+            log.warning("what an earlier run could not store cannot be read", reason=error.strerror)
+            return
+        for one in left:
+            self._counts.update(("lines",) if isinstance(one, TakenLine) else ("lines", "other"))
+            self._push(one)
+        self._in_file = bool(left)
+
+    async def close(self) -> None:
+        """After the last line: what could not be stored goes into a file for the next start, or is said to be lost."""
+        if not self._queue:
+            return
+        file, lines = unsaved_lines.path_of(self._db.path), len(self._queue)
+        try:
+            excluded = await self._lines.exclusion(self._db, self.own_id)
+            kept = [one for one in self._queue if not isinstance(one, TakenLine) or not excluded.why(one.event)]
+            await asyncio.to_thread(unsaved_lines.save, self._db.path, kept)
+        except (OSError, StoreError) as error:
+            log.error("chat that could not be stored is lost", lines=lines, reason=str(error))
+        else:
+            log.warning("chat that could not be stored waits in a file for the next start", lines=lines, file=str(file))
 
     @property
     def waiting(self) -> int:
@@ -69,12 +102,12 @@ class Ingest:
             self._push(replace(what, at=min(max(what.at, 0), self._clock.now() + DAY)))
         else:
             self._counts["lines"] += 1
-            self._push(Taken(storable(what, self._clock.now()), addressed))
+            self._push(TakenLine(storable(what, self._clock.now()), addressed))
 
     def take_again(self, event: ChatEvent) -> None:
         """Count a line that is known to have been stored before, although its id may be gone: a recording's."""
         self._counts["lines"] += 1
-        self._push(Taken(storable(event, self._clock.now()), again=True))
+        self._push(TakenLine(storable(event, self._clock.now()), again=True))
 
     def note(self, outcome: str, lines: int = 1) -> None:
         """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
@@ -89,10 +122,10 @@ class Ingest:
         who = user_id or self.own_id or "bot"
         event = ChatEvent(event_id, EventKind.MESSAGE, who, login or who, login or who, text, at)
         self._counts["lines"] += 1
-        self._push(Taken(event, from_bot=True))
+        self._push(TakenLine(event, from_bot=True))
 
-    def _push(self, what: Taken | Redaction) -> None:
-        if len(self._queue) >= ROOM and isinstance(what, Taken):
+    def _push(self, what: TakenLine | Redaction) -> None:
+        if len(self._queue) >= ROOM and isinstance(what, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))
             return
         self._queue.append(what)
@@ -132,6 +165,10 @@ class Ingest:
             self._full.clear()
             while self._queue or self._counts:
                 await self._write_batch()
+            if self._in_file:
+                self._in_file = False
+                with contextlib.suppress(OSError):  # its lines are stored: read again they would be known
+                    await asyncio.to_thread(unsaved_lines.drop, self._db.path)
 
     async def _write_batch(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(AT_ONCE, len(self._queue)))]
@@ -155,12 +192,12 @@ class Ingest:
             raise
         self.trouble = ""
 
-    async def _write(self, batch: Sequence[Taken | Redaction], counts: Counter[str]) -> None:
+    async def _write(self, batch: Sequence[TakenLine | Redaction], counts: Counter[str]) -> None:
         try:
             async with self._db.write() as tx:
                 await self._lines.store(tx, batch, counts, self.own_id)
         except BaseException:
-            self._book.forget()
+            self._stream_tracker.forget()
             raise
 
     def _say(self, error: StoreError) -> None:
@@ -174,9 +211,9 @@ class Ingest:
 
 
 def _halves(
-    batch: Sequence[Taken | Redaction], counts: Counter[str], error: Exception
-) -> list[tuple[list[Taken | Redaction], Counter[str]]]:
-    """Find the line that the database does not take: the halves, the older one last; or that line, counted out."""
+    batch: Sequence[TakenLine | Redaction], counts: Counter[str], error: Exception
+) -> list[tuple[list[TakenLine | Redaction], Counter[str]]]:
+    """Bisect a batch to find the line that the database does not accept."""
     if len(batch) > 1:
         middle = len(batch) // 2
         return [(list(batch[middle:]), Counter()), (list(batch[:middle]), counts)]
@@ -189,7 +226,7 @@ def _halves(
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
-    """The event as a database takes it: no half characters, and no time that would keep it for years."""
+    """The event in a form the database accepts: no lone surrogates, no time in the far future."""
     texts = (event.text, event.system_text, event.display_name, event.login, event.id, event.user_id)
     if not all(map(str.isascii, texts)):
         event = replace(

@@ -1,35 +1,40 @@
-"""What is known that fits the moment: a subject's own notes, sorted by what was just said.
+"""Recalls the notes about a subject, ranked by what was just said.
 
-Promises an answer within the time the settings give it. Where that was too little, in a quarter more: the last good one
-for that subject, less what was taken back since, then the plain sort, then nothing. Nothing about a viewer who opted
-out or was banned, nothing that is to be left alone, no note of a persona that does not speak. Notes are read by key;
-their postings are kept per subject for as long as its notes stay the same, and built in a thread, so that the loop is
-never held.
+- It answers within the time limit of the settings. If ranking takes longer, then within a quarter more: the last good
+  answer without what was retracted since, else the plain sort, else nothing.
+- Nothing about viewers who opted out or were banned, nothing suppressed, no notes of other personas.
+- Postings are cached per subject until its notes change, and built in a thread, so that the event loop is not held.
 """
 
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory import never
-from forgetmenot.memory.crowd import Crowd
-from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency, query_of
-from forgetmenot.memory.silence import Silence
-from forgetmenot.memory.topics import touched
-from forgetmenot.settings.personas import speaking
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import episodes, notes
+from forgetmenot.memory import suppression
+from forgetmenot.memory.active_viewers import ActiveViewers
+from forgetmenot.memory.encoder import Encoder, encoder
+from forgetmenot.memory.meaning import WordTable
+from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
+from forgetmenot.memory.suppression_filter import SuppressionFilter, touches_topic
+from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
-FEW = 200
-"""Notes: all of their words are weighed at once, and they are asked on the loop; more, word by word in a thread."""
+FEW = 400
+"""Notes that are asked on the loop, once their postings are built; more are asked in a thread."""
+CHANNEL_NOTES_ASKED = 3
+NEARLY_AS_GOOD = 0.5  # of the best one's score
+CHATTING = 15 * MINUTE
+PREPARED = 40  # people at most whose postings are built beforehand
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
@@ -40,10 +45,10 @@ CHANNEL = ""  # the key of what is known about the channel and its running bits
 Print = tuple[object, ...]  # a fingerprint of one subject's notes
 
 
-class Seen(NamedTuple):
-    """How the notes of some subjects stand at one moment, and what is to be left alone then."""
+class NotesSnapshot(NamedTuple):
+    """The state of some subjects' notes at one moment, and what is suppressed then."""
 
-    silence: Silence
+    suppression_filter: SuppressionFilter
     prints: tuple[Print, ...]
 
 
@@ -60,11 +65,13 @@ class Recall:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self.crowd = Crowd(db=db, settings=settings, clock=clock)
+        self.active_viewers = ActiveViewers(db=db, settings=settings, clock=clock)
         self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
-        self._answers: OrderedDict[tuple[str, ...], list[Recalled]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], Found] = OrderedDict()
         self.took_ms: deque[float] = deque(maxlen=TIMES_KEPT)
-        self._silence = Silence()
+        self._suppression_filter = SuppressionFilter()
+        self._forgotten = 0
+        self._encoder: Encoder | None = None
 
     def query(
         self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
@@ -76,8 +83,9 @@ class Recall:
         """
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        people = [word for word in said if self.crowd.is_name(word)]
-        return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
+        people = [word for word in said if self.active_viewers.is_name(word)]
+        low = " ".join((category, title, *short_names(category)))
+        return query_of(" ".join(said), low=low, without=(bot.name, *bot.aliases, *names, *people))
 
     async def about_viewer(
         self,
@@ -86,8 +94,8 @@ class Recall:
         limit: int | None = None,
         *,
         talk: frozenset[str] | None = None,
-        seen: Seen | None = None,
-    ) -> list[Recalled]:
+        seen: NotesSnapshot | None = None,
+    ) -> Found:
         """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against.
 
         `seen`: what `look` has read of them just now, if it has.
@@ -102,39 +110,77 @@ class Recall:
         limit: int | None = None,
         *,
         talk: frozenset[str] | None = None,
-    ) -> list[Recalled]:
+    ) -> Found:
         """The notes about several viewers as one list, best first."""
         wanted = self._settings().recall.speaker_notes if limit is None else limit
         return await self._in_time(tuple(viewer_ids), query, wanted, talk)
 
-    async def about_channel(self, query: Query | str, limit: int | None = None) -> list[Recalled]:
-        """The notes about the channel and its running bits, best first."""
+    async def about_channel(
+        self, query: Query | str, limit: int | None = None, *, talk: frozenset[str] | None = None
+    ) -> Found:
+        """The notes about the channel and its running bits, best first. `talk`: for the topic gate."""
         wanted = self._settings().recall.channel_notes if limit is None else limit
-        return await self._in_time((CHANNEL,), query, wanted)
+        return await self._in_time((CHANNEL,), query, wanted, talk)
+
+    async def asked_of_channel(
+        self,
+        query: Query,
+        *,
+        without: Collection[int] = (),
+        talk: frozenset[str] | None = None,
+        seen: NotesSnapshot | None = None,
+    ) -> tuple[Recalled, ...]:
+        """The few notes about the channel that fit a message, but for those of `without`; often none."""
+        if not any(weight >= 1 for weight in query.words.values()):
+            return ()
+        found = await self._in_time((CHANNEL,), query, CHANNEL_NOTES_ASKED, talk, seen)
+        least = found[0].score * NEARLY_AS_GOOD if found else 0.0
+        fitting = [one for one in found if found.fits and one.score > 0 and one.score >= least]
+        return tuple(one for one in fitting if one.note.id not in without)
 
     def forget(self, viewer_id: str | None = None) -> None:
         """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
         for kept in (self._kept, self._answers):
             for key in [key for key in kept if viewer_id is None or viewer_id in key]:
                 del kept[key]
-        self.crowd.forget()
+        if self._encoder:
+            self._encoder.forget()
+        self._forgotten += 1
+        self.active_viewers.forget()
 
-    async def look(self, at: Source, subjects: Sequence[str]) -> Seen:
+    async def prepare(self) -> None:
+        """Build the postings of whoever chats now, and of the channel, where they changed: no reply waits for it."""
+        chatting = await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
+        for subject in [*chatting, CHANNEL] if chatting else ():
+            revision = (await notes.fingerprint(self._db, subject or None),)
+            kept = self._kept.get((subject,))
+            if kept is None or kept.revision != revision:
+                await self._built((subject,), revision, lambda _: Found())
+            if self._settings().recall.encoder:
+                await asyncio.to_thread(self._encode, self._kept.get((subject,)))
+
+    def _encode(self, kept: _Kept | None) -> None:
+        """Let the encoder, which is made here when it is first needed, read the notes."""
+        self._encoder = encoder()
+        if self._encoder and kept:
+            self._encoder.remember(note.fact for note in kept.postings.notes)
+
+    async def look(self, at: Source, subjects: Sequence[str]) -> NotesSnapshot:
         """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
         prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
-        return Seen(await never.silence(at), tuple(prints))
+        return NotesSnapshot(await suppression.load_filter(at), tuple(prints))
 
     def _gate(self, talk: frozenset[str] | None) -> Callable[[Note], bool]:
         """Which notes may be shown: those of the persona that speaks, not left alone, touched by the conversation."""
-        settings, silence = self._settings(), self._silence
+        settings, suppression_filter = self._settings(), self._suppression_filter
         persona = speaking(settings)
         gated = talk if settings.recall.topic_gate else None
 
         def opens(note: Note) -> bool:
             return (
                 persona.sees(note.persona)
-                and (not silence or silence.allows(note))
-                and (gated is None or touched(note, gated))
+                and (not suppression_filter or suppression_filter.allows(note))
+                and (gated is None or touches_topic(note, gated))
             )
 
         return opens
@@ -145,8 +191,8 @@ class Recall:
         query: Query | str,
         limit: int,
         talk: frozenset[str] | None = None,
-        seen: Seen | None = None,
-    ) -> list[Recalled]:
+        seen: NotesSnapshot | None = None,
+    ) -> Found:
         asked = query_of(query) if isinstance(query, str) else query
         seconds = self._settings().recall.timeout_ms / 1_000
         began = asyncio.get_running_loop().time()
@@ -154,7 +200,7 @@ class Recall:
             async with asyncio.timeout(seconds):
                 if seen is None:
                     seen = await self._db.together(lambda at: self.look(at, subjects))
-                self._silence = seen.silence
+                self._suppression_filter = seen.suppression_filter
                 answer = await self._ranked(subjects, seen.prints, asked, limit, self._gate(talk))
         except (TimeoutError, StoreError) as error:
             log.warning("recall is late", subjects=len(subjects), error=type(error).__name__)
@@ -163,7 +209,7 @@ class Recall:
         self.took_ms.append((asyncio.get_running_loop().time() - began) * 1_000)
         return answer
 
-    def _remember(self, subjects: tuple[str, ...], answer: list[Recalled]) -> None:
+    def _remember(self, subjects: tuple[str, ...], answer: Found) -> None:
         self._answers[subjects] = answer
         self._answers.move_to_end(subjects)
         while len(self._answers) > ANSWERS_KEPT:
@@ -171,18 +217,18 @@ class Recall:
 
     async def _when_late(
         self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
-    ) -> list[Recalled]:
-        """The last good answer, less what was taken back since if that can be read in time; else the plain sort."""
+    ) -> Found:
+        """The last good answer, without what was retracted since if that can be read in time; else the plain sort."""
         good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
         try:
             async with asyncio.timeout(seconds / 4):
                 found = await _notes(self._db, await self._open_to(subjects))
         except (TimeoutError, StoreError):
-            return good[:limit]
+            return Found(good[:limit])
         if not good:
-            return by_recency(filter(opens, found), now=self._clock.now(), limit=limit)
+            return Found(by_recency(filter(opens, found), now=self._clock.now(), limit=limit))
         there = {note.id for note in found}
-        return [one for one in good if one.note.id in there][:limit]
+        return Found([one for one in good if one.note.id in there][:limit])
 
     async def _ranked(
         self,
@@ -191,26 +237,35 @@ class Recall:
         query: Query,
         limit: int,
         opens: Callable[[Note], bool],
-    ) -> list[Recalled]:
+    ) -> Found:
         kept, now = self._kept.get(subjects), self._clock.now()
         if kept is not None and kept.revision == revision:
             self._kept.move_to_end(subjects)
-            asked = (kept, query, now, limit, opens)
-            few = len(kept.postings.notes) <= FEW
-            return _asked(*asked) if few else await asyncio.to_thread(_asked, *asked)
+            reader = self._encoder if self._settings().recall.encoder else None
+            asked = (kept, query, now, limit, opens, reader)
+            at_once = reader is None and len(kept.postings.notes) <= FEW
+            return _asked(*asked) if at_once else await asyncio.to_thread(_asked, *asked)
+        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens))
+
+    async def _built(
+        self, subjects: tuple[str, ...], revision: tuple[Print, ...], ask: Callable[[_Kept], Found]
+    ) -> Found:
+        """Build and keep the postings of these subjects, and ask the first question, which takes long, right there."""
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
-        candidates = await self._db.together(lambda at: _candidates(at, visible))
-        made, answer = await asyncio.to_thread(_built_and_asked, revision, candidates, query, now, limit, opens)
-        self._kept[subjects] = made
-        self._kept.move_to_end(subjects)
-        self._make_room()
+        forgotten = self._forgotten
+        candidates = await self._db.together(lambda at: candidates_of(at, visible))
+        made, answer = await asyncio.to_thread(_built_and_asked, revision, candidates, ask)
+        if forgotten == self._forgotten:  # else somebody was erased meanwhile
+            self._kept[subjects] = made
+            self._kept.move_to_end(subjects)
+            self._evict()
         return answer
 
     async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
         prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
         return tuple(subject for subject in subjects if prints[subject][-1])
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         held = sum(kept.postings.size for kept in self._kept.values())
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
@@ -221,26 +276,35 @@ async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
 
 
 def _built_and_asked(
-    revision: tuple[Print, ...],
-    candidates: list[Candidate],
+    revision: tuple[Print, ...], candidates: list[Candidate], ask: Callable[[_Kept], Found]
+) -> tuple[_Kept, Found]:
+    kept = _Kept(revision, Postings(candidates, word_table()), threading.Lock())
+    return kept, ask(kept)
+
+
+def _asked(
+    kept: _Kept,
     query: Query,
     now: int,
     limit: int,
     opens: Callable[[Note], bool],
-) -> tuple[_Kept, list[Recalled]]:
-    """The first question takes the longest: it is asked where the postings are built."""
-    kept = _Kept(revision, Postings(candidates), threading.Lock())
-    if len(candidates) <= FEW:
-        kept.postings.weigh_all()
-    return kept, _asked(kept, query, now, limit, opens)
-
-
-def _asked(kept: _Kept, query: Query, now: int, limit: int, opens: Callable[[Note], bool]) -> list[Recalled]:
+    reader: Encoder | None = None,
+) -> Found:
     with kept.lock:
-        return kept.postings.ranked(query, now=now, limit=limit, opens=opens)
+        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, encoder=reader)
 
 
-async def _candidates(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
+@cache
+def word_table() -> WordTable | None:
+    """The table of words, read when it is first needed (25 ms, 8 MB); None, and a line in the log, without its file."""
+    try:
+        return WordTable(Path(__file__).with_name("word_table.bin").read_bytes())
+    except (OSError, ValueError) as error:
+        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
+        return None
+
+
+async def candidates_of(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:
     """The subjects' notes with the summaries of their evidence."""
     known = await _notes(at, subjects)
     near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}

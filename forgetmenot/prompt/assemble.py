@@ -1,31 +1,123 @@
-"""From rows to a prompt: `compose_prefix` once per compaction pass, `assemble` for each reply.
+"""Assembles prompts: `compose_prefix` once per compaction pass, `assemble` for each reply.
 
-Promises: the sections stand in one order; the prefix is the same bytes for every reply until it is composed again, or
-a beginning of them; the size stays within the budget; the floor (instructions, date, speaker, the speaker's own
-messages, the current message) is always there; the current message stands last and once.
+Guarantees:
+- The sections have a fixed order; the current message is last and appears once.
+- Until it is composed again, the prefix has the same bytes for every reply, or is a beginning of them.
+- The size stays within the budget.
+- Instructions, date, speaker, the speaker's own messages and the current message are never dropped.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from forgetmenot.domain.model import Prompt, Section
 from forgetmenot.prompt import sections as rows
-from forgetmenot.prompt.budget import bytes_for, clip
-from forgetmenot.prompt.ladder import Layout
-from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial
+from forgetmenot.prompt.instructions import instructions, posture
+from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
 from forgetmenot.prompt.sections import Block, Row, plain_section
-from forgetmenot.prompt.voice import instructions, posture
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
+
+# When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. Never dropped: instructions,
+# date, speaker, the speaker's own messages and the current message. The prefix loses whole sections from its end, so
+# that what remains is the beginning of the same bytes.
+
+
+class Rung(NamedTuple):
+    """One step: cut the named section to `keep` rows. A section of the prefix is dropped whole."""
+
+    name: str
+    section: str
+    keep: int = 0
+
+
+LADDER = (
+    Rung("1 episodes", "episodes"),
+    Rung("2 lore past 5", "lore", 5),
+    Rung("3 channel notes past 3", "digest"),
+    Rung("3 channel notes past 3", "channel_notes_more"),
+    Rung("4 chat past 12", "chat", 12),
+    Rung("5 lore past 2", "lore", 2),
+    Rung("6 chat past 8", "chat", 8),
+    Rung("7 chat past 5", "chat", 5),
+    Rung("rest", "past_episode"),
+    Rung("rest", "bot_replies"),
+    Rung("rest", "actions_done"),
+    Rung("rest", "channel_notes_asked"),
+    Rung("rest", "others"),
+    Rung("rest", "chat"),
+    Rung("rest", "brief"),
+    Rung("rest", "lore"),
+    Rung("rest", "channel_notes"),
+    Rung("rest", "channel"),
+)
+
+
+@dataclass(slots=True)
+class Layout:
+    """A prompt while it is being made to fit. `prefix[0]`, the instructions, never goes."""
+
+    prefix: list[Section]
+    blocks: dict[str, Block]
+    factor: float
+    dropped: list[Section]
+    sections: dict[str, Section]
+    shed: list[str]
+
+    @classmethod
+    def of(cls, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> "Layout":
+        """Everything, before anything is dropped."""
+        sections = {block.name: block.section(factor) for block in blocks}
+        return cls(list(prefix), {block.name: block for block in blocks}, factor, [], sections, [])
+
+    @property
+    def tokens(self) -> int:
+        """The size of what is in it now."""
+        return sum(s.tokens for s in self.prefix) + sum(s.tokens for s in self.sections.values())
+
+    def fit(self, budget: int) -> None:
+        """Climb down the ladder until it fits or nothing but the floor is left."""
+        for rung in LADDER:
+            if self.tokens <= budget:
+                return
+            if self._step(rung, budget) and rung.name not in self.shed:
+                self.shed.append(rung.name)
+
+    def _step(self, rung: Rung, budget: int) -> bool:
+        if rung.section in self.blocks:
+            return self._shorten(rung, budget)
+        if len(self.prefix) > 1 and self.prefix[-1].name == rung.section:
+            self.dropped.append(self.prefix.pop())
+            return True
+        return False
+
+    def _shorten(self, rung: Rung, budget: int) -> bool:
+        whole = self.blocks[rung.section]
+        low, high = min(rung.keep, len(whole.rows)), len(whole.rows)
+        if low == high:
+            return False
+        rest = self.tokens - self.sections[rung.section].tokens
+        while low < high:  # the most rows with which it fits, or the rung's own number
+            middle = (low + high + 1) // 2
+            if rest + whole.cut(middle).section(self.factor).tokens <= budget:
+                low = middle
+            else:
+                high = middle - 1
+        self.replace(whole.cut(low))
+        return True
+
+    def replace(self, block: Block) -> None:
+        """Put a changed block in the place of the one of its name."""
+        self.blocks[block.name] = block
+        self.sections[block.name] = block.section(self.factor)
+
 
 INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
-
-
-# ── the prefix ──────────────────────────────────────────────────────────────────────────────
 
 
 def compose_prefix(material: PrefixMaterial, settings: Settings, factor: float = 1.0) -> Prefix:
@@ -61,9 +153,6 @@ def _channel(material: PrefixMaterial) -> tuple[tuple[str, str], ...]:
     return (("title", material.title), ("category", material.category))
 
 
-# ── the whole ───────────────────────────────────────────────────────────────────────────────
-
-
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor: float = 1.0) -> Prompt:
     """The prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
@@ -76,7 +165,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     layout.fit(room)
     if layout.tokens > room:
         _tighten(layout, material, room)
-    return _prompt(layout, [now, speaker], material.nonce)
+    return _prompt(layout, [now, speaker])
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -89,6 +178,7 @@ ORDER = (
     "brief",
     "lore",
     "others",
+    "channel_notes_asked",
     "past_episode",
     "own_messages",
     "chat",
@@ -98,7 +188,7 @@ ORDER = (
 )
 
 
-def _prompt(layout: Layout, first: list[Section], nonce: str) -> Prompt:
+def _prompt(layout: Layout, first: list[Section]) -> Prompt:
     tail = [*first, *(layout.sections[name] for name in ORDER)]
     shown = [section for section in tail if section.text or section.dropped]
     gone = [
@@ -111,7 +201,6 @@ def _prompt(layout: Layout, first: list[Section], nonce: str) -> Prompt:
         tail="".join(section.text for section in shown).rstrip("\n"),
         sections=every,
         estimated_tokens=sum(section.tokens for section in every),
-        nonce=nonce,
         shed=tuple(layout.shed),
     )
 
@@ -128,11 +217,8 @@ def _tighten(layout: Layout, material: TailMaterial, room: int) -> None:
     layout.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
 
 
-# ── the tail's sections ─────────────────────────────────────────────────────────────────────
-
-
 def _without_hidden(material: TailMaterial) -> TailMaterial:
-    """Nobody who wants to be left out is in it; and no line stands in it twice."""
+    """The material without hidden viewers and repeated lines."""
     hidden = material.hidden - {material.speaker.id}
     names = {key: name for key, name in material.names.items() if key not in hidden}
     current = (*material.before, material.message)
@@ -165,9 +251,7 @@ def _spread(newest: Iterator[PromptLine], material: TailMaterial) -> tuple[Promp
 
 
 def _now(material: TailMaterial, factor: float) -> Section:
-    return plain_section(
-        "now", f"Today is {rows.today(material.now)}. CODE for an action: {material.nonce}.\n\n", factor
-    )
+    return plain_section("now", f"Today is {rows.today(material.now)}.\n\n", factor)
 
 
 def _speaker(material: TailMaterial, factor: float) -> Section:
@@ -190,6 +274,7 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
         brief,
         Block("lore", lore, "What you know about them:").within(left, factor),
         _others(material, cap, factor),
+        Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("chat", chat, "The channel lately:", newest_last=True),
         _replies(material, settings),

@@ -1,17 +1,56 @@
-"""What a prompt is made from: rows that were read and people that were looked up, before any of it is text.
+"""The input of a prompt, rows and viewers, before it becomes text; and token estimates.
 
-Texts name people as `<@id>`; `names` tells what they are called now. `Past.id` is an episode's id, or the stream's for
+Texts name people as `<@id>`; `names` maps ids to present names. `Past.id` is an episode's id, or the stream's for
 a recap. Everything is a tuple in the order in which it is to be shown, the most valuable notes first.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.depth import NORMAL, Depth
+from forgetmenot.settings.schema import Settings
+
+# How much goes into a prompt depends on the messages per minute: a quiet chat leaves space for one more past episode;
+# in a busy one, who is who matters more than older lines. This affects the tail only, never the prefix.
+
+
+QUIET_BELOW = 2.0
+BUSY_FROM = 60.0
+FLOOD_FROM = 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How many rows of each kind. `lines_per_viewer` bounds what one person takes of the chat."""
+
+    band: str
+    chat_lines: int
+    lines_per_viewer: int
+    own_lines: int
+    lore: int
+    others: int
+    lore_per_other: int
+    past_episodes: int
+
+
+def depth_for(per_minute: float, settings: Settings) -> Depth:
+    """The working set at that many messages a minute. The settings' numbers are those of a normal chat."""
+    prompt, recall = settings.prompt, settings.recall
+    chat, own, lore, others = prompt.chat_lines, prompt.own_lines, recall.speaker_notes, recall.others
+    if per_minute < QUIET_BELOW:
+        return Depth("quiet", chat, chat, own, lore, others, recall.notes_per_other, 2)
+    if per_minute < BUSY_FROM:
+        return Depth("normal", chat, chat, own, lore, others, recall.notes_per_other, 1)
+    if per_minute < FLOOD_FROM:
+        return Depth("busy", chat, 3, min(own, 4), lore, others, recall.notes_per_other, 1)
+    return Depth("flood", chat, 1, min(own, 3), lore, others + (1 if others else 0), recall.notes_per_other, 0)
+
+
+NORMAL = depth_for(10.0, Settings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +79,8 @@ class PromptLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
-    """Somebody who is talked about, and what is known about them."""
+class PersonMentioned:
+    """A viewer who is talked about, and what is known about them."""
 
     viewer: Viewer
     lore: tuple[Recalled, ...]
@@ -58,7 +97,7 @@ class ActionDone:
 
 @dataclass(frozen=True, slots=True)
 class PrefixMaterial:
-    """What stays the same until the next compaction pass. `actions`: one line for each action it may propose."""
+    """The input of the prefix. `actions`: what it may propose, each with its parameters."""
 
     channel: str = ""
     title: str = ""
@@ -80,13 +119,13 @@ class Prefix:
 
     @property
     def sha256(self) -> str:
-        """The fingerprint of its bytes."""
+        """The SHA-256 of its bytes."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class TailMaterial:
-    """What belongs to one message.
+    """The input for one message.
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
     speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
@@ -94,7 +133,6 @@ class TailMaterial:
     """
 
     now: int
-    nonce: str
     speaker: Viewer
     message: PromptLine
     standing: Standing = Standing.KNOWN
@@ -103,7 +141,8 @@ class TailMaterial:
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
-    others: tuple[Other, ...] = ()
+    others: tuple[PersonMentioned, ...] = ()
+    channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
@@ -122,5 +161,35 @@ class TailMaterial:
 
 
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:
-    """Somebody of whom nothing is stored, as a speaker."""
+    """A speaker of whom nothing is stored."""
     return Viewer(user_id, name.lower(), name, role, now, now)
+
+
+# Token estimates and cutting a text to a size.
+
+
+BYTES_PER_TOKEN = 3
+
+
+def estimate(text: str, factor: float = 1.0) -> int:
+    """Tokens of a text, rounded up. Estimates of parts add up to at least the estimate of the whole."""
+    return math.ceil(_size(text) * factor / BYTES_PER_TOKEN)
+
+
+def clip(text: str, max_bytes: int) -> str:
+    """The text, cut before the first character that does not fit; an ellipsis shows that it was cut."""
+    if _size(text) <= max_bytes:
+        return text
+    if max_bytes < 3:
+        return ""
+    kept = text.encode("utf-8", "replace")[: max_bytes - 3].decode("utf-8", "ignore")
+    return kept.rstrip() + "…"
+
+
+def bytes_for(tokens: int, factor: float = 1.0) -> int:
+    """The most bytes that are estimated at no more than so many tokens."""
+    return max(0, int(tokens * BYTES_PER_TOKEN / factor))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""How rows become lines, and lines become fenced blocks. One row is one line, whatever was typed into it.
+"""Turns rows into lines, and lines into fenced blocks. One row is one line, whatever was typed into it.
 
 Names are looked up here, at the last moment. Text from chat is cleaned to one visible line and clipped; the fences
 keep it from closing its block.
@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.budget import clip, estimate
-from forgetmenot.prompt.material import Past, PromptLine
+from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
 from forgetmenot.text.fences import fence
 from forgetmenot.text.mentions import called, mention, show
@@ -61,7 +60,7 @@ class Block:
     already_dropped: int = 0
 
     def cut(self, keep: int) -> "Block":
-        """The block with at most so many rows."""
+        """The block with at most `keep` rows."""
         dropped = max(0, len(self.rows) - keep)
         if not dropped:
             return self
@@ -77,7 +76,7 @@ class Block:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
         if not self.rows:
             return ""
-        body = fence(self.name.removesuffix("_more"), "\n".join(row.text for row in self.rows))
+        body = fence(self.name.removesuffix("_more").removesuffix("_asked"), "\n".join(row.text for row in self.rows))
         return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
 
     def section(self, factor: float) -> Section:

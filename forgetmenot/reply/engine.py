@@ -1,8 +1,8 @@
-"""From a line of chat to an answer, or to a reason for none.
+"""Decides for each chat line whether to reply, and runs the reply.
 
     trigger → recall → prompt → model → proposal decided and carried out → words that fit the outcome → polish → queue
 
-Promises: at most one reply in the making per viewer, the newest line wins; the action is decided and carried out
+Guarantees: at most one reply in progress per viewer, for the newest line; the action is decided and carried out
 before the words go out, and only if there is still time and room for them; no model is asked for what could not be
 said in time, with what waits and what is in the making counted; a line that was cleared meanwhile is not answered,
 and no words are made of lines that were; in shadow mode nothing is sent; every trigger that was taken up leaves one
@@ -15,15 +15,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from forgetmenot.actions import switches
 from forgetmenot.clock import HOUR, SECOND, Clock
-from forgetmenot.domain.chat import ChatEvent, Standing
+from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.reply.follow_ups import FollowUps
-from forgetmenot.reply.job import Job
+from forgetmenot.memory.viewer_rules import role_of
+from forgetmenot.operations import switches
 from forgetmenot.reply.outbox import Outgoing, Sent
-from forgetmenot.reply.thinking import Parts, Thinker
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
@@ -33,9 +31,10 @@ from forgetmenot.reply.triggers import (
     trigger_of,
     wait_ms,
 )
+from forgetmenot.reply.writer import PendingReply, ReplyParts, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, rights
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store import bot_messages, opt_outs
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 
 EVENTS_REMEMBERED = 2_000
@@ -47,7 +46,7 @@ class Reply:
     """What became of a trigger: the row, how it ended, and the words (said or only thought)."""
 
     id: int
-    status: Status
+    status: ReplyStatus
     text: str = ""
     detail: str = ""
 
@@ -55,12 +54,13 @@ class Reply:
 class ReplyEngine:
     """Answers chat. `identity` tells who the bot is now; `flush` makes lines that were just heard readable.
 
-    `room_modes`: those that are on in the channel, whoever switched them on.
+    `room_modes`: those that are on in the channel, whoever switched them on. `speaks_up`: whether it may speak without
+    being spoken to, as far as spending limits go.
     """
 
     def __init__(
         self,
-        parts: Parts,
+        parts: ReplyParts,
         *,
         db: Database,
         settings: Callable[[], Settings],
@@ -68,16 +68,18 @@ class ReplyEngine:
         identity: Callable[[], Identity],
         flush: Callable[[], Awaitable[None]],
         room_modes: Callable[[], frozenset[str]] = frozenset,
+        speaks_up: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._db = db
+        self._speaks_up = speaks_up
         self._gatherer = parts.gatherer
         self._outbox = parts.outbox
-        self._thinker = Thinker(parts, db=db, clock=clock, identity=identity, flush=flush, room_modes=room_modes)
+        self._thinker = ReplyWriter(parts, db=db, clock=clock, identity=identity, flush=flush, room_modes=room_modes)
         self._settings = settings
         self._clock = clock
         self._identity = identity
         self._flush = flush
-        self.follow_ups = FollowUps()
+        self.follow_ups = ConversationTracker()
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
@@ -88,8 +90,6 @@ class ReplyEngine:
         self._thinking = 0
         self._calm = asyncio.Event()
         self._calm.set()
-
-    # ── ways in ─────────────────────────────────────────────────────────────────────────────
 
     def take(self, event: ChatEvent) -> None:
         """Consider a line in a task of its own: a reply may take seconds, chat does not wait for it."""
@@ -136,6 +136,8 @@ class ReplyEngine:
             return None
         if (await switches.read(self._db)).silent(now):
             return None
+        if not trigger.direct and self._speaks_up is not None and not await self._speaks_up():
+            return None
         try:
             await self._flush()  # so that a newcomer is somebody by the time their row is written
             if await bot_messages.is_answered(self._db, event.id):
@@ -147,13 +149,11 @@ class ReplyEngine:
         try:
             return await self._in_turn(job)
         except ForgetMeNotError as error:
-            return await self._end(job, Status.SILENT, f"{type(error).__name__}: {error}")
+            return await self._end(job, ReplyStatus.SILENT, f"{type(error).__name__}: {error}")
 
-    # ── whose turn it is ────────────────────────────────────────────────────────────────────
-
-    async def _begin(self, trigger: Trigger, settings: Settings) -> Job:
+    async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
         event = trigger.event
-        hidden = await rights.leaves_nothing(self._db, event.user_id)
+        hidden = await opt_outs.leaves_nothing(self._db, event.user_id)
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,
@@ -163,21 +163,21 @@ class ReplyEngine:
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
-        return Job(trigger, settings, reply_id, kept=not hidden)
+        return PendingReply(trigger, settings, reply_id, kept=not hidden)
 
-    async def _in_turn(self, job: Job) -> Reply:
+    async def _in_turn(self, job: PendingReply) -> Reply:
         viewer = job.event.user_id
         self._newest[viewer] = job.event.id
         turn = self._turns.setdefault(viewer, asyncio.Lock())
         try:
             async with turn:
                 reason = await self._reason_to_pass(job)
-                return await (self._end(job, Status.SILENT, reason) if reason else self._reply(job))
+                return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._reply(job))
         finally:
             if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
                 del self._newest[viewer], self._turns[viewer]
 
-    async def _reason_to_pass(self, job: Job) -> str:
+    async def _reason_to_pass(self, job: PendingReply) -> str:
         wait = self._wait_ms(job)
         if wait > 0 and not job.trigger.direct:
             return f"cooldown: {wait / SECOND:.0f} s to go"
@@ -187,12 +187,20 @@ class ReplyEngine:
             return "a newer line of theirs took its place"
         if is_stale(job.event, job.settings, self._clock.now()):
             return "too late"
-        return self._outbox.room_for("", job.deadline, others=self._thinking)
+        if await self._had_enough(job):
+            return f"limit: {job.settings.limits.replies_per_viewer_hour} answers to a viewer in an hour"
+        return self._outbox.refusal_reason("", job.deadline, others=self._thinking)
 
-    def _is_newest(self, job: Job) -> bool:
+    async def _had_enough(self, job: PendingReply) -> bool:
+        most = job.settings.limits.replies_per_viewer_hour
+        if not most or role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}:
+            return False
+        return await bot_messages.answers_to(self._db, job.event.user_id, self._clock.now() - HOUR) >= most
+
+    def _is_newest(self, job: PendingReply) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
 
-    def _wait_ms(self, job: Job) -> int:
+    def _wait_ms(self, job: PendingReply) -> int:
         answered = self.follow_ups.answered_at(job.event.user_id)
         return wait_ms(job.trigger, answered, self._spoke_up, job.settings, self._clock.now())
 
@@ -218,51 +226,47 @@ class ReplyEngine:
             self._seen.popitem(last=False)
         return False
 
-    # ── the answer ──────────────────────────────────────────────────────────────────────────
-
-    async def _reply(self, job: Job) -> Reply:
+    async def _reply(self, job: PendingReply) -> Reply:
         self._thinking += 1
         try:
             text, reason = await self._thinker.words_for(job)
         finally:
             self._thinking -= 1
-        return await (self._end(job, Status.SILENT, reason) if reason else self._speak(job, text))
+        return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._speak(job, text))
 
-    async def _speak(self, job: Job, text: str) -> Reply:
+    async def _speak(self, job: PendingReply, text: str) -> Reply:
         if not text:
-            return await self._end(job, Status.SILENT, "nothing was left to say")
+            return await self._end(job, ReplyStatus.SILENT, "nothing was left to say")
         if job.settings.bot.mode is Mode.SHADOW:
-            return await self._end(job, Status.SHADOW, "", text)
+            return await self._end(job, ReplyStatus.SHADOW, "", text)
         event = job.event
         message = Outgoing(
             job.reply_id, text, job.deadline, event.user_id, job.reply_to, answers=event.id, kept=job.kept
         )
         sent = await self._outbox.send(message)
-        if sent.status in {Status.SENT, Status.UNKNOWN}:
+        if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self._answered(job)
         return _reply(job, sent, text)
 
-    def _answered(self, job: Job) -> None:
+    def _answered(self, job: PendingReply) -> None:
         now = self._clock.now()
         self.follow_ups.answered(job.event.user_id, now, direct=job.trigger.direct)
         if not job.trigger.direct:
             self._spoke_up = now
 
-    async def _end(self, job: Job, status: Status, detail: str, text: str = "") -> Reply:
+    async def _end(self, job: PendingReply, status: ReplyStatus, detail: str, text: str = "") -> Reply:
         async with self._db.write() as tx:
             await bot_messages.settle(tx, job.reply_id, status, detail, text=text if job.kept else "")
         log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)
-
-    # ── counting what is in the making ──────────────────────────────────────────────────────
 
     def _over(self, task: asyncio.Task[Reply | None]) -> None:
         self._tasks.discard(task)
         self._leave()
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            told = None if isinstance(error, ForgetMeNotError) else error
-            log.error("a reply failed", error=type(error).__name__, exc_info=told)
+            unexpected = None if isinstance(error, ForgetMeNotError) else error
+            log.error("a reply failed", error=type(error).__name__, exc_info=unexpected)
 
     def _enter(self) -> None:
         self._busy += 1
@@ -281,5 +285,59 @@ class ReplyEngine:
             self._enter()
 
 
-def _reply(job: Job, sent: Sent, text: str) -> Reply:
+def _reply(job: PendingReply, sent: Sent, text: str) -> Reply:
     return Reply(job.reply_id, sent.status, text, sent.detail)
+
+
+SPEAKERS_KEPT = 200
+CONVERSATIONS_KEPT = 500
+LINES_BETWEEN = 1  # of others; after more, what somebody says is as likely for those who spoke since
+LINES_BEFORE_A_QUESTION = 15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
+
+
+class ConversationTracker:
+    """Tracks open conversations."""
+
+    def __init__(self) -> None:
+        self._answered: OrderedDict[str, int] = OrderedDict()
+        self._speakers: OrderedDict[str, None] = OrderedDict()
+        self._near: dict[str, int] = {}  # viewer → how many lines of others may still come before a question
+        self._fresh: dict[str, int] = {}  # the same before a statement
+
+    def heard(self, event: ChatEvent) -> None:
+        """Somebody spoke."""
+        self._near = {
+            who: left - (who != event.user_id) for who, left in self._near.items() if left or who == event.user_id
+        }
+        self._fresh = {who: left - 1 for who, left in self._fresh.items() if left and who != event.user_id}
+        for name in (event.login.casefold(), event.display_name.casefold()):
+            self._speakers[name] = None
+            self._speakers.move_to_end(name)
+        while len(self._speakers) > SPEAKERS_KEPT:
+            self._speakers.popitem(last=False)
+
+    def answered(self, viewer_id: str, at: int, *, direct: bool = True) -> None:
+        """The bot has answered somebody; `direct`: they had asked outright."""
+        if direct:
+            self._fresh[viewer_id] = LINES_BETWEEN
+        self._near[viewer_id] = LINES_BEFORE_A_QUESTION
+        self._answered[viewer_id] = at
+        self._answered.move_to_end(viewer_id)
+        while len(self._answered) > CONVERSATIONS_KEPT:
+            self.forget(next(iter(self._answered)))
+
+    def answered_at(self, viewer_id: str) -> int | None:
+        """When it last answered them."""
+        return self._answered.get(viewer_id)
+
+    def forget(self, viewer_id: str) -> None:
+        """Somebody was erased, or has left the conversation."""
+        self._answered.pop(viewer_id, None)
+        self._near.pop(viewer_id, None)
+        self._fresh.pop(viewer_id, None)
+
+    def conversations(self) -> Conversations:
+        """What the triggers look at."""
+        return Conversations(
+            {who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh.keys()
+        )

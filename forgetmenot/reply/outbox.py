@@ -1,9 +1,11 @@
-"""The one queue through which the bot speaks.
+"""The queue of everything that the bot sends to chat.
 
-Promises: never over Twitch's limits by a sliding window of 30 s, also across a restart; fair between viewers; no text
-twice within the time that Twitch refuses it; a message that waited too long is dropped with a reason; each is sent at
-most once: its row is `sending` before the call, and what a crash left so becomes `unknown`. Nothing is retried but
-what Twitch asked to be retried (429). It does not judge what is said.
+Guarantees:
+- Never over Twitch's limits in a sliding window of 30 s, also across a restart. Fair between viewers.
+- No text twice within the time in which Twitch refuses repeats.
+- A message that waited too long is dropped with a reason.
+- Each is sent at most once: its row is `sending` before the call, and after a crash it becomes `unknown`. Only a 429 is
+  retried.
 """
 
 import asyncio
@@ -16,11 +18,10 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.pace import Pace
 from forgetmenot.reply.postprocess import Manner, polish, tidy
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, events, rights
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.settings.schema import SendingSettings, Settings
+from forgetmenot.store import bot_messages, events, opt_outs
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 
 EVERYBODY = ""
@@ -54,7 +55,7 @@ class Outgoing:
 class Sent:
     """What became of a message."""
 
-    status: Status
+    status: ReplyStatus
     detail: str = ""
     twitch_id: str = ""
 
@@ -66,10 +67,10 @@ class _Waiting:
 
 
 _STATUS = {
-    OutcomeKind.DONE: Status.SENT,
-    OutcomeKind.REFUSED: Status.REFUSED,
-    OutcomeKind.FAILED: Status.REFUSED,
-    OutcomeKind.UNKNOWN: Status.UNKNOWN,
+    OutcomeKind.DONE: ReplyStatus.SENT,
+    OutcomeKind.REFUSED: ReplyStatus.REFUSED,
+    OutcomeKind.FAILED: ReplyStatus.REFUSED,
+    OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN,
 }
 
 
@@ -98,9 +99,7 @@ class Outbox:
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
-        self.pace = Pace(lambda: settings().sending)
-
-    # ── for whoever has something to say ────────────────────────────────────────────────────
+        self.pace = SendRateLimiter(lambda: settings().sending)
 
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message and wait for what becomes of it. Needs `run` to be running."""
@@ -113,9 +112,9 @@ class Outbox:
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send a line of nobody's asking that a model may have written (an action's): polished. A ChatOut."""
         settings = self._settings()
-        return await self._tell("action", polish(text, Manner(settings)).text, reply_to=reply_to)
+        return await self._queue_line("action", polish(text, Manner(settings)).text, reply_to=reply_to)
 
-    async def tell(
+    async def say_line(
         self,
         text: str,
         *,
@@ -127,7 +126,7 @@ class Outbox:
     ) -> Outcome:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
-        `to`: the name of whom it answers; if the same was said just before, it begins with @name instead of being lost.
+        `to`: the addressee's name; if the same was said just before, it begins with @name instead of being lost.
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
@@ -135,15 +134,15 @@ class Outbox:
         settings = self._settings()
         line = tidy(text, settings)
         named = tidy(f"@{to} {text}", settings) if to and line else ""
-        return await self._tell(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=named)
+        return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=named)
 
-    async def _tell(
+    async def _queue_line(
         self, trigger: str, text: str, *, reply_to: str | None, viewer_id: str = EVERYBODY, otherwise: str = ""
     ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
         self._coming += 1
         try:
-            hidden = viewer_id != EVERYBODY and await rights.leaves_nothing(self._db, viewer_id)
+            hidden = viewer_id != EVERYBODY and await opt_outs.leaves_nothing(self._db, viewer_id)
             async with self._db.write() as tx:
                 reply_id = await bot_messages.begin(
                     tx,
@@ -158,10 +157,10 @@ class Outbox:
         deadline = now + settings.reply.stale_after_s * SECOND
         message = Outgoing(reply_id, text, deadline, viewer_id, reply_to, otherwise, kept=not hidden)
         sent = await self.send(message)
-        kind = {Status.SENT: OutcomeKind.DONE, Status.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
+        kind = {ReplyStatus.SENT: OutcomeKind.DONE, ReplyStatus.UNKNOWN: OutcomeKind.UNKNOWN}.get(sent.status)
         return Outcome(kind or OutcomeKind.REFUSED, sent.detail, sent.twitch_id)
 
-    def room_for(self, text: str, deadline: int, *, others: int = 0) -> str:
+    def refusal_reason(self, text: str, deadline: int, *, others: int = 0) -> str:
         """Why a message with that text could not go out before the deadline; an empty text if it could.
 
         `others`: how many messages are still in the making and will want a place before it.
@@ -183,8 +182,6 @@ class Outbox:
     def waiting(self) -> int:
         """How many messages wait."""
         return sum(len(queue) for queue in self._queues.values())
-
-    # ── the loop ────────────────────────────────────────────────────────────────────────────
 
     async def recover(self) -> int:
         """At start: what a crash left in the middle of sending is never sent again. How many there were.
@@ -214,7 +211,7 @@ class Outbox:
                 await self.step()
         finally:
             while (waiting := self._take()) is not None:
-                _finish(waiting, Sent(Status.DROPPED, "the bot is stopping"))
+                _finish(waiting, Sent(ReplyStatus.DROPPED, "the bot is stopping"))
 
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
@@ -235,10 +232,10 @@ class Outbox:
             await (self._drop(waiting, reason) if reason else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
-            _finish(waiting, Sent(Status.DROPPED, str(error)))
+            _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             if not self._is_queued(waiting):
-                _finish(waiting, Sent(Status.UNKNOWN, "the bot is stopping"))
+                _finish(waiting, Sent(ReplyStatus.UNKNOWN, "the bot is stopping"))
 
     def _is_queued(self, waiting: _Waiting) -> bool:
         return waiting in self._queues.get(waiting.message.viewer_id, ())
@@ -284,16 +281,16 @@ class Outbox:
         message = waiting.message
         text = "" if await self._reason_in_chat(message) else message.to_keep  # it may say again what was cleared
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, Status.DROPPED, reason, text=text)
+            await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
         log.info("message dropped", reply=message.reply_id, reason=reason)
-        _finish(waiting, Sent(Status.DROPPED, reason))
+        _finish(waiting, Sent(ReplyStatus.DROPPED, reason))
 
     async def _deliver(self, waiting: _Waiting) -> None:
         message, now = waiting.message, self._clock.now()
         async with self._db.write() as tx:
             mine = await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
         if not mine:
-            _finish(waiting, Sent(Status.UNKNOWN, "it was sent before"))
+            _finish(waiting, Sent(ReplyStatus.UNKNOWN, "it was sent before"))
             return
         self.pace.call_begins(now)
         try:
@@ -309,7 +306,7 @@ class Outbox:
 
     async def _settle(self, waiting: _Waiting, outcome: Outcome) -> None:
         message, status = waiting.message, _STATUS[outcome.kind]
-        if status is not Status.REFUSED:
+        if status is not ReplyStatus.REFUSED:
             self.pace.said(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
@@ -323,7 +320,7 @@ class Outbox:
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         message = waiting.message
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, Status.SILENT, "Twitch asked to wait", text="")
+            await bot_messages.settle(tx, message.reply_id, ReplyStatus.SILENT, "Twitch asked to wait", text="")
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()
@@ -332,3 +329,72 @@ class Outbox:
 def _finish(waiting: _Waiting, sent: Sent) -> None:
     if not waiting.done.done():
         waiting.done.set_result(sent)
+
+
+WINDOW_MS = 30 * SECOND
+
+
+class SendRateLimiter:
+    """Counts recent messages against Twitch's limits. `wide`: whether the higher limit of moderators applies."""
+
+    def __init__(self, settings: Callable[[], SendingSettings]) -> None:
+        self._settings = settings
+        self._called_at: deque[int] = deque()
+        self._said_at: OrderedDict[str, int] = OrderedDict()
+        self._not_before = 0
+        self.wide: Callable[[], bool] = lambda: False
+
+    @property
+    def reach(self) -> int:
+        """How far back it has to know what was written, in ms."""
+        return max(WINDOW_MS, self._settings().same_text_s * SECOND)
+
+    def call_begins(self, now: int) -> None:
+        """A message is handed to Twitch."""
+        self._called_at.append(now)
+
+    def call_ended(self, now: int) -> None:
+        """Twitch may have had the message only now, so its window runs from here."""
+        if self._called_at:
+            self._called_at.pop()
+        self._called_at.append(now)
+
+    def pause_until(self, at: int) -> None:
+        """Pause until that time, as Twitch asked."""
+        self._not_before = at
+
+    def said(self, text: str, at: int) -> None:
+        """A text went out, or may have."""
+        self._said_at[text.casefold()] = at
+        self._said_at.move_to_end(text.casefold())
+
+    def is_repeated(self, text: str, now: int) -> bool:
+        """Whether Twitch would refuse a text as said just before."""
+        oldest = now - self._settings().same_text_s * SECOND
+        while self._said_at and next(iter(self._said_at.values())) <= oldest:
+            self._said_at.popitem(last=False)
+        return text.casefold() in self._said_at
+
+    def free_at(self, now: int, ahead: int) -> int:
+        """When there is a place for one more message behind `ahead` others."""
+        self._forget(now)
+        limit = self._limit()
+        over = len(self._called_at) + ahead - limit
+        if over < 0:
+            return max(now, self._not_before)
+        rounds, place = divmod(over, limit)
+        first = self._called_at[place] if place < len(self._called_at) else now
+        return max(first + WINDOW_MS * (rounds + 1), self._not_before)
+
+    def is_crowded(self, now: int, ahead: int) -> bool:
+        """Whether, behind `ahead` others, only those places are left that are kept for replies: a quarter of them."""
+        self._forget(now)
+        limit = self._limit()
+        return len(self._called_at) + ahead >= limit - limit // 4
+
+    def _forget(self, now: int) -> None:
+        while self._called_at and self._called_at[0] <= now - WINDOW_MS:
+            self._called_at.popleft()
+
+    def _limit(self) -> int:
+        return self._settings().per_30s_as_moderator if self.wide() else self._settings().per_30s

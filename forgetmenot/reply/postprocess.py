@@ -1,10 +1,9 @@
-"""What a model wrote, made fit to be sent: a chain of small filters, each with a name. Pure.
+"""Makes a model's text fit to be sent, by a chain of small named filters. Pure.
 
-Promises one line of at most `max_chars` characters without control characters, without a leading command character,
-with at most one person called by an @ besides whom it answers, and, unless the settings allow it, without a link. Each
-filter that changed something is named, so that a filter that eats replies is seen. Action tags have left the text
-before (actions/grammar.py); those that a filter uncovers leave it here. `tidy` is for lines that no model wrote: they
-keep their @names and the streamer's link.
+The result is one line of at most `max_chars` characters without control characters, without a leading command
+character, with at most one @name besides the addressee, and without a link unless the settings allow it. Each
+filter that changed something is named, so that a filter that eats replies is seen. `tidy` is for lines that no model
+wrote: they keep their @names and the streamer's link.
 """
 
 import re
@@ -12,11 +11,10 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forgetmenot.actions.scrub import without_tags
+from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.settings.schema import Settings
-from forgetmenot.text.addresses import without_addresses
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
 from forgetmenot.text.words import words
 
@@ -39,7 +37,7 @@ class Polished:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What the filters know: the settings, the bot's names, its last replies, and whom it answers (login, name)."""
+    """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name)."""
 
     settings: Settings
     bot_names: tuple[str, ...] = ()
@@ -81,23 +79,6 @@ def tidy(text: str, settings: Settings) -> str:
     return text if any(char.isalnum() for char in text) else ""
 
 
-def whole_sentences(text: str) -> str:
-    """A text that its model could not finish, up to its last whole sentence; all of it where there is none."""
-    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
-    return text[: ends[-1]] if ends else text
-
-
-# ── the filters ─────────────────────────────────────────────────────────────────────────────
-
-_SENTENCE_END = re.compile(r"(?<![.!?…。！？])[.!?…。！？]+(?=\s|$)")
-_FENCE = re.compile(
-    r"</?(?:instructions|channel|channel_notes|channel_notes_more|digest|episodes|now|speaker|brief|lore|others|"
-    r"past_episode|own_messages|chat|bot_replies|actions_done|message)>"
-)
-_ID = re.compile(r"(?<!\s)\s*\[(?:id|note|row)\s*[:#]?\s*\d+\]:?", re.IGNORECASE)
-_SOURCE = re.compile(
-    r"(?<!\s)\s*\((?:said by (?:them|others)|asked to be remembered|imported|seen in chat)(?:;[^()]*)?\)", re.IGNORECASE
-)
 _ROLE = re.compile(r"\s*(?:\[?(?:assistant|bot|you|reply|response|answer|model|ai)\]?)\s*:\s+", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
@@ -112,8 +93,7 @@ _OPENER = re.compile(r"^(.{2,60}?)(?:[,!.…—:]+|\s[–-])\s+(?=\S)")
 
 
 def _labels(text: str, manner: Manner) -> str:
-    """`Bot: hello [id:12]` → `hello`."""
-    text = _ID.sub("", _SOURCE.sub("", text))
+    """`Bot: hello` → `hello`."""
     names = "|".join(re.escape(name) for name in manner.bot_names if name)
     named = re.compile(rf"\s*[@＠]?(?:{names})\s*:\s+", re.IGNORECASE) if names else None
     while label := _ROLE.match(text) or (named.match(text) if named else None):
@@ -121,9 +101,9 @@ def _labels(text: str, manner: Manner) -> str:
     return text
 
 
-def _fences(text: str, _manner: Manner) -> str:
-    """The marks around the prompt's data."""
-    return _FENCE.sub(" ", text)
+def _machine_text(text: str, _manner: Manner) -> str:
+    """JSON, calls, tags, and the prompt's own marks."""
+    return without_machine_text(text)
 
 
 def _markdown(text: str, _manner: Manner) -> str:
@@ -223,11 +203,6 @@ def _command(text: str, _manner: Manner) -> str:
     return without_command(text)
 
 
-def _tags(text: str, _manner: Manner) -> str:
-    """A tag of which another filter took the disguise: "timeout [id:3](bob)"."""
-    return without_tags(text)
-
-
 def _length(text: str, manner: Manner) -> str:
     most = manner.settings.reply.max_chars
     if len(text) <= most:
@@ -243,7 +218,7 @@ def _has_picture(text: str) -> bool:
 
 CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
     ("labels", _labels),
-    ("fences", _fences),
+    ("machine text", _machine_text),
     ("markdown", _markdown),
     ("lines", _lines),
     ("mention tokens", _mention_tokens),
@@ -254,6 +229,5 @@ CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
     ("openers", _openers),
     ("blocklist", _blocklist),
     ("command", _command),
-    ("tags", _tags),
     ("length", _length),
 )

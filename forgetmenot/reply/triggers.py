@@ -1,7 +1,7 @@
-"""Whether a line of chat asks the bot for an answer, and in which way. Pure.
+"""Decides whether a chat line asks the bot for an answer, and how. Pure.
 
-Promises: never itself, never another bot, never a command, never a line of nothing but emotes; at most one trigger a
-line. Does not decide whether there is time, room or leave to answer: cooldowns are counted here, obeyed by the engine.
+Never triggered by the bot itself, another bot, a command or a line of emotes only; at most one trigger per line.
+The engine decides whether there is time to answer; cooldowns are computed here.
 """
 
 import re
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.exclusion import Exclusion
+from forgetmenot.memory.viewer_rules import Exclusion
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.text.addresses import without_addresses
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
-from forgetmenot.text.commands import is_command
+from forgetmenot.text.mentions import without_addresses
 from forgetmenot.text.words import words
 
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
@@ -115,7 +115,7 @@ def trigger_of(
 
 
 def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool:
-    """Whether nothing that this account says is ever answered: the bot itself, other bots, whom the settings ignore."""
+    """Whether this account never gets a reply: the bot itself, other bots, and accounts that the settings ignore."""
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
         return True  # an identity without an account matches nobody: ids and logins are never empty
     return Exclusion(settings.memory).why(event) is not None
@@ -200,7 +200,7 @@ def _seems_meant(text: str) -> bool:
 
 
 def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
-    """Whether it names whom it is for: a person, or the whole channel."""
+    """Whether it addresses somebody else: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True
     if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):

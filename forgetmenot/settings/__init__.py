@@ -1,1 +1,1 @@
-"""What the streamer may choose: `schema` names every setting, `load` reads them from a TOML file."""
+"""The settings: `schema` names every setting, `load` reads them from a TOML file."""

@@ -1,18 +1,19 @@
-"""Reads a settings file, and says exactly what is wrong with one that cannot be read."""
+"""Reads a settings file, with precise messages for what is wrong in it."""
 
+import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.schema import PersonaSettings, PriceSettings, Settings
-from forgetmenot.settings.wording import nearest, wrong_value
-from forgetmenot.text.logins import is_login, login_of
+from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
+from forgetmenot.text.mentions import is_login, login_of
 from forgetmenot.text.sensitive import CATEGORIES
 
 PERSONAS = "personas"
@@ -28,18 +29,6 @@ def example_toml() -> str:
     if packaged.is_file():
         return packaged.read_text(encoding="utf-8")
     return (Path(__file__).parents[2] / "config.example.toml").read_text(encoding="utf-8")
-
-
-def explanations() -> dict[tuple[str, str], str]:
-    """What the example says about each setting, by table and key."""
-    found: dict[tuple[str, str], str] = {}
-    table = ""
-    for line in example_toml().splitlines():
-        if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
-            table = head[1]
-        elif told := re.match(r"#?\s?(\w+) = .*?\s# (.+)", line):
-            found[table, told[1]] = told[2]
-    return found
 
 
 def load_settings(path: Path) -> Settings:
@@ -66,9 +55,19 @@ def parse_settings(text: str, source: str) -> Settings:
     _refuse_unknown(table, source)
     settings = convert(table, source)
     refuse_contradictions(settings, source)
+    return normalised(settings)
+
+
+def normalised(settings: Settings) -> Settings:
+    """Logins as Twitch has them, and the client id that came with the program where none is set."""
     twitch = settings.twitch
-    logins = {"channel": login_of(twitch.channel), "bot_login": login_of(twitch.bot_login)}
-    return msgspec.structs.replace(settings, twitch=msgspec.structs.replace(twitch, **logins))
+    fresh = msgspec.structs.replace(
+        twitch,
+        channel=login_of(twitch.channel),
+        bot_login=login_of(twitch.bot_login),
+        client_id=twitch.client_id.strip() or CLIENT_ID,
+    )
+    return msgspec.structs.replace(settings, twitch=fresh)
 
 
 def convert(table: Mapping[str, Any], source: str) -> Settings:
@@ -135,10 +134,11 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
         )
     if settings.dock.host != "127.0.0.1":
         raise SettingsError(
-            f"{source}: table [dock], key `host`: the dock listens on 127.0.0.1 and nowhere else, since it shows chat "
+            f"{source}: table [dock], key `host`: the dock only listens on 127.0.0.1, since it shows chat "
             "and takes orders. Remove the key."
         )
     _refuse_odd_places(settings, source)
+    _refuse_other_machines(settings.bridge, source)
     _refuse_the_key_itself(settings.model.api_key_env, source)
     _refuse_unknown_personas(settings, source)
     refuse_unknown_words(
@@ -147,7 +147,7 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
 
 
 def _refuse_odd_places(settings: Settings, source: str) -> None:
-    """Logins and addresses that nothing can be found under."""
+    """Refuse logins and addresses that cannot be valid."""
     twitch = settings.twitch
     for key, login in (("channel", twitch.channel), ("bot_login", twitch.bot_login)):
         if not is_login(login):
@@ -166,7 +166,17 @@ def _refuse_odd_places(settings: Settings, source: str) -> None:
         if address and not re.match(rf"(?:{'|'.join(kinds)})://[^\s/]", address):
             known = " or ".join(f"{kind}://" for kind in kinds)
             raise SettingsError(
-                f"{source}: table [{table}], key `{key}`: `{address}` is no address. It begins with {known}."
+                f"{source}: table [{table}], key `{key}`: `{address}` is not an address. It begins with {known}."
+            )
+
+
+def _refuse_other_machines(bridge: BridgeSettings, source: str) -> None:
+    """What may run an effect without a password must not be anybody else's computer."""
+    for key, address in (("streamerbot_url", bridge.streamerbot_url), ("firebot_url", bridge.firebot_url)):
+        if not re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}", address):
+            raise SettingsError(
+                f"{source}: table [bridge], key `{key}`: an address on this computer is needed here, such as "
+                "http://127.0.0.1:7474, without anything behind it."
             )
 
 
@@ -189,7 +199,7 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
 
 def no_login(text: str) -> str:
     """What to say of what is none."""
-    return f"`{text}` is no login. Write it as in twitch.tv/LOGIN: letters, digits and _ only."
+    return f"`{text}` is not a login. Write it as in twitch.tv/LOGIN: letters, digits and _ only."
 
 
 def _refuse_unknown_personas(settings: Settings, source: str) -> None:
@@ -203,3 +213,53 @@ def _refuse_unknown_personas(settings: Settings, source: str) -> None:
         if name not in settings.personas:
             known = ", ".join(sorted(settings.personas)) or "none"
             raise SettingsError(f"{source}: table {where}: there is no persona `{name}`. Known are: {known}.")
+
+
+# Messages about wrong values, for people who do not program.
+
+
+_KINDS = {
+    "str": "text in quotes",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list in square brackets",
+    "object": "a table",
+}
+_GIVEN = {"str": "text", "float": "a number with a point", "array": "a list"}
+_LIMIT = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_LIMITED = re.compile(r"Expected `\w+` (<=|>=|<|>) (-?[\d.]+)")
+_LONG = re.compile(r"Expected `str` of length (<=|>=) (\d+)")
+_OTHER_KIND = re.compile(r"Expected `(\w+)`, got `(\w+)`")
+_NOT_KNOWN = re.compile(r"Invalid enum value '?(.*?)'?", re.DOTALL)
+
+
+def wrong_value(message: str, table: str, key: str) -> str:
+    """The end of a sentence that begins with table and key; `message` is what msgspec says. Pure."""
+    if found := _LIMITED.fullmatch(message):
+        return f" must be {_LIMIT[found[1]]} {float(found[2]):g}."
+    if found := _LONG.fullmatch(message):
+        return f" must be {_LIMIT[found[1]]} {found[2]} letters long."
+    if found := _OTHER_KIND.fullmatch(message):
+        wanted, given = (_KINDS.get(kind, kind) for kind in found.groups())
+        return f"{': an entry' if '[' in key else ''} must be {wanted}, not {_GIVEN.get(found[2], given)}."
+    known = _known(table, key)
+    if known and (found := _NOT_KNOWN.fullmatch(message)):
+        return f" cannot be `{found[1]}`.{nearest(found[1], known, in_order=True)}"
+    return f": {message}."
+
+
+def nearest(word: str, known: Iterable[str], *, in_order: bool = False) -> str:
+    """A guess at what was meant, or else all that there is."""
+    names = list(known)
+    match = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if match:
+        return f" Did you mean `{match[0]}`?"
+    return f" Known are: {', '.join(names if in_order else sorted(names))}."
+
+
+def _known(table: str, key: str) -> list[str]:
+    """The words that a setting may be, if they are few."""
+    of: Any = get_type_hints(Settings).get(table)
+    kind = get_type_hints(of).get(key) if isinstance(of, type) else None
+    return [one.value for one in kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []

@@ -1,7 +1,7 @@
-"""What calls cost, by the prices that the streamer's settings name. Pure.
+"""The cost of model calls, by the prices in the settings. Pure.
 
-Nothing is assumed: without any price there is no cost, and where only some of the models have one it is told as the
-least that it can be. The offline model costs nothing.
+No price is assumed: without prices there is no cost, and where only some models have one the cost is a minimum. The
+offline model costs nothing.
 """
 
 from collections.abc import Mapping
@@ -50,10 +50,10 @@ def _of(price: PriceSettings, used: Used) -> float:
 
 def in_words(settings: Settings, used: Mapping[str, Used]) -> str:
     """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
-    return told(settings, cost(settings, used))
+    return amount(settings, cost(settings, used))
 
 
-def told(settings: Settings, found: Cost | None) -> str:
+def amount(settings: Settings, found: Cost | None) -> str:
     """A cost in words, as "0.0042 EUR"; empty where there is none."""
     if found is None:
         return ""

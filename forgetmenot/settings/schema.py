@@ -6,10 +6,12 @@ explanation, in config.example.toml; a test compares the two.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, field
 
+CLIENT_ID = ""
+"""The client id of the Twitch app that this copy of the program comes with. A distributor sets it; it is no secret."""
 MOST = 1_000_000_000
 """No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -44,6 +46,13 @@ class GuardedMode(StrEnum):
     ASK = "ask"
 
 
+class Unsupported(StrEnum):
+    """What happens to a sentence that tells of something that no row of its prompt supports."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
 class Provider(StrEnum):
     """Where words come from."""
 
@@ -53,7 +62,7 @@ class Provider(StrEnum):
 
 
 class Level(StrEnum):
-    """From where on something is worth a line in the log."""
+    """Lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -69,7 +78,7 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     """The channel, and the app that logs in."""
 
     channel: str = ""
-    client_id: str = ""
+    client_id: str = CLIENT_ID
     bot_login: str = ""
     irc_url: str = "wss://irc-ws.chat.twitch.tv:443"
     helix_url: str = "https://api.twitch.tv/helix"
@@ -118,6 +127,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     min_confidence: Share = 0.4
     timed_notes_per_viewer: Positive = 50
     permanent_notes_per_viewer: Positive = 200
+    channel_notes_kept: Positive = 100
     stale_after_streams: Positive = 20
     stale_after_d: Positive = 90
     ignored_viewers: tuple[str, ...] = ()
@@ -132,6 +142,7 @@ class RecallSettings(Table, frozen=True, kw_only=True):
     notes_per_other: Count = 3
     channel_notes: Count = 5
     topic_gate: bool = False
+    encoder: bool = False
     timeout_ms: Positive = 1000
 
 
@@ -155,8 +166,10 @@ class ReplySettings(Table, frozen=True, kw_only=True):
     viewer_gap_s: Seconds = 10
     stale_after_s: Positive = 30
     follow_up_s: Count = 180
+    missed: bool = True
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
+    unsupported: Unsupported = Unsupported.KEEP
 
 
 class SendingSettings(Table, frozen=True, kw_only=True):
@@ -213,6 +226,14 @@ class PriceSettings(Table, frozen=True, kw_only=True):
     output: Price = 0
 
 
+class LimitSettings(Table, frozen=True, kw_only=True):
+    """What may be spent. 0: no limit."""
+
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    tokens_per_stream: Annotated[int, Meta(ge=0)] = 0
+    replies_per_viewer_hour: Annotated[int, Meta(ge=0)] = 0
+
+
 class PeopleSettings(Table, frozen=True, kw_only=True):
     """Who counts as a regular, a newcomer, a returner."""
 
@@ -239,6 +260,20 @@ class DockSettings(Table, frozen=True, kw_only=True):
     port: Annotated[int, Meta(ge=0, le=65535)] = 8737
 
 
+class BridgeSettings(Table, frozen=True, kw_only=True):
+    """Effects of the streamer's other bot on this computer that the bot may run."""
+
+    streamerbot_url: str = "http://127.0.0.1:7474"
+    streamerbot_actions: tuple[str, ...] = ()
+    firebot_url: str = "http://127.0.0.1:7472"
+    firebot_lists: tuple[str, ...] = ()
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """The names of all of them."""
+        return (*self.streamerbot_actions, *self.firebot_lists)
+
+
 class LogSettings(Table, frozen=True, kw_only=True):
     """How much is written to the console and the log file."""
 
@@ -257,9 +292,58 @@ class Settings(Table, frozen=True, kw_only=True):
     sending: SendingSettings = field(default_factory=SendingSettings)
     actions: ActionSettings = field(default_factory=ActionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
     people: PeopleSettings = field(default_factory=PeopleSettings)
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
     dock: DockSettings = field(default_factory=DockSettings)
+    bridge: BridgeSettings = field(default_factory=BridgeSettings)
     log: LogSettings = field(default_factory=LogSettings)
     personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
+
+
+class Persona(NamedTuple):
+    """The voice of the moment. `name` is empty for the one in [bot]; `writes_as`: whose the notes are that it makes."""
+
+    name: str
+    text: str
+    language: str
+    writes_as: str
+    knows: frozenset[str]
+
+    def sees(self, persona: str) -> bool:
+        """Whether a note of that persona ('': of all) is shown while this one speaks."""
+        return persona in self.knows
+
+
+def speaking(settings: Settings) -> Persona:
+    """The persona that `speaks_as` names; the one of [bot] where it names none."""
+    return persona_of(settings, settings.bot.speaks_as)
+
+
+def persona_of(settings: Settings, name: str) -> Persona:
+    """One persona; the one of [bot] for a name that is not there."""
+    bot = settings.bot
+    chosen = settings.personas.get(name)
+    if chosen is None:
+        return Persona("", bot.persona, bot.language, "", frozenset({""}))
+    return Persona(
+        name,
+        chosen.persona or bot.persona,
+        chosen.language or bot.language,
+        name if chosen.own_notes else "",
+        frozenset({"", name}) | _inherited(settings, name),
+    )
+
+
+def _inherited(settings: Settings, name: str) -> frozenset[str]:
+    """The personas whose notes this one knows besides its own, including inherited ones."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        one = settings.personas.get(waiting.pop())
+        for other in one.inherits if one is not None else ():
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return frozenset(found)

@@ -1,1 +1,1 @@
-"""A Twitch and a Gemini on loopback, for the demo, for tests and for whoever builds on this. Imports none of ours."""
+"""A Twitch on loopback, for the demo and the tests. Imports nothing of the bot."""

@@ -8,17 +8,7 @@ from dataclasses import asdict, replace
 
 from aiohttp import web
 
-from forgetmenot.sim.call import (
-    Call,
-    Refused,
-    as_broadcaster,
-    as_moderator,
-    in_channel,
-    known_user,
-    nothing,
-    ok,
-    stamp,
-)
+from forgetmenot.sim.call import Call, Refused, as_broadcaster, as_moderator, in_channel, known_user, nothing, ok, stamp
 from forgetmenot.sim.chat import Chat
 from forgetmenot.sim.helix import Routes
 from forgetmenot.sim.world import FOREVER, Said, User

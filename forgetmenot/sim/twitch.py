@@ -85,8 +85,6 @@ class TwitchSim:
     def _now(self) -> int:
         return self.now()  # looked up each time: a demo replaces it
 
-    # ── running ──────────────────────────────────────────────────────────────────────────────
-
     async def __aenter__(self) -> Self:
         """Listen on the loopback interface."""
         app = web.Application(middlewares=[self._oauth_faults])
@@ -132,8 +130,6 @@ class TwitchSim:
         answer = await handler(request)
         return hang_up(request) if fault is not None and fault.lose else answer
 
-    # ── addresses ────────────────────────────────────────────────────────────────────────────
-
     @property
     def irc_url(self) -> str:
         """The WebSocket of chat."""
@@ -148,8 +144,6 @@ class TwitchSim:
     def id_url(self) -> str:
         """Log-in, with the slash at the end that twitchio wants in Route.ID_BASE."""
         return self.url
-
-    # ── what happened ────────────────────────────────────────────────────────────────────────
 
     @property
     def log(self) -> list[Said]:
@@ -180,8 +174,6 @@ class TwitchSim:
     async def joined(self, count: int = 1, seconds: float = 5.0) -> None:
         """Wait until that many connections have joined the channel. Raises TimeoutError."""
         await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count, seconds)
-
-    # ── people and chat ──────────────────────────────────────────────────────────────────────
 
     async def say(  # noqa: PLR0913  # everything a message can carry
         self,
@@ -291,8 +283,6 @@ class TwitchSim:
         """A NOTICE in the channel."""
         await self.irc.broadcast(lines.notice(text, channel=self.world.owner.login, msg_id=msg_id))
 
-    # ── the stream ───────────────────────────────────────────────────────────────────────────
-
     def go_live(self, *, title: str = "", game: str = "", at: int | None = None, stream_id: str = "") -> Stream:
         """The stream begins. `at`: ms."""
         when = self.now() if at is None else at
@@ -304,8 +294,6 @@ class TwitchSim:
     def go_offline(self) -> None:
         """The stream ends."""
         self.world.stream = None
-
-    # ── the connections' own faults ──────────────────────────────────────────────────────────
 
     async def drop(self) -> None:
         """Cut every connection to chat without a closing handshake."""
@@ -330,8 +318,6 @@ class TwitchSim:
     async def ping(self) -> None:
         """PING everybody; their PONGs are counted on the connections."""
         await self.irc.broadcast(f"PING :{lines.HOST}")
-
-    # ── log-in ───────────────────────────────────────────────────────────────────────────────
 
     def grant(self, login: str, *scopes: str) -> Token:
         """Tokens without a log-in; without scopes, all that a bot may want."""

@@ -1,8 +1,8 @@
-"""What the bot was asked to do, what was decided, and what became of it. Kept 30 days.
+"""Proposed actions, the decisions and the outcomes. Kept 30 days.
 
 One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
 called, and what a crash left running is looked up and settled at the next start, and never done again. `revert_at` is
-set in the same transaction that claims an action which must be taken back, so a crash cannot lose that either.
+set in the same transaction that claims an action which must be reverted, so a crash cannot lose that either.
 A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
 """
 
@@ -15,8 +15,8 @@ import msgspec
 from forgetmenot.store.database import Database, Row, Source, Transaction
 
 
-class Status(StrEnum):
-    """What became of a proposal."""
+class ActionStatus(StrEnum):
+    """Status of a proposal."""
 
     DENIED = "denied"
     WAITING = "waiting"
@@ -45,7 +45,7 @@ class LoggedAction:
     verdict: str
     rule: str
     reason: str
-    status: Status
+    status: ActionStatus
     detail: str
     decided_by: str | None
     expires_at: int | None
@@ -55,7 +55,7 @@ class LoggedAction:
 
 @dataclass(frozen=True, slots=True)
 class NewAction:
-    """What is known when a proposal was decided. Ids of people who are not stored are left out of the row."""
+    """A decided proposal, before its row exists. Ids of people who are not stored are left out."""
 
     key: str
     at: int
@@ -65,7 +65,7 @@ class NewAction:
     verdict: str
     rule: str
     reason: str
-    status: Status
+    status: ActionStatus
     asked_by: str | None = None
     target_id: str | None = None
     bot_message_id: int | None = None
@@ -74,7 +74,7 @@ class NewAction:
 
 
 async def insert(tx: Transaction, new: NewAction) -> int | None:
-    """Write the row; its id, or None if a proposal of that key was taken up before."""
+    """Write the row; returns its id, or None if a proposal of that key exists."""
     rows = await tx.rows(
         "INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class, params_json, verdict,"
         " rule, reason, status, expires_at, revert_at) VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?),"
@@ -89,7 +89,7 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
 
 
 async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None) -> bool:
-    """Take a waiting action up for execution; False if somebody was faster, or it has lapsed."""
+    """Claim a waiting action for execution; False if it was claimed before or has expired."""
     changed = await tx.execute(
         "UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ?"
         " WHERE id = ? AND status = 'waiting' AND expires_at > ?",
@@ -98,8 +98,8 @@ async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, r
     return changed == 1
 
 
-async def settle(tx: Transaction, action_id: int, status: Status, detail: str, now: int) -> None:
-    """Note what came of it. What was not done needs no taking back."""
+async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int) -> None:
+    """Record the outcome. What was not done need not be reverted."""
     await tx.execute(
         "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
         " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
@@ -127,7 +127,7 @@ async def ask_for_approval(tx: Transaction, action_id: int, *, by: str, now: int
 
 
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
-    """Have a done action taken back at the next look; False if it was not done, or is taken back already."""
+    """Request the undo of a done action; False if it was not done or is undone already."""
     changed = await tx.execute(
         "UPDATE action_logs SET revert_at = ?, decided_by = ? WHERE id = ? AND status IN ('done', 'unknown')"
         " AND (revert_at IS NULL OR revert_at > ?)",
@@ -137,7 +137,7 @@ async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) ->
 
 
 async def expire(tx: Transaction, now: int) -> int:
-    """Let what waited too long lapse; how many."""
+    """Expire what waited too long; returns how many."""
     return await tx.execute(
         "UPDATE action_logs SET status = 'expired', finished_at = ? WHERE status = 'waiting' AND expires_at <= ?",
         (now, now),
@@ -152,14 +152,14 @@ async def any_lapsed(db: Database, now: int) -> bool:
 
 
 async def postpone_revert(tx: Transaction, action_id: int, revert_at: int, detail: str) -> None:
-    """Try to take it back again later."""
+    """Retry the revert later."""
     await tx.execute(
         "UPDATE action_logs SET revert_at = ?, detail = ? WHERE id = ?", (revert_at, detail[:300], action_id)
     )
 
 
-async def reverted(tx: Transaction, action_id: int, status: Status, detail: str) -> None:
-    """It is taken back."""
+async def reverted(tx: Transaction, action_id: int, status: ActionStatus, detail: str) -> None:
+    """Mark it as reverted."""
     await tx.execute(
         "UPDATE action_logs SET revert_at = NULL, status = ?, detail = ? WHERE id = ?",
         (status, detail[:300], action_id),
@@ -173,7 +173,7 @@ async def get(db: Database, action_id: int) -> LoggedAction | None:
 
 
 async def running(db: Database) -> list[LoggedAction]:
-    """What has begun and is not settled; at a start that is what a crash interrupted."""
+    """Rows that are not settled; at start, what a crash interrupted."""
     return _all(await db.rows("SELECT * FROM action_logs WHERE status = 'running' ORDER BY id"))
 
 
@@ -190,7 +190,7 @@ async def approved_elsewhere(db: Database, now: int) -> list[LoggedAction]:
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
-    """What has to be taken back by now. A running one is left until it is settled."""
+    """Rows to be reverted by now, except running ones."""
     return _all(
         await db.rows(
             "SELECT * FROM action_logs WHERE revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at",
@@ -199,7 +199,9 @@ async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
     )
 
 
-async def latest(source: Source, limit: int, statuses: Iterable[Status] = tuple(Status)) -> list[LoggedAction]:
+async def latest(
+    source: Source, limit: int, statuses: Iterable[ActionStatus] = tuple(ActionStatus)
+) -> list[LoggedAction]:
     """The newest rows with one of those statuses, newest first."""
     wanted = tuple(statuses)
     marks = ", ".join("?" * len(wanted))
@@ -228,7 +230,7 @@ async def last_results(db: Database, name: str, limit: int) -> list[LoggedAction
 
 
 async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
-    """How often a viewer's wishes were refused, leaving out refusals by rules that say nothing about the viewer."""
+    """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
     rules = tuple(ignored_rules)
     marks = ", ".join("?" * len(rules))
     return int(
@@ -250,8 +252,18 @@ async def done_since(db: Database, since: int) -> int:
     )
 
 
+async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
+    """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
+    row = await source.row(
+        "SELECT 1 FROM action_logs WHERE at >= ? AND at <= ? AND name = ? AND target_id = ?"
+        " AND status IN ('running', 'done', 'unknown') LIMIT 1",
+        (since, until, name, target_id),
+    )
+    return row is not None
+
+
 async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> frozenset[str]:
-    """Ids of people whom the bot itself timed out since then, and who were not let off."""
+    """Ids of viewers with a timeout by the bot since then that was not lifted."""
     wanted = tuple(names)
     marks = ", ".join("?" * len(wanted))
     rows = await db.rows(
@@ -263,7 +275,7 @@ async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> froze
 
 
 async def prune(tx: Transaction, before: int) -> int:
-    """Delete rows from before that time that nothing is left to do about; how many."""
+    """Delete settled rows from before that time (ms); returns how many."""
     return await tx.execute(
         "DELETE FROM action_logs WHERE at < ? AND status NOT IN ('waiting', 'running') AND revert_at IS NULL", (before,)
     )
@@ -287,7 +299,7 @@ def _logged(row: Row) -> LoggedAction:
         verdict=row["verdict"],
         rule=row["rule"],
         reason=row["reason"],
-        status=Status(row["status"]),
+        status=ActionStatus(row["status"]),
         detail=row["detail"],
         decided_by=row["decided_by"],
         expires_at=row["expires_at"],

@@ -1,10 +1,11 @@
-"""A copy of the memory without chat: built from the tables that may be kept, never by taking something out.
+"""Backups without chat, built by copying the tables that may be kept.
 
-Promises that no byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a
+No byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a
 moment, since only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema); that a copy is
 whole or not there; and that only its owner can read it. Tokens and the key of hashes are not in the database at all.
 """
 
+import asyncio
 import contextlib
 import os
 import re
@@ -13,14 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from forgetmenot import errors
-from forgetmenot.folders import make_own
-from forgetmenot.store import file_safety, ledger
-from forgetmenot.store.database import BUSY_TIMEOUT_S, Source
+from forgetmenot.files import make_own
+from forgetmenot.store import file_safety, privacy_log
+from forgetmenot.store.database import BUSY_TIMEOUT_S, LATEST, MIGRATIONS, Database, Source, schema_sql, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
-from forgetmenot.store.translate import translating
+from forgetmenot.store.keyed_hash import HashKey
 
 KEPT = (
     "viewers",
@@ -46,6 +47,7 @@ LEFT_OUT = {
     "tally": "accounts for raw chat",
     "briefs": "made again from the notes",
     "bot_messages": "may quote chat, and is kept for some days only",
+    "reply_outcomes": "goes with the bot's messages",
     "action_logs": "may quote chat, and is kept for some days only",
     "cooldowns": "over soon",
     "model_calls": "kept for some days only",
@@ -78,11 +80,18 @@ def drop(database: Path) -> int:
     """Delete the copies beside a memory, unfinished ones too; how many there were. Raises StoreError."""
     gone = kept(database)
     try:
-        for file in [*gone, *(database.parent / FOLDER).glob(f"{database.stem}-*.part")]:
+        for file in [*gone, *leftovers(database)]:
             file.unlink(missing_ok=True)
     except OSError as error:
-        raise errors.StoreError(f"{error.filename} cannot be deleted: {error.strerror}. Delete it by hand.") from error
+        raise errors.StoreError(f"{error.filename} cannot be deleted: {error.strerror}. Delete it yourself.") from error
     return len(gone)
+
+
+def leftovers(database: Path) -> list[Path]:
+    """What a restore or a copy that a crash cut off left behind. They are deleted at each start and erasure."""
+    folder, name = database.parent, database.name
+    patterns = (f"{FOLDER}/{database.stem}-*.part", f"{name}.restoring*", f"{name}.*.part")
+    return [file for pattern in patterns for file in folder.glob(pattern)]
 
 
 def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
@@ -155,7 +164,7 @@ def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> It
     else:
         with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
             writer.execute("BEGIN IMMEDIATE")
-            asked = ledger.mark(ledger.path_of(key))
+            asked = privacy_log.mark(privacy_log.path_of(key))
             _begin(db)
             writer.rollback()
     yield asked
@@ -187,14 +196,14 @@ def check(path: Path) -> None:
         ) as db,
     ):
         if not file_safety.may_be_ours(path) or _number(db, "PRAGMA application_id") != APPLICATION_ID:
-            raise errors.StoreForeign(f"{path} is no memory of ForgetMeNot. Nothing was changed.")
+            raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         version = _number(db, "PRAGMA user_version")
         if version > LATEST:
             raise errors.StoreForeign(
                 f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update this one."
             )
         if version < 1 or _has_strange_parts(db):
-            raise errors.StoreForeign(f"{path} was not made by ForgetMeNot alone. Nothing was changed.")
+            raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or _are_numbers_used_up(db):
             raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
 
@@ -233,3 +242,118 @@ def duplicate(path: Path, target: Path) -> None:
         contextlib.closing(sqlite3.connect(target)) as new,
     ):
         old.backup(new)
+
+
+# The size of the memory is kept in a file beside it. A memory that was emptied or damaged since the last run is not
+# used, and replaces no backup, until a person decides.
+
+
+FEWEST = 10
+"""Below this number of notes, summaries and people a loss cannot be detected."""
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How much a memory holds."""
+
+    notes: int = 0
+    episodes: int = 0
+    viewers: int = 0
+
+    def lacks(self, before: "Counts") -> bool:
+        """Whether more than half of what there was is gone."""
+        pairs = ((self.notes, before.notes), (self.episodes, before.episodes), (self.viewers, before.viewers))
+        return any(then >= FEWEST and 2 * now < then for now, then in pairs)
+
+    def __str__(self) -> str:
+        return f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
+
+
+_COUNTS = (
+    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)"
+)
+
+
+def counts_file(database: Path) -> Path:
+    """Where the numbers of the last run lie."""
+    return database.with_name(f"{database.name}.counts")
+
+
+def last_counts(database: Path) -> Counts | None:
+    """How much the memory held when that was last written down; None where nobody knows. Raises StoreError."""
+    try:
+        return msgspec.json.decode(counts_file(database).read_bytes(), type=Counts)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    except OSError as error:
+        raise file_safety.cannot_open(counts_file(database), error) from error
+
+
+async def counts(source: Source) -> Counts:
+    """How much a memory holds now."""
+    row = await source.row(_COUNTS)
+    return Counts(*map(int, row)) if row else Counts()
+
+
+def write_counts(database: Path, found: Counts) -> None:
+    """Write down how much the memory holds, if that is news. Raises StoreError."""
+    file = counts_file(database)
+    try:
+        if last_counts(database) == found:
+            return
+        part = file.with_name(f"{file.name}.part")
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(msgspec.json.encode(found))
+        part.replace(file)
+    except OSError as error:
+        raise file_safety.cannot_open(file, error) from error
+
+
+async def check_start(db: Database) -> None:
+    """See that the memory is whole and that nothing of the last run is missing. Raises StoreDamaged, StoreError."""
+    said = await db.value("PRAGMA quick_check(1)")
+    if said != "ok":
+        raise _missing(db.path, f"{db.path} is damaged ({said}).")
+    tables = {row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    lost = sorted({*KEPT, *LEFT_OUT} - tables)
+    if lost:
+        raise _missing(db.path, f"{db.path} lacks the tables {', '.join(lost)}.")
+    before, now = await asyncio.to_thread(last_counts, db.path), await counts(db)
+    if before is not None and now.lacks(before):
+        way_out = f"If that is intended, delete {counts_file(db.path)} and start again."
+        raise _missing(db.path, f"{db.path} held {before} at the last run, and now holds {now}.", way_out)
+
+
+def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
+    best = best_copy(database)
+    back = f"Restore the best backup with `forgetmenot memory restore {best}`." if best else "There is no backup."
+    return errors.StoreDamaged(f"{what} Nothing was changed. {back} {more}".rstrip())
+
+
+def best_copy(database: Path) -> Path | None:
+    """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
+    sizes = {copy: counts_of(copy) for copy in kept(database)}
+    found = [copy for copy, counted in sizes.items() if counted is not None]
+    return max(found, key=lambda copy: (_all(sizes[copy]), copy.name), default=None)
+
+
+def _all(counted: Counts | None) -> int:
+    return counted.notes + counted.episodes if counted else 0
+
+
+def counts_of(copy: Path) -> Counts | None:
+    """How much a copy holds; None if it cannot be read."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            return Counts(*db.execute(_COUNTS).fetchone())
+    except (sqlite3.Error, UnicodeDecodeError):  # the second: a damaged schema
+        return None
+
+
+def let_go_of(database: Path, newest: Path, keep: int) -> None:
+    """Delete the copies above `keep`, but never the best one while the newest holds less than half of it."""
+    best, made = best_copy(database), counts_of(newest)
+    spared = best if best and (made is None or made.lacks(counts_of(best) or Counts())) else None
+    for old in kept(database)[keep:]:
+        if old != spared:
+            with contextlib.suppress(OSError):  # the next one tries again
+                old.unlink()

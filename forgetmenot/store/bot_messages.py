@@ -1,10 +1,11 @@
-"""What the bot said, or did not say, and why: one row per reply it thought about. Kept 30 days.
+"""The bot's replies, sent or not, with the reasons: one row per considered reply. Kept 30 days.
 
 A row begins as `silent` when a trigger is taken up, and ends as one of the statuses of `Status`. Before Twitch is
 called it is `sending`: whatever a crash left in that state becomes `unknown` and is never sent again.
 No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,8 +15,8 @@ import msgspec
 from forgetmenot.store.database import Database, Row, Source, Transaction
 
 
-class Status(StrEnum):
-    """What became of a reply."""
+class ReplyStatus(StrEnum):
+    """Status of a reply."""
 
     SILENT = "silent"  # nothing was said: `detail` tells why
     SHADOW = "shadow"  # thought, not said
@@ -38,7 +39,7 @@ class BotMessage:
     trigger: str
     mode: str
     text: str
-    status: Status
+    status: ReplyStatus
     detail: str
     twitch_id: str | None
     model: str
@@ -49,8 +50,8 @@ class BotMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A line that did go out."""
+class SentReply:
+    """A message that was sent."""
 
     id: int
     at: int
@@ -68,7 +69,7 @@ async def begin(
     mode: str,
     stream_id: int | None = None,
 ) -> int:
-    """Open the row of a reply that is about to be thought; its id. A viewer who is not stored is left out."""
+    """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
         "INSERT INTO bot_messages (at, stream_id, event_id, viewer_id, trigger, mode, text, status, detail)"
         " VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', 'not finished')",
@@ -77,14 +78,14 @@ async def begin(
 
 
 async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
-    """Note what the model was shown, before it is asked."""
+    """Record the prompt, before the model is called."""
     await tx.execute("UPDATE bot_messages SET prompt_json = ? WHERE id = ?", (_json(prompt), reply_id))
 
 
 async def record_answer(
     tx: Transaction, reply_id: int, *, model: str, latency_ms: int, usage: object, filters: tuple[str, ...]
 ) -> None:
-    """Note what the model answered with, and what was changed in it."""
+    """Record the model's answer and the filters that changed it."""
     await tx.execute(
         "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ? WHERE id = ?",
         (model, latency_ms, _json(usage), _json(filters), reply_id),
@@ -92,7 +93,7 @@ async def record_answer(
 
 
 async def is_answered(db: Database, event_id: str) -> bool:
-    """Whether something was said to that line, or may have been."""
+    """Whether a reply to that line was sent, or may have been."""
     row = await db.row(
         "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')", (event_id,)
     )
@@ -100,7 +101,7 @@ async def is_answered(db: Database, event_id: str) -> bool:
 
 
 async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
-    """Claim a row for the one call that sends it; False if it, or another answer to its line, was claimed before."""
+    """Claim a row for sending; False if it, or another answer to its line, was claimed before."""
     changed = await tx.execute(
         "UPDATE bot_messages SET status = 'sending', text = ?, at = ?, detail = ''"
         " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown') AND NOT EXISTS"
@@ -112,18 +113,25 @@ async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> 
 
 
 async def settle(
-    tx: Transaction, reply_id: int, status: Status, detail: str = "", *, text: str | None = None, twitch_id: str = ""
+    tx: Transaction,
+    reply_id: int,
+    status: ReplyStatus,
+    detail: str = "",
+    *,
+    text: str | None = None,
+    twitch_id: str = "",
 ) -> None:
-    """Say what became of it. `text` is kept as it is unless one is given."""
+    """Set the final status. `text` replaces the stored one if given."""
     await tx.execute(
         "UPDATE bot_messages SET status = ?, detail = ?, text = coalesce(?, text), twitch_id = nullif(?, '')"
         " WHERE id = ?",
         (status.value, detail, text, twitch_id, reply_id),
     )
+    await clear_made_from(tx, 0, reply_id)  # a line of its prompt may have been cleared while it was on its way
 
 
 async def resolve_left_sending(tx: Transaction) -> int:
-    """At start: whatever a crash left in the middle of sending may or may not have gone out. How many there were."""
+    """At start: mark rows that a crash left in `sending` as unknown; returns how many."""
     return await tx.execute(
         "UPDATE bot_messages SET status = 'unknown', detail = 'the program stopped while it was being sent'"
         " WHERE status = 'sending'"
@@ -131,7 +139,7 @@ async def resolve_left_sending(tx: Transaction) -> int:
 
 
 async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
-    """When Twitch was asked to show what, oldest first: all that went out in that time, or may have."""
+    """Times and texts of all that was sent since then, or may have been, oldest first."""
     rows = await source.rows(
         "SELECT at, text FROM bot_messages WHERE status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ?"
         " ORDER BY at, id",
@@ -140,8 +148,16 @@ async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, 
     return [(row["at"], row["text"]) for row in rows]
 
 
+async def answers_to(source: Source, viewer_id: str, since: int) -> int:
+    """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
+    sql = (
+        "SELECT count(*) FROM bot_messages WHERE viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
+    )
+    return int(await source.value(sql, (viewer_id, since)))
+
+
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
-    """The line came back on the reading connection: an `unknown` one with this text was sent after all."""
+    """The line came back from chat: mark an `unknown` row with this text as sent."""
     return await tx.execute(
         "UPDATE bot_messages SET status = 'sent', detail = 'seen in chat'"
         " WHERE status = 'unknown' AND at >= ? AND text = ?",
@@ -156,7 +172,7 @@ async def get(db: Database, reply_id: int) -> BotMessage | None:
 
 
 async def latest(db: Database) -> BotMessage | None:
-    """The newest row that has words in it, said or only thought; not a command's answer, which explains itself."""
+    """The newest row with words, sent or not, except answers to commands."""
     row = await db.row(
         "SELECT * FROM bot_messages WHERE text != '' AND \"trigger\" NOT IN ('command', 'notice')"
         " ORDER BY at DESC, id DESC LIMIT 1"
@@ -169,8 +185,8 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
     return [_message(row) for row in await db.rows("SELECT * FROM bot_messages ORDER BY id DESC LIMIT ?", (limit,))]
 
 
-async def said_lately(source: Source, limit: int, since: int) -> list[Said]:
-    """Its own last lines that went out, oldest first. What was only thought in shadow mode is not among them."""
+async def said_lately(source: Source, limit: int, since: int) -> list[SentReply]:
+    """The last lines that were sent, oldest first; none from the silent preview."""
     rows = await source.rows(
         "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ? AND text <> ''"
         " ORDER BY at DESC, id DESC LIMIT ?",
@@ -179,8 +195,8 @@ async def said_lately(source: Source, limit: int, since: int) -> list[Said]:
     return [_said(row) for row in reversed(rows)]
 
 
-async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[Said]:
-    """Its own last lines to one person that went out, oldest first."""
+async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[SentReply]:
+    """The last lines that were sent to one viewer, oldest first."""
     rows = await source.rows(
         "SELECT id, at, viewer_id, text FROM bot_messages WHERE viewer_id = ? AND status = 'sent' AND at >= ?"
         " AND text <> '' ORDER BY at DESC, id DESC LIMIT ?",
@@ -212,8 +228,48 @@ async def filter_counts(db: Database, since: int = 0) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in rows}
 
 
+# ── made from a cleared line ──────────────────────────────────────────────────────────────────
+# Such a reply may say it again: it answered the line, had it in its prompt, or had such a reply in its prompt.
+
+_CHAT_SECTIONS = ("message", "own_messages", "chat")
+_OWN_SECTIONS = ("thread", "bot_replies")
+_PROMPT_ROWS = (
+    "SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
+    " WHERE s.value ->> 'name' IN"
+)
+_MADE_FROM = f"""
+SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
+    EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
+    OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN ({_PROMPT_ROWS} {_CHAT_SECTIONS}))
+    OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN
+        ({_PROMPT_ROWS} {_OWN_SECTIONS})))
+"""  # noqa: S608  # constants
+
+
+async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = None) -> list[str]:
+    """Take the words of replies away that were made from cleared lines: of all since a time, or of one.
+
+    Gives Twitch's ids of these.
+    """
+    gone: list[str] = []
+    which = "m.at >= :since" if reply_id is None else "m.id = :id"
+    while rows := await tx.rows(f"{_MADE_FROM} AND {which}", {"since": since, "id": reply_id}):
+        await tx.many("UPDATE bot_messages SET text = '' WHERE id = ?", [(row[0],) for row in rows])
+        gone += [row[1] for row in rows if row[1]]
+    return gone
+
+
+async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
+    """Those of the bot's lines, by Twitch's ids, whose words were taken away."""
+    rows = await tx.rows(
+        "SELECT twitch_id FROM bot_messages WHERE text = '' AND twitch_id IN (SELECT value FROM json_each(?))",
+        (_json(twitch_ids),),
+    )
+    return {row[0] for row in rows}
+
+
 async def prune(tx: Transaction, before: int) -> int:
-    """Delete what is older than is kept; how many rows."""
+    """Delete rows past their retention; returns how many."""
     return await tx.execute("DELETE FROM bot_messages WHERE at < ? AND status != 'sending'", (before,))
 
 
@@ -221,8 +277,8 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _said(row: Row) -> Said:
-    return Said(row["id"], row["at"], row["viewer_id"], row["text"])
+def _said(row: Row) -> SentReply:
+    return SentReply(row["id"], row["at"], row["viewer_id"], row["text"])
 
 
 def _message(row: Row) -> BotMessage:
@@ -235,7 +291,7 @@ def _message(row: Row) -> BotMessage:
         trigger=row["trigger"],
         mode=row["mode"],
         text=row["text"],
-        status=Status(row["status"]),
+        status=ReplyStatus(row["status"]),
         detail=row["detail"],
         twitch_id=row["twitch_id"],
         model=row["model"],

@@ -1,7 +1,7 @@
-"""Rows of `briefs`: short texts about one viewer, made of their notes and episodes. Any of them may be deleted.
+"""Rows of `briefs`: short texts about one viewer, made of notes and episodes. They can be deleted and are made again.
 
-A brief is read only while all that it was made of still stands: its notes are active, its episodes are neither gone
-nor to be summarised again, and its subject is open to recall.
+A brief is used only while its sources are valid: notes active, episodes neither gone nor waiting for a new summary, and
+the viewer neither opted out nor banned.
 """
 
 import json
@@ -16,7 +16,7 @@ BRIEF, STREAM = "brief", "stream"
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One row. `made_of`: a hash; `notes` and `episodes`: the ids of what it rests on."""
+    """One row. `made_of`: hash of the sources; `notes` and `episodes`: their ids."""
 
     viewer_id: str
     text: str
@@ -30,7 +30,7 @@ class Brief:
 
 
 async def put(tx: Transaction, brief: Brief) -> None:
-    """Write one, in the place of the one before. Not for somebody who is gone."""
+    """Insert or replace one; nothing is written for a viewer who is gone."""
     await tx.execute(
         "INSERT INTO briefs (viewer_id, kind, persona, stream_id, text, made_of, notes, episodes, made_at)"
         " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM viewers WHERE id = ?1"
@@ -52,7 +52,7 @@ async def put(tx: Transaction, brief: Brief) -> None:
 
 
 async def get(source: Source, viewer_id: str, kind: str = BRIEF, persona: str = "") -> Brief | None:
-    """One row, whatever became of its sources."""
+    """One row, whether or not its sources are still valid."""
     row = await source.row(
         "SELECT * FROM briefs WHERE viewer_id = ? AND kind = ? AND persona = ?", (viewer_id, kind, persona)
     )
@@ -72,7 +72,7 @@ async def get(source: Source, viewer_id: str, kind: str = BRIEF, persona: str = 
 
 
 async def usable(source: Source, viewer_id: str, persona: str = "") -> tuple[str, tuple[int, ...]]:
-    """A viewer's brief with the notes it is made of, if all its sources still stand; else an empty text."""
+    """A viewer's brief and the ids of its notes if all sources are valid; else an empty text."""
     row = await source.row(
         "SELECT b.text, b.notes FROM briefs b JOIN viewers v ON v.id = b.viewer_id"
         " WHERE b.viewer_id = ? AND b.kind = 'brief' AND b.persona = ?"
@@ -101,7 +101,7 @@ async def regulars_around(
     return [row[0] for row in rows]
 
 
-async def told_of(
+async def summaries_about(
     source: Source, viewer_id: str, *, stream_id: int | None = None, since: int = 0, without: Sequence[int] = ()
 ) -> list[tuple[int, str]]:
     """The episodes from chat that mention somebody, with their summaries, oldest first.

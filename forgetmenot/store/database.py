@@ -13,20 +13,34 @@ waits for it, and caches look at `data_version()`.
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import aiosqlite
 
 from forgetmenot import errors
+from forgetmenot.errors import StoreForeign
 from forgetmenot.store import file_safety
-from forgetmenot.store.keyed import HashKey
-from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
-from forgetmenot.store.translate import translating
+from forgetmenot.store.file_safety import APPLICATION_ID
+from forgetmenot.store.keyed_hash import HashKey
+from forgetmenot.store.privacy_log import refuse_lost_key
 
+SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
+_KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
@@ -67,9 +81,10 @@ class Source(Protocol):
 class Transaction(Source):
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 
-    def __init__(self, connection: aiosqlite.Connection, key: HashKey) -> None:
+    def __init__(self, connection: aiosqlite.Connection, key: HashKey, pending_opt_outs: Collection[str]) -> None:
         self._connection = connection
         self.key = key
+        self.pending_opt_outs = pending_opt_outs
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query (or of a statement with RETURNING)."""
@@ -85,6 +100,21 @@ class Transaction(Source):
         row = await self._connection.execute_insert(sql, params)
         assert row is not None  # noqa: S101  # last_insert_rowid() always has a row
         return int(row[0])
+
+    @contextlib.asynccontextmanager
+    async def part(self) -> AsyncIterator[None]:
+        """A part of the transaction that is undone alone when it raises. A row that breaks a rule is a StoreRefused."""
+        await self._connection.execute_fetchall("SAVEPOINT part")
+        try:
+            yield
+        except BaseException as error:
+            if self._connection.in_transaction:  # a full disk may have rolled everything back already
+                await self._connection.execute_fetchall("ROLLBACK TO part")
+                await self._connection.execute_fetchall("RELEASE part")
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.InterfaceError):
+                raise errors.StoreRefused(f"A row cannot be stored: {error}.") from error
+            raise
+        await self._connection.execute_fetchall("RELEASE part")
 
     async def many(self, sql: str, params: Iterable[Params]) -> int:
         """Run one statement for each set of parameters; the number of rows changed in all."""
@@ -128,9 +158,10 @@ def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutin
 class Database(Source):
     """Two connections to one file. Made by `open_database`."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: _Reader) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: _Reader, key: HashKey) -> None:
         self.path = path
-        self.key = HashKey(path.with_name(path.name + ".key"))
+        self.key = key
+        self.pending_opt_outs: set[str] = set()  # wishes that wait until they can be written (memory/privacy_queue)
         self._writer = writer
         self._reader = reader
         self._file = _file_at(path)
@@ -161,7 +192,7 @@ class Database(Source):
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
-                    yield Transaction(self._writer, self.key)
+                    yield Transaction(self._writer, self.key, self.pending_opt_outs)
                 except BaseException:
                     await to_the_end(self._writer.rollback())
                     raise
@@ -178,12 +209,18 @@ class Database(Source):
         """What is written to a file that was moved away or replaced would be lost with the last of its handles."""
         if _file_at(self.path) != self._file:
             raise errors.StoreError(
-                f"{self.path} was moved away or replaced meanwhile: nothing is stored. Put it back, or start anew."
+                f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
+                "Put it back, or restart the bot."
             )
 
     async def data_version(self) -> int:
         """A number that changes when anybody else, another process included, has committed."""
         return int(await self.value("PRAGMA data_version"))
+
+    async def damage(self) -> str:
+        """The first sign of damage that SQLite finds in the file; an empty text if it finds none."""
+        found = str(await self.value("PRAGMA quick_check(1)"))
+        return "" if found == "ok" else found
 
     async def wipe_deleted(self, *, thorough: bool = False) -> bool:
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
@@ -218,10 +255,13 @@ class Database(Source):
 
 
 @contextlib.asynccontextmanager
-async def open_database(path: Path) -> AsyncIterator[Database]:
-    """Open (or make) the database, bring it to the newest schema, and close it whatever happens."""
+async def open_database(path: Path, *, key: HashKey | None = None, any_key: bool = False) -> AsyncIterator[Database]:
+    """Open (or make) the database, bring it to the newest schema, and close it whatever happens.
+
+    `key`: that of another memory, for a copy; without one it lies beside the file. `any_key`: a lost key is no error.
+    """
     try:
-        file_safety.make_room(path)
+        file_safety.make_folder(path)
     except OSError as error:
         raise file_safety.cannot_open(path, error) from error
     file_safety.protect(path)
@@ -231,12 +271,15 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
                 aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
             )
             await _prepare(writer, path)
+            if key is None and not any_key:
+                key = HashKey.beside(path)
+                refuse_lost_key(key, path, keyed_rows=await number(writer, _KEYED_ROWS) > 0)
             reader = _Reader(partial(_connect_to_read, path), iter_chunk_size=64)
             await stack.enter_async_context(reader)
             for connection in (writer, reader):
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
-            yield Database(path, writer, reader)
+            yield Database(path, writer, reader, key or HashKey.beside(path))
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
@@ -269,3 +312,108 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
     await bring_to_latest(writer, path)
+
+
+# SQLite's errors as errors of ours.
+
+
+@contextlib.contextmanager
+def translating(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours; each says what is wrong and the way out."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _ours(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite tells of a damaged schema in the damaged words themselves
+        raise _ours(sqlite3.DatabaseError("malformed"), path) from error
+
+
+def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
+    words = str(error)
+    if "not a database" in words or "malformed" in words:
+        return errors.StoreForeign(
+            f"{path} is not a readable SQLite database ({words}). Choose another file with --db, or bring back a copy: "
+            "`forgetmenot memory restore BACKUP`."
+        )
+    if "locked" in words or "busy" in words:
+        return errors.StoreLocked(
+            f"{path} is held by another program. Close that program, or choose another file with --db."
+        )
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
+        return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
+    if "disk I/O" in words:
+        return errors.StoreError(f"{path} cannot be read or written ({words}). Check the disk and its free space.")
+    if "full" in words:
+        return errors.StoreFull(
+            f"The disk that holds {path} is full. Free some space; nothing that was stored is lost."
+        )
+    if "unable to open" in words or "readonly" in words:
+        return errors.StoreError(
+            f"{path} cannot be opened for writing. Check the folder and its permissions, or use --db."
+        )
+    return errors.StoreError(f"The database {path} answered: {words}.")
+
+
+# Migrations.
+
+
+LATEST = 2
+
+# (version that the step leads to, SQL)
+MIGRATIONS: tuple[tuple[int, str], ...] = (
+    (
+        2,
+        """ALTER TABLE events ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE events ADD COLUMN retry_at INTEGER;
+ALTER TABLE events ADD COLUMN retry_from INTEGER;
+ALTER TABLE episodes ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE episodes ADD COLUMN retry_at INTEGER;
+ALTER TABLE semantic_notes ADD COLUMN external_id INTEGER;
+CREATE TABLE reply_outcomes (
+    reply_id    INTEGER PRIMARY KEY REFERENCES bot_messages (id) ON DELETE CASCADE,
+    outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
+    used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
+    unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
+) STRICT;""",
+    ),
+)
+
+
+def schema_sql() -> str:
+    """The newest schema. Packaged in a wheel; at the checkout's root under an editable install."""
+    packaged = resources.files("forgetmenot.store") / "schema.sql"
+    if packaged.is_file():
+        return packaged.read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "schema.sql").read_text(encoding="utf-8")
+
+
+async def refuse_foreign(writer: aiosqlite.Connection, path: Path) -> None:
+    """Raise StoreForeign for a file or a database of another program, or of a newer version of this one."""
+    if path.stat().st_size == 1:  # SQLite takes just that for an empty database, and writes over it
+        raise StoreForeign(f"{path} is not a readable SQLite database. Choose another file with --db.")
+    tables = await number(writer, "SELECT count(*) FROM sqlite_master")
+    if tables and await number(writer, "PRAGMA application_id") != APPLICATION_ID:
+        raise StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
+    version = await number(writer, "PRAGMA user_version")
+    if version > LATEST:
+        raise StoreForeign(
+            f"{path} was written by a newer ForgetMeNot (schema {version}, this knows {LATEST}). Update ForgetMeNot."
+        )
+
+
+async def bring_to_latest(writer: aiosqlite.Connection, path: Path) -> None:
+    """Make the schema in a new database, or take an older one through the steps it lacks: all of them or none."""
+    version = await number(writer, "PRAGMA user_version")
+    if version == LATEST:
+        return
+    steps = [schema_sql()] if version == 0 else [sql for number, sql in MIGRATIONS if number > version]
+    script = "\n".join(["BEGIN IMMEDIATE;", *steps, f"PRAGMA user_version = {LATEST};"])
+    script += f"\nPRAGMA application_id = {APPLICATION_ID};\nCOMMIT;"
+    with translating(path):
+        await writer.executescript(script)
+
+
+async def number(connection: aiosqlite.Connection, sql: str) -> int:
+    """The whole number that a query gives."""
+    rows = list(await connection.execute_fetchall(sql))
+    return int(rows[0][0])

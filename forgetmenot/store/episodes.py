@@ -1,7 +1,7 @@
-"""Tier 2: rows of `episodes` with the people in them. An episode from chat is written with the events that it covers.
+"""Tier 2: rows of `episodes` with their participants. An episode from chat is written with the events that it covers.
 
-Those that somebody's word makes (a command, an import) cover none; they come with their notes. What happens to an
-episode when a line it rests on is cleared is store/episode_mending, finding one by its words store/episode_search.
+Episodes of a command or an import cover no events; they come with their notes. store/episode_redaction handles episodes
+whose lines were cleared.
 """
 
 import json
@@ -35,7 +35,7 @@ class NewEpisode:
 
 
 class OwnEpisode(NamedTuple):
-    """An episode that somebody's word makes: it is never read for notes, it comes with them."""
+    """The episode of a command or an import: it comes with its notes and is never read for more."""
 
     kind: EpisodeKind
     summary: str
@@ -57,9 +57,6 @@ class Participant:
     lines: int
     addressed: int
     hidden: bool
-
-
-# ── writing ─────────────────────────────────────────────────────────────────────────────────
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
@@ -97,7 +94,7 @@ def key_of_line(event_id: str) -> str:
 
 
 async def forget_lines(tx: Transaction, before: int) -> None:
-    """Keep no id of a line that was said before then: it can be cleared no more."""
+    """Delete ids of lines said before then: they can no longer be cleared."""
     await tx.execute(
         "UPDATE episodes SET key = NULL WHERE kind = 'command' AND key >= 'line:' AND key < 'line;' AND ended_at < ?",
         (before,),
@@ -141,19 +138,21 @@ async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
     )
 
 
-# ── reading ─────────────────────────────────────────────────────────────────────────────────
-
-
 async def get(source: Source, episode_id: int) -> Episode | None:
     """One episode."""
     row = await source.row(f"{_EPISODE} WHERE e.id = ?", (episode_id,))
     return episode_of(row) if row else None
 
 
-async def unread(source: Source, limit: int = 50) -> list[Episode]:
-    """The oldest episodes that were never read for notes and do not wait to be summarised again."""
+async def unread(source: Source, limit: int = 50, *, due_at: int = events.NEVER) -> list[Episode]:
+    """The oldest episodes that were never read for notes and do not wait to be summarised again.
+
+    With `due_at` without those that wait for another try then.
+    """
     rows = await source.rows(
-        f"{_EPISODE} WHERE e.extracted_at IS NULL AND e.dirty_at IS NULL ORDER BY e.id LIMIT ?", (limit,)
+        f"{_EPISODE} WHERE e.extracted_at IS NULL AND e.dirty_at IS NULL AND NOT ({events.WAITS})"
+        " ORDER BY e.id LIMIT :limit",
+        {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT},
     )
     return [episode_of(row) for row in rows]
 
@@ -166,6 +165,16 @@ async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[E
         (stream_id, limit),
     )
     return [episode_of(row) for row in reversed(rows)]
+
+
+async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
+    """A stream's episodes from chat that began and ended within that time (ms), oldest first; none to be redone."""
+    rows = await source.rows(
+        f"{_EPISODE} WHERE e.stream_id = ? AND e.kind = 'chat' AND e.dirty_at IS NULL AND e.summary <> ''"
+        " AND e.started_at > ? AND e.ended_at < ? ORDER BY e.started_at, e.id",
+        (stream_id, after, before),
+    )
+    return [episode_of(row) for row in rows]
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
@@ -220,7 +229,7 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
     ]
 
 
-async def told_since(source: Source, viewer_id: str, since: int) -> int:
+async def requests_since(source: Source, viewer_id: str, since: int) -> int:
     """How often somebody asked for something to be remembered, since then."""
     row = await source.row(
         "SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
@@ -247,6 +256,19 @@ async def ids_by_key(source: Source, keys: Sequence[str]) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
+async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[tuple[str | None, str]]]:
+    """The subjects and facts of the notes that rest on imported episodes, by the keys of these."""
+    rows = await source.rows(
+        "SELECT e.key, n.subject_id, n.fact FROM episodes e JOIN note_evidence v ON v.episode_id = e.id"
+        " JOIN semantic_notes n ON n.id = v.note_id WHERE e.key IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    )
+    found: dict[str, set[tuple[str | None, str]]] = {key: set() for key in keys}
+    for row in rows:
+        found[row[0]].add((row[1], row[2]))
+    return found
+
+
 def episode_of(row: Row) -> Episode:
     """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
     return Episode(
@@ -258,4 +280,79 @@ def episode_of(row: Row) -> Episode:
         summary=row["summary"],
         events=row["events"],
         people=tuple((row["people"] or "").split("\n")) if row["people"] else (),
+        tries=row["tries"],
     )
+
+
+# Full-text search in summaries (FTS5), without those that rest on a cleared line. A summary may still mention people
+# who opted out or were banned: the caller removes them.
+
+
+PAGES_AT_ONCE = 500
+_BEST = """
+SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
+    ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY f.rank LIMIT :limit
+"""
+_NEWEST = """
+SELECT e.*, NULL AS people FROM (SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :match
+    ORDER BY rowid DESC LIMIT :limit + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
+WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY e.id DESC LIMIT :limit
+"""
+_RAREST = """
+SELECT value FROM json_each(?) ORDER BY
+    (SELECT count(*) FROM (SELECT 1 FROM episodes_fts WHERE episodes_fts MATCH value LIMIT 300)) LIMIT ?
+"""
+
+
+async def search(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
+    """The episodes whose summary fits a full-text query best, best first.
+
+    `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
+    numbers before anything else of them is read.
+    """
+    rows = await source.rows(_BEST, {"match": match, "without": json.dumps(list(without)), "limit": limit})
+    return [episode_of(row) for row in rows]
+
+
+async def speaking_of(
+    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
+) -> list[Episode]:
+    """The newest candidates for having `at_least` of these words (two or more; one of one) in their summary.
+
+    Whatever has k of n words has two of the rarest n - k + 2, and those that have are few. Newest first, so that
+    nothing reads to its end the thousands of summaries that a pair of common words stands in.
+    """
+    rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
+    pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]
+    values = {"match": " OR ".join(pairs or rare), "without": json.dumps(list(without)), "limit": limit}
+    return [episode_of(row) for row in await source.rows(_NEWEST, values)]
+
+
+async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
+    if len(quoted) <= most:
+        return quoted
+    return [row[0] for row in await source.rows(_RAREST, (json.dumps(quoted), most))]
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+async def merge_search_index(db: Database) -> None:
+    """Make the index one piece: every word of a search is looked up in each of its pieces, and writing leaves many.
+
+    In steps, between which others may write.
+    """
+    pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
+    while await _merge_some(db, pages):
+        pages = PAGES_AT_ONCE
+
+
+async def _merge_some(db: Database, pages: int) -> bool:
+    """One step; whether it had something to do."""
+    async with db.write() as tx:
+        before = await tx.value("SELECT total_changes()")
+        await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
+        return int(await tx.value("SELECT total_changes()")) - int(before) > 1

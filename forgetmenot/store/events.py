@@ -1,14 +1,15 @@
 """Tier 1: what was said, at most 24 h long.
 
-Promises each of Twitch's ids once; a cleared line keeps its row and loses its text; an event is covered by one episode
-or none. Does not decide what is stored (memory/ingest) or when it goes (memory/hygiene).
+Each of Twitch's ids is stored once; a cleared line keeps its row and loses its text; an event is covered by one episode
+or none. Does not decide what is stored (memory/ingest) or when it goes (memory/retention).
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Row, Source, Transaction
 
 
@@ -50,6 +51,10 @@ INSERT INTO events (id, run_id, stream_id, viewer_id, kind, text, system_text, r
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
 """
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
+LONGEST_WAIT = 20 * 3_600_000
+"""Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due."""
+WAITS = "coalesce(retry_at, 0) > :now AND retry_at <= :latest"
+NEVER = 2**60
 
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
@@ -62,13 +67,23 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
 
 
 async def clear(tx: Transaction, what: Clear, now: int) -> int:
-    """Take the text away, and mark episodes that rest on it to be summarised again; how many events lost theirs."""
+    """Take the text away, and mark episodes that rest on it to be summarised again; how many events lost theirs.
+
+    What the bot made from them loses its text, too: its replies, and their lines in chat.
+    """
     where, params = _cleared(what)
     rows = await tx.rows(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}"  # noqa: S608  # constants
-        " RETURNING episode_id",
+        " RETURNING episode_id, at",
         params,
     )
+    if rows:
+        own = await bot_messages.clear_made_from(tx, min(row[1] for row in rows))
+        rows += await tx.rows(
+            "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
+            " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?)) RETURNING episode_id, at",
+            (what.at, json.dumps(own)),
+        )
     if what.told and (what.event_id is not None or what.viewer_id is not None):
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
@@ -107,10 +122,21 @@ async def pending_clears(source: Source) -> dict[str, int]:
     return {row["event_id"]: row["at"] for row in await source.rows("SELECT event_id, at FROM pending_redactions")}
 
 
-async def unread(source: Source, limit: int = 2_000) -> list[Line]:
-    """The oldest events that no episode covers yet."""
-    rows = await source.rows(f"SELECT * FROM events WHERE {_UNREAD} ORDER BY at, seq LIMIT ?", (limit,))  # noqa: S608  # a constant
+async def unread(source: Source, limit: int = 2_000, *, due_at: int = NEVER) -> list[Line]:
+    """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
+    rows = await source.rows(
+        f"SELECT * FROM events WHERE {_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit",  # noqa: S608  # constants
+        {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT},
+    )
     return [_line(row) for row in rows]
+
+
+async def postpone(tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int) -> None:
+    """Say of lines that no summary came of which windows are tried next, and when."""
+    await tx.many(
+        "UPDATE events SET tries = ?, retry_at = ?, retry_from = ? WHERE seq = ?",
+        [(tries, retry_at, window[0].seq, line.seq) for window in windows for line in window],
+    )
 
 
 async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
@@ -143,6 +169,12 @@ async def by_id(source: Source, event_id: str) -> Line | None:
     """One event, if it still has its text."""
     row = await source.row("SELECT * FROM events WHERE id = ? AND redacted_at IS NULL", (event_id,))
     return _line(row) if row else None
+
+
+async def speaker_of(source: Source, event_id: str) -> str | None:
+    """Who said a line, also one that was cleared."""
+    row = await source.row("SELECT viewer_id FROM events WHERE id = ? AND from_bot = 0", (event_id,))
+    return str(row[0]) if row else None
 
 
 async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
@@ -212,4 +244,73 @@ def _line(row: Row) -> Line:
         addressed=bool(row["addressed"]),
         from_bot=bool(row["from_bot"]),
         at=row["at"],
+        tries=row["tries"],
+        retry_from=row["retry_from"],
     )
+
+
+# Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.
+
+
+class ChatLine(NamedTuple):
+    """One line of tier 1."""
+
+    seq: int
+    event_id: str
+    viewer_id: str
+    text: str
+    at: int
+
+
+# A raid or a sub without a word of theirs is told in Twitch's own, in brackets.
+_LINES = """
+SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
+FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
+    AND (e.text != '' OR e.system_text != '') AND v.opted_out_at IS NULL AND v.banned_at IS NULL
+"""
+
+
+async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
+    """The channel's last lines, oldest first."""
+    rows = await source.rows(
+        f"{_LINES} AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, until, limit)
+    )
+    return [ChatLine(*row) for row in reversed(rows)]
+
+
+async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
+    """What one person typed last, oldest first."""
+    rows = await source.rows(
+        f"{_LINES} AND e.text != '' AND e.viewer_id = ? AND e.at >= ? AND e.at <= ?"
+        " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+        (viewer_id, since, until, limit),
+    )
+    return [ChatLine(*row) for row in reversed(rows)]
+
+
+async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500) -> list[ChatLine]:
+    """The newest lines (of one viewer) that no summary covers yet, oldest first."""
+    rows = await source.rows(
+        f"{_LINES} AND e.text != '' AND e.episode_id IS NULL AND (? = '' OR e.viewer_id = ?)"
+        " ORDER BY e.seq DESC LIMIT ?",
+        (viewer_id, viewer_id, limit),
+    )
+    return [ChatLine(*row) for row in reversed(rows)]
+
+
+async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
+    """Lines that are still there, by their seq."""
+    wanted = "e.seq IN (SELECT value FROM json_each(?))"
+    rows = await source.rows(f"{_LINES} AND {wanted}", (json.dumps(list(seqs)),))
+    return {row[0]: ChatLine(*row) for row in rows}
+
+
+async def line_by_id(source: Source, event_id: str) -> ChatLine | None:
+    """One line by Twitch's id, if it is still there."""
+    row = await source.row(f"{_LINES} AND e.id = ?", (event_id,))
+    return ChatLine(*row) if row else None
+
+
+async def count_since(source: Source, since: int) -> int:
+    """How many lines were said since then."""
+    return int(await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,)))

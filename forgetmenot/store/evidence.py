@@ -1,4 +1,4 @@
-"""Why a note is believed: rows of `note_evidence`."""
+"""Evidence of notes: rows of `note_evidence`."""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class Stance(NamedTuple):
     at: int
 
 
-class Word(NamedTuple):
+class EvidenceLink(NamedTuple):
     """One link of a note's chain, for `memory why`."""
 
     stance: str
@@ -78,7 +78,7 @@ async def streams_of(source: Source, note_ids: Iterable[int]) -> dict[int, tuple
     return found
 
 
-async def chain(source: Source, note_id: int) -> list[Word]:
+async def chain(source: Source, note_id: int) -> list[EvidenceLink]:
     """A note's evidence, oldest first."""
     rows = await source.rows(
         "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at, NULL AS people"
@@ -86,5 +86,6 @@ async def chain(source: Source, note_id: int) -> list[Word]:
         (note_id,),
     )
     return [
-        Word(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], episode_of(row)) for row in rows
+        EvidenceLink(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], episode_of(row))
+        for row in rows
     ]

@@ -1,16 +1,19 @@
-"""Where the memory lies: its files are their owner's alone, and it is told when somebody else copies the folder.
+"""Protects the memory's files, detects synced folders, and holds the instance lock.
 
-Promises 0600 for the database (SQLite gives its write-ahead log the same); on Windows the user's own folder keeps
-others out. A file system that knows no permissions is no error.
+The database has mode 0600 (SQLite gives its write-ahead log the same); on Windows the user's own folder keeps others
+out. A file system without permissions is no error.
 """
 
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from forgetmenot.errors import StoreError, StoreFull
-from forgetmenot.folders import make_own
+from filelock import FileLock, Timeout
+
+from forgetmenot.errors import StoreError, StoreFull, StoreLocked
+from forgetmenot.files import make_own
 
 APPLICATION_ID = 0x464D4E31
 """What SQLite's header says of a memory of ours: "FMN1"."""
@@ -30,8 +33,8 @@ _SERVICES = {
 
 
 def protect(path: Path) -> None:
-    """Make the database's files their owner's alone, before anything is written; a database not there is made."""
-    with contextlib.suppress(OSError):  # what cannot be opened is told by whoever opens it
+    """Restrict the database's files to their owner before anything is written; creates a missing database."""
+    with contextlib.suppress(OSError):  # whoever opens the file reports the error
         if not path.exists():
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         if not may_be_ours(path):
@@ -42,7 +45,7 @@ def protect(path: Path) -> None:
 
 
 def may_be_ours(path: Path) -> bool:
-    """Whether it is empty or a memory, by SQLite's header: what somebody else uses is not to be closed to them."""
+    """Whether it is empty or a memory, by SQLite's header: other programs' files keep their permissions."""
     with path.open("rb") as file:
         head = file.read(72)
     return not head or (head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4))
@@ -54,7 +57,7 @@ def _close_to_others(path: Path) -> None:
 
 
 def synced_by(path: Path) -> str | None:
-    """The service that copies a folder elsewhere, as far as its path and where that leads to tell; else None."""
+    """The sync service of a folder, by its path and resolved path; None if none is known."""
     for part in (*path.absolute().parts, *Path(os.path.realpath(path)).parts):
         for sign, service in _SERVICES.items():
             if part.casefold().startswith(sign):
@@ -68,21 +71,68 @@ def warning_about(path: Path) -> str | None:
     if service is None:
         return None
     return (
-        f"{path} is in a folder that {service} copies elsewhere: what is erased here stays in those copies, and the"
-        " file can be damaged. Move it with --db."
+        f"{path} is in a folder that {service} syncs: erased data stays in its copies, and the sync can damage the"
+        " file. Move it with --db."
     )
 
 
-def make_room(database: Path) -> None:
-    """Make the folder for a memory, its owner's alone. Raises StoreError if the memory cannot be a file; OSError."""
+def make_folder(database: Path) -> None:
+    """Make a private folder for a memory. Raises StoreError if the memory cannot be a file; OSError."""
     make_own(database.parent)
     if database.is_dir():
         example = database / "memory.sqlite3"
-        raise StoreError(f"{database} is a folder. Name a file in it with --db, for example {example}.")
+        raise StoreError(f"{database} is a folder. Use a file in it with --db, for example {example}.")
 
 
 def cannot_open(path: Path, error: OSError) -> StoreError:
-    """What to tell when the place of a memory cannot be used."""
+    """The error for a memory whose place cannot be used."""
     if error.errno == errno.ENOSPC:
         return StoreFull(f"The disk that holds {path} is full. Free some space, or use --db.")
     return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")
+
+
+# One bot per memory. The lock is the operating system's, so a killed process leaves none behind. The command line may
+# write beside a running bot, as SQLite allows; a second bot may not.
+
+
+@contextlib.contextmanager
+def instance_lock(database: Path, command: str) -> Iterator[None]:
+    """Hold the database for this process. Raises StoreLocked, which names the other one, or StoreError."""
+    holder = database.with_name(database.name + ".holder")
+    lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)
+    with contextlib.ExitStack() as stack:
+        try:
+            make_folder(database)
+            lock.acquire(timeout=0)
+            stack.callback(lock.release)
+            stack.callback(holder.unlink, missing_ok=True)
+            holder.touch(mode=0o600)
+            holder.write_text(f"forgetmenot {command} (process {os.getpid()})", encoding="utf-8")
+        except Timeout:
+            raise StoreLocked(_sentence(database, holder)) from None
+        except OSError as error:
+            raise cannot_open(database, error) from error
+        yield
+
+
+def is_locked(database: Path) -> bool:
+    """Whether a bot runs on this database now. Leaves no file behind."""
+    file = database.with_name(database.name + ".lock")
+    if not file.exists():
+        return False
+    lock = FileLock(file)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
+def _sentence(database: Path, holder: Path) -> str:
+    try:
+        name = holder.read_text(encoding="utf-8", errors="replace") if holder.is_file() else ""
+    except OSError:
+        name = ""
+    name = name.partition("\n")[0][:80] or "another ForgetMeNot"  # in a shared folder somebody else may have written it
+    return f"{database} is in use by {name}. Stop that one first, or choose another file with --db."

@@ -1,8 +1,9 @@
-"""People are ids: how a person's row comes to be, is renamed and joined. Everything here writes.
+"""Writes viewers' rows: creation, renames, and joining provisional ids.
 
-Promises that a name is never an identity: a rename keeps the id, a recycled login inherits nothing (its former holder
-has no name until they speak again), and a provisional `login:alice` becomes the real id when that login first speaks,
-in every table and in every text that mentions it. Knows nothing of what they said.
+Guarantees:
+- A rename keeps the id.
+- A recycled login inherits nothing; its former holder has no name until they speak again.
+- A provisional `login:alice` becomes the real id when that login first speaks, in every table and text.
 """
 
 import json
@@ -15,8 +16,8 @@ from forgetmenot.store.database import Transaction
 from forgetmenot.text.mentions import PROVISIONAL, provisional
 
 
-class Seen(NamedTuple):
-    """Somebody under one name for a while: what a batch of their lines says about them. Times in ms."""
+class SeenViewer(NamedTuple):
+    """A viewer under one name, as seen in a batch of lines. Times in ms."""
 
     id: str
     login: str
@@ -26,7 +27,7 @@ class Seen(NamedTuple):
     last_at: int
 
 
-async def take_in(tx: Transaction, people: Sequence[Seen]) -> None:
+async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store who was seen, in the order in which they were seen; one person may stand there under several names.
 
     Of whom nothing changed but the time, it is written once a minute: a busy chat is the same people all along.
@@ -35,7 +36,7 @@ async def take_in(tx: Transaction, people: Sequence[Seen]) -> None:
         await _write(tx, changed)
 
 
-async def _changed(tx: Transaction, people: Sequence[Seen]) -> list[Seen]:
+async def _changed(tx: Transaction, people: Sequence[SeenViewer]) -> list[SeenViewer]:
     rows = await tx.rows(
         "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
         " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
@@ -46,7 +47,7 @@ async def _changed(tx: Transaction, people: Sequence[Seen]) -> list[Seen]:
     return [one for one in people if renamed or not _is_stored(one, stored.get(one.id))]
 
 
-def _is_stored(one: Seen, row: tuple[Any, ...] | None) -> bool:
+def _is_stored(one: SeenViewer, row: tuple[Any, ...] | None) -> bool:
     return (
         row is not None
         and row[1:4] == (one.login, one.display_name, one.role)
@@ -55,7 +56,7 @@ def _is_stored(one: Seen, row: tuple[Any, ...] | None) -> bool:
     )
 
 
-async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
+async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     holders = {one.login: one.id for one in people}
     await join(tx, holders)
     await _release_logins(tx, holders)
@@ -76,7 +77,7 @@ async def _write(tx: Transaction, people: Sequence[Seen]) -> None:
     )
 
 
-def _row(one: Seen, holders: dict[str, str]) -> tuple[object, ...]:
+def _row(one: SeenViewer, holders: dict[str, str]) -> tuple[object, ...]:
     """Their row; without the login if somebody else was seen with it after them."""
     theirs = holders[one.login] == one.id
     names = (one.login, one.display_name) if theirs else (None, None)
@@ -92,7 +93,7 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
 
 
 async def join(tx: Transaction, holders: dict[str, str]) -> None:
-    """Whoever was known by a login alone becomes the person who was seen with it: login to id."""
+    """Join viewers known only by login to the ids seen with it."""
     rows = await tx.rows(
         "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"
         " JOIN viewers v ON v.id = ?2 || j.key AND v.id <> j.value LEFT JOIN viewers r ON r.id = j.value",
@@ -109,7 +110,7 @@ async def _rename(tx: Transaction, old: str, new: str) -> None:
 
 
 async def _merge(tx: Transaction, old: str, new: str) -> None:
-    """Move whatever refers to `old`, in whichever table, then let `old` go."""
+    """Move every reference to `old` in any table, then delete `old`."""
     references = await tx.rows(
         'SELECT m.name, f."from" AS field FROM sqlite_master m, pragma_foreign_key_list(m.name) f'
         " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"

@@ -1,11 +1,11 @@
-"""What calls to language models cost: one row each, counted for health, for the demo's summary and for the bill."""
+"""Calls to language models with their tokens: one row each, for health, summaries and costs."""
 
 from typing import NamedTuple
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain.model import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Source
 
 
 class Meter:
@@ -36,7 +36,7 @@ class Meter:
 
 
 class Spent(NamedTuple):
-    """What some calls came to. Tokens are sums of what was billed; a provider that does not say counts as 0."""
+    """Totals of some calls. Tokens are sums of what was billed; a provider that does not say counts as 0."""
 
     calls: int
     used: Used
@@ -52,7 +52,104 @@ async def spent(db: Database, *, since: int = 0) -> dict[str, Spent]:
     return {row[0]: Spent(row[1], Used(*(int(tokens) for tokens in tuple(row)[2:]))) for row in rows}
 
 
+async def tokens_since(source: Source, since: int) -> int:
+    """Tokens in and out of all calls since a time (ms), as billed; cached ones count as the others."""
+    sql = "SELECT total(input) + total(output) + total(thoughts) FROM model_calls WHERE at >= ?"
+    return int(await source.value(sql, (since,)))
+
+
+class Bill(NamedTuple):
+    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id."""
+
+    group: str
+    model: str
+    calls: int
+    used: Used
+    failed: int
+
+
+_GROUPS = {
+    "purpose": "purpose",
+    "model": "model",
+    "day": "strftime('%Y-%m-%d', at / 1000, 'unixepoch')",
+    "stream": "coalesce((SELECT max(id) FROM streams WHERE started_at <= model_calls.at), 0)",
+}
+
+
+async def bills(source: Source, by: str, since: int) -> list[Bill]:
+    """The calls since a time (ms), by purpose, model, day or stream, and by model within each."""
+    rows = await source.rows(
+        f"SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached), total(output) + total(thoughts),"  # noqa: S608  # one of four texts above
+        " total(error IS NOT NULL) FROM model_calls WHERE at >= ? GROUP BY kind, model ORDER BY kind, model",
+        (since,),
+    )
+    return [
+        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6])) for row in rows
+    ]
+
+
 async def prune(db: Database, before: int) -> int:
     """Delete the rows of calls made before a time; how many they were."""
     async with db.write() as tx:
         return await tx.execute("DELETE FROM model_calls WHERE at < ?", (before,))
+
+
+# The learned factor between estimated and billed tokens, per model; kept across restarts.
+
+
+SMALLEST = 50  # a smaller prompt says more about the provider's fixed overhead than about its tokenizer
+
+
+async def factor_of(db: Database, model: str) -> float:
+    """Billed tokens per token estimated with factor 1; 1.0 for a model that has not billed yet."""
+    found = await db.value("SELECT factor FROM calibration WHERE model = ?", (model,))
+    return float(found) if found is not None else 1.0
+
+
+async def learn_factor(
+    db: Database, model: str, estimated: int, billed: int | None, at: int, *, factor: float = 1.0
+) -> float:
+    """Take one bill and return the new factor.
+
+    `estimated` is the whole prompt's estimate, made with `factor` (what `factor_of` gave then); `billed` the
+    provider's count of input tokens, cached ones included, or None where it does not say (nothing is learned).
+    """
+    if billed is None or min(estimated, billed) < SMALLEST:
+        return await factor_of(db, model)
+    async with db.write() as tx:
+        row = await tx.row("SELECT factor, samples FROM calibration WHERE model = ?", (model,))
+        known, samples = (float(row["factor"]), int(row["samples"])) if row else (1.0, 0)
+        learned = next_factor(known, samples, billed * factor / estimated)
+        await tx.execute(
+            "INSERT INTO calibration (model, factor, samples, updated_at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,"
+            " updated_at = excluded.updated_at",
+            (model, learned, samples + 1, at),
+        )
+    return learned
+
+
+# The factor is a running average of billed tokens per estimated token, robust against one odd reply. It leans upwards:
+# an estimate that is too low overruns the budget, one that is too high only leaves out a line.
+
+
+LOWEST, HIGHEST = 0.25, 4.0
+MEMORY = 12  # samples that count: later ones are followed at this pace, so that a change of language is noticed
+UPWARD = 1.5
+ODD = 1.6  # after the first few, a ratio further off than this is taken as this far off
+
+
+def next_factor(factor: float, samples: int, ratio: float) -> float:
+    """The factor after one more bill. `ratio`: billed tokens / tokens estimated with factor 1."""
+    if samples == 0:
+        return _within(ratio, LOWEST, HIGHEST)
+    if samples >= 3:
+        ratio = _within(ratio, factor / ODD, factor * ODD)
+    step = 1 / min(samples + 1, MEMORY)
+    if ratio > factor:
+        step = min(1.0, step * UPWARD)
+    return _within(factor + step * (ratio - factor), LOWEST, HIGHEST)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

@@ -1,7 +1,7 @@
-"""Rows of `semantic_notes` and `note_changes`: what is known, and every change of it with time and cause.
+"""Rows of `semantic_notes`, `note_changes` and `suppressions`: notes, their history, and what is never mentioned.
 
 A fact is never edited: it is superseded, and the old row keeps its text, its dates and a pointer to the new one. Each
-change of status writes a row of `note_changes` in the same transaction. Nothing here decides; memory/ does.
+change of status writes a row of `note_changes` in the same transaction. memory/ makes the decisions.
 """
 
 import json
@@ -18,8 +18,9 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona,
+    external_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -41,6 +42,7 @@ class NewNote:
     pinned: bool = False
     id: int | None = None
     persona: str = ""
+    external_id: int | None = None  # its number in the memory that it was imported from
 
 
 class Change(NamedTuple):
@@ -91,6 +93,14 @@ async def of_subject(
     params = (*([subject_id] if subject_id is not None else []), *statuses)
     sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) ORDER BY n.id"  # only marks are built
     return [from_row(row) for row in await source.rows(sql, params)]
+
+
+async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
+    """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
+    subject = "n.subject_id = :subject" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
+    later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
+    sql = f"{_SELECT} WHERE {subject} AND n.status IN ('superseded', 'retracted') AND {later} ORDER BY n.id"
+    return [from_row(row) for row in await source.rows(sql, {"subject": subject_id, "at": at})]
 
 
 async def page(
@@ -148,6 +158,7 @@ def _values(new: NewNote, now: int) -> tuple[object, ...]:
         new.expires_at,
         int(new.pinned),
         new.persona,
+        new.external_id,
     )
 
 
@@ -205,7 +216,7 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
 
 
 async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
-    """Pin a note (it neither ages nor falls to a cap), or let it go."""
+    """Pin a note, so that it neither ages nor counts against a limit, or unpin it."""
     await tx.execute("UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id))
 
 
@@ -261,7 +272,7 @@ async def written_in_stream(
 
 
 async def delete_of_subject(tx: Transaction, subject_id: str) -> int:
-    """Delete every note about a viewer, with its history and evidence; only their own wish does this."""
+    """Delete every note about a viewer with history and evidence; only for an erasure."""
     await tx.execute(
         "UPDATE semantic_notes SET superseded_by = NULL"
         " WHERE superseded_by IN (SELECT id FROM semantic_notes WHERE subject_id = ?)",
@@ -270,12 +281,13 @@ async def delete_of_subject(tx: Transaction, subject_id: str) -> int:
     return await tx.execute("DELETE FROM semantic_notes WHERE subject_id = ?", (subject_id,))
 
 
-async def taken_ids(source: Source, ids: Sequence[int]) -> set[int]:
-    """Which of these ids are in use."""
+async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
+    """The subject and the fact of those of these ids that are in use."""
     rows = await source.rows(
-        "SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+        "SELECT id, subject_id, fact FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
     )
-    return {row[0] for row in rows}
+    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 async def highest_id(source: Source) -> int:
@@ -285,3 +297,133 @@ async def highest_id(source: Source) -> int:
         " coalesce((SELECT max(id) FROM semantic_notes), 0))"
     )
     return int(row[0]) if row else 0
+
+
+# Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time.
+
+
+_NOTE = "SELECT n.*, NULL AS episode_ids FROM semantic_notes n"
+_MORTAL = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"
+_KEPT_FIRST = (
+    "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
+    " n.last_confirmed_at DESC, n.id DESC"
+)
+
+
+async def notes_run_out(source: Source, now: int, limit: int) -> list[Note]:
+    """Notes whose end has come."""
+    rows = await source.rows(f"{_NOTE} WHERE {_MORTAL} AND n.expires_at <= ? LIMIT ?", (now, limit))
+    return [from_row(row) for row in rows]
+
+
+async def attending_viewers(source: Source, streams: int) -> list[str]:
+    """Viewers who have come to that many streams in all."""
+    rows = await source.rows("SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,))
+    return [row[0] for row in rows]
+
+
+async def unconfirmed_notes(source: Source, viewer_id: str, *, confirmed_before: int, streams: int) -> list[Note]:
+    """A viewer's notes last confirmed before then, and followed by that many streams they came to.
+
+    Absence is not staleness: only streams attended after the confirmation count.
+    """
+    rows = await source.rows(
+        f"{_NOTE} WHERE n.subject_id = :viewer AND {_MORTAL} AND n.last_confirmed_at <= :before"  # noqa: S608  # constants
+        " AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer AND a.first_at > n.last_confirmed_at)"
+        " >= :streams",
+        {"viewer": viewer_id, "before": confirmed_before, "streams": streams},
+    )
+    return [from_row(row) for row in rows]
+
+
+async def unconfirmed_channel_notes(source: Source, *, confirmed_before: int, streams: int, limit: int) -> list[Note]:
+    """Notes about the channel and running bits last confirmed before then, and followed by that many streams."""
+    rows = await source.rows(
+        f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} AND n.last_confirmed_at <= :before"  # noqa: S608  # constants
+        " AND (SELECT count(*) FROM streams s WHERE s.started_at > n.last_confirmed_at) >= :streams LIMIT :limit",
+        {"before": confirmed_before, "streams": streams, "limit": limit},
+    )
+    return [from_row(row) for row in rows]
+
+
+async def channel_notes_over_limit(source: Source, *, kept: int, limit: int) -> list[Note]:
+    """Notes about the channel past the cap: hearsay first, then the least important, then the oldest."""
+    rows = await source.rows(
+        f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} ORDER BY {_KEPT_FIRST} LIMIT :limit OFFSET :kept",
+        {"kept": kept, "limit": limit},
+    )
+    return [from_row(row) for row in rows]
+
+
+async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
+    """Viewers about whom there are more active notes than that."""
+    rows = await source.rows(
+        "SELECT subject_id FROM semantic_notes WHERE subject_id IS NOT NULL AND status = 'active'"
+        " GROUP BY subject_id HAVING count(*) > ?",
+        (more_than,),
+    )
+    return [row[0] for row in rows]
+
+
+async def notes_over_limit(source: Source, viewer_id: str, *, timed: int, permanent: int) -> list[Note]:
+    """A viewer's notes past the caps: hearsay first, then the least important, then the oldest."""
+    rows = await source.rows(
+        "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608  # a constant
+        "  PARTITION BY n.expires_at IS NULL"
+        f"  ORDER BY {_KEPT_FIRST}) AS place"
+        f" FROM semantic_notes n WHERE n.subject_id = :viewer AND {_MORTAL})"
+        " SELECT n.*, NULL AS episode_ids FROM semantic_notes n JOIN counted c ON c.id = n.id"
+        " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
+        {"viewer": viewer_id, "timed": timed, "permanent": permanent},
+    )
+    return [from_row(row) for row in rows]
+
+
+# The entries of the list that must never be mentioned.
+
+
+class SuppressionRow(NamedTuple):
+    """One row. `viewer_id` None: of the whole channel; `note_id`: that one note, and its words when it was named."""
+
+    id: int
+    viewer_id: str | None
+    words: str
+    note_id: int | None
+    by_id: str | None
+    at: int
+
+
+async def add_suppression(
+    tx: Transaction, viewer_id: str | None, words: str, *, note_id: int | None, by_id: str | None, at: int
+) -> int:
+    """Suppress something from now on; returns the row's id."""
+    await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
+    return await tx.insert(
+        "INSERT INTO never_mention (viewer_id, words, note_id, by_id, at) VALUES (?, ?, ?, ?, ?)",
+        (viewer_id, words, note_id, by_id, at),
+    )
+
+
+async def remove_suppression(tx: Transaction, row_id: int) -> bool:
+    """Delete an entry; False if there is no such row."""
+    return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
+
+
+async def suppression_revision(source: Source) -> tuple[int, int, int]:
+    """A value that changes whenever an entry is added or removed."""
+    found = (await source.rows("SELECT count(*), coalesce(max(id), 0), coalesce(sum(at), 0) FROM never_mention"))[0]
+    return found[0], found[1], found[2]
+
+
+async def suppressions_with_facts(source: Source) -> list[tuple[SuppressionRow, str]]:
+    """Every entry, oldest first, with the fact of the note that it names, if that exists."""
+    rows = await source.rows(
+        "SELECT n.*, coalesce(s.fact, '') FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id"
+        " ORDER BY n.id"
+    )
+    return [(SuppressionRow(*row[:-1]), row[-1]) for row in rows]
+
+
+async def suppressions(source: Source) -> list[SuppressionRow]:
+    """Every entry, oldest first."""
+    return [SuppressionRow(*row) for row in await source.rows("SELECT * FROM never_mention ORDER BY id")]

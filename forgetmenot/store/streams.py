@@ -1,9 +1,9 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from forgetmenot.domain.chat import Stream
+from forgetmenot.domain.chat import Attendance, Stream
 from forgetmenot.store.database import Row, Source, Transaction
 
 
@@ -16,12 +16,12 @@ async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title
 
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
-    """Something was said in it."""
+    """Note that something was said in it."""
     await tx.execute("UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id))
 
 
 async def describe(tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str) -> None:
-    """What Twitch says about it."""
+    """Store what Twitch says about it."""
     await tx.execute(
         "UPDATE streams SET twitch_id = coalesce(?, twitch_id), title = ?, category = ? WHERE id = ?",
         (twitch_id, title, category, stream_id),
@@ -87,12 +87,21 @@ async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     return {row[0]: row[1] for row in rows}
 
 
+async def title_of(source: Source, stream_id: int | None) -> str:
+    """A stream's title; empty where there is none."""
+    row = await source.row("SELECT title FROM streams WHERE id = ?", (stream_id,))
+    return row[0] if row else ""
+
+
 async def without_recap(source: Source) -> list[Stream]:
-    """Closed streams that have no recap yet and nothing unread or to be read again, oldest first."""
+    """Closed streams that have no recap yet and nothing unread or to be read again, oldest first.
+
+    A line that no model would read for hours holds up no recap.
+    """
     rows = await source.rows(
         "SELECT * FROM streams s WHERE s.ended_at IS NOT NULL AND s.recapped_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream_id = s.id AND e.episode_id IS NULL"
-        "  AND e.redacted_at IS NULL)"
+        "  AND e.redacted_at IS NULL AND e.tries < 7)"
         " AND NOT EXISTS (SELECT 1 FROM episodes p WHERE p.stream_id = s.id AND p.dirty_at IS NOT NULL)"
         " ORDER BY s.id"
     )
@@ -117,8 +126,19 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
 
 
 async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
-    """An episode of it was summarised again: its recap has to be written again."""
+    """Delete a stream's recap, because one of its episodes was summarised again."""
     await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream_id,))
+
+
+async def since(source: Source, at: int, limit: int) -> list[Stream]:
+    """The newest streams that were on after then, oldest first; the recap is empty while it rests on a cleared line."""
+    rows = await source.rows(
+        "SELECT id, started_at, ended_at, title, category, iif(EXISTS (SELECT 1 FROM episodes e"
+        "  WHERE e.stream_id = s.id AND e.dirty_at IS NOT NULL), '', recap) AS recap"
+        " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY id DESC LIMIT ?",
+        (at, limit),
+    )
+    return [_stream(row) for row in reversed(rows)]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
@@ -137,3 +157,53 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
 def _stream(row: Row) -> Stream:
     return Stream(row["id"], row["started_at"], row["ended_at"], row["title"], row["category"], row["recap"])
+
+
+# Who came to which stream.
+
+
+async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
+    """Add to who came to which stream: (viewer id, stream id, first at, last at, lines)."""
+    await tx.many(
+        "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (viewer_id, stream_id) DO UPDATE SET lines = lines + excluded.lines,"
+        " first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
+        visits,
+    )
+
+
+async def attendance_of(
+    source: Source, viewer_ids: Iterable[str], *, lately: int, during: int | None = None
+) -> dict[str, Attendance]:
+    """How often these people came, and since `lately` (ms).
+
+    The open stream, and `during` (the stream that is spoken of), count; but nobody comes back from them.
+    """
+    found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
+    rows = await source.rows(
+        "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),"
+        " max(CASE WHEN s.ended_at IS NOT NULL AND s.id IS NOT :during THEN a.last_at END)"
+        " FROM attendance a JOIN streams s ON s.id = a.stream_id"
+        " WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers)) GROUP BY a.viewer_id",
+        {"viewers": json.dumps(list(found)), "lately": lately, "during": during},
+    )
+    return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
+
+
+async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
+    """When somebody was last in a stream that they came to before then (ms)."""
+    row = await source.row(
+        "SELECT max(iif(last_at < ?2, last_at, first_at)) FROM attendance WHERE viewer_id = ?1 AND first_at < ?2",
+        (viewer_id, before),
+    )
+    return int(row[0]) if row and row[0] is not None else None
+
+
+async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
+    """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
+    rows = await source.rows(
+        "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
+        " >= min(?2, (SELECT count(*) FROM streams) - ?2)",
+        (json.dumps(sorted(viewer_ids)), streams),
+    )
+    return {row[0] for row in rows}

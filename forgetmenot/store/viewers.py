@@ -1,15 +1,16 @@
-"""People as they are looked up: by id, by login, by a word in a text; and of whom nothing may be shown. Reads only.
+"""Looks up viewers by id, login or a word in a text, and tells who is hidden. Reads only.
 
 Hidden are those who opted out or were banned. How a row comes to be is store/identities.
 """
 
 import json
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.store.database import Row, Source
-from forgetmenot.text.logins import login_of
+from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.text.mentions import login_of
 
 
 class Name(NamedTuple):
@@ -90,7 +91,7 @@ async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
 
 
 async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple[dict[str, str], frozenset[str]]:
-    """The present display names of these people, and those among them of whom nothing may be shown, nor a name."""
+    """The present display names of these people, and the hidden ones among them."""
     rows = await source.rows(
         "SELECT id, coalesce(display_name, login), opted_out_at IS NOT NULL OR banned_at IS NOT NULL FROM viewers"
         " WHERE id IN (SELECT value FROM json_each(?))",
@@ -101,7 +102,7 @@ async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
-    """Those among them of whom nothing may be shown."""
+    """Those among them who are hidden."""
     rows = await source.rows(
         "SELECT id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
         " AND id IN (SELECT value FROM json_each(?))",
@@ -111,7 +112,7 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
 
 
 async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
-    """Whether all of them are still there, and none of them is hidden."""
+    """Whether all of them still exist and none is hidden."""
     row = await source.row(
         "SELECT count(*) FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL"
         " AND id IN (SELECT value FROM json_each(?))",
@@ -164,6 +165,17 @@ async def around(
     return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
+async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
+    """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
+    rows = await source.rows(
+        "SELECT id FROM viewers v WHERE last_seen_at >= ? AND opted_out_at IS NULL AND banned_at IS NULL"
+        " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
+        " ORDER BY last_seen_at DESC LIMIT ?",
+        (since, limit),
+    )
+    return [row[0] for row in rows]
+
+
 def viewer_of(row: Row) -> Viewer:
     """A row of `viewers` as the noun."""
     return Viewer(
@@ -175,3 +187,82 @@ def viewer_of(row: Row) -> Viewer:
         last_seen_at=row["last_seen_at"],
         opted_out=row["opted_out_at"] is not None,
     )
+
+
+# Chatters are viewers with a stored line of late. Known bots, viewers who opted out and people whose every line was
+# cleared are therefore never a target.
+
+
+@dataclass(frozen=True, slots=True)
+class Chatter:
+    """One person. `streams` counts those they came to; `message_id` is their last stored message, if any."""
+
+    id: str
+    login: str
+    display_name: str
+    role: Role
+    streams: int
+    opted_in: bool
+    message_id: str
+
+
+_COLUMNS = """
+    v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
+    (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
+    EXISTS (SELECT 1 FROM fun_consents f WHERE f.viewer_id = v.id) AS opted_in
+"""
+
+
+async def chatters_present(db: Database, since: int, without_event: str = "") -> list[Chatter]:
+    """Everybody who spoke since then. `without_event` (what triggered us) is nobody's last message."""
+    return _chatters(
+        await db.rows(
+            f"SELECT {_COLUMNS},"  # noqa: S608  # constants
+            " (SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL"
+            "  AND l.kind <> 'moderation' AND l.id != :without ORDER BY l.at DESC LIMIT 1) AS message_id"
+            " FROM viewers v WHERE v.banned_at IS NULL AND v.opted_out_at IS NULL AND v.id IN"
+            " (SELECT viewer_id FROM events WHERE at >= :since AND redacted_at IS NULL AND from_bot = 0"
+            "  AND kind <> 'moderation')",
+            {"without": without_event, "since": since},
+        )
+    )
+
+
+async def chatter(db: Database, viewer_id: str) -> Chatter | None:
+    """One person, in chat or not; opted-out ones are not found."""
+    found = _chatters(
+        await db.rows(
+            f"SELECT {_COLUMNS},"  # noqa: S608  # constants
+            " (SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL AND l.kind <> 'moderation'"
+            "  ORDER BY l.at DESC LIMIT 1) AS message_id"
+            " FROM viewers v WHERE v.id = ? AND v.opted_out_at IS NULL",
+            (viewer_id,),
+        )
+    )
+    return found[0] if found else None
+
+
+async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool) -> None:
+    """Switch fun moderation for a viewer on or off; no effect for a viewer who is not stored."""
+    if takes_part:
+        await tx.execute(
+            "INSERT INTO fun_consents (viewer_id, at) SELECT id, ? FROM viewers WHERE id = ? ON CONFLICT DO NOTHING",
+            (now, viewer_id),
+        )
+    else:
+        await tx.execute("DELETE FROM fun_consents WHERE viewer_id = ?", (viewer_id,))
+
+
+def _chatters(rows: list[Row]) -> list[Chatter]:
+    return [
+        Chatter(
+            id=row["id"],
+            login=row["login"],
+            display_name=row["display_name"],
+            role=Role(row["role"]),
+            streams=row["streams"],
+            opted_in=bool(row["opted_in"]),
+            message_id=row["message_id"] or "",
+        )
+        for row in rows
+    ]

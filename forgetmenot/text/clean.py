@@ -1,6 +1,6 @@
 """Foreign text made fit for a line: nothing invisible, nothing that moves or overprints its neighbours.
 
-Promises one line without control characters, zero-width and bidirectional marks, lone surrogates or stacks of
+The result is one line without control characters, zero-width and bidirectional marks, lone surrogates or stacks of
 accents; visible letters, emoji and their joiners stay as they were typed. Does not fold letters (see `lookalikes`).
 """
 
@@ -61,3 +61,18 @@ def _is_hidden(char: str) -> bool:
     if unicodedata.category(char) in _DROPPED or char in _BLANKS:
         return True
     return "\ufe00" <= char <= "\ufe0f" or "\U000e0000" <= char <= "\U000e0fff"
+
+
+# Cutting stops before a word that would be halved: half of "@user12" would name another viewer.
+
+
+_LAST_WORD = re.compile(r"[@＠]?\w*\Z")
+LONGEST_NAME = 50
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text, at most `most` characters; only a word longer than any name is halved."""
+    if len(text) <= most or not (text[most].isalnum() or text[most] == "_"):
+        return text[:most]
+    half = _LAST_WORD.search(text, max(0, most - LONGEST_NAME - 2), most)
+    return text[: half.start()] if half and half.end() - half.start() <= LONGEST_NAME + 1 else text[:most]

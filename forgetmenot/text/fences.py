@@ -1,6 +1,6 @@
 """Fences around untrusted text in a prompt: `<chat>`, the text, `</chat>`, each on its own line.
 
-Promises that no text inside can open or close a fence, whatever brackets it uses: every character that reads as an
+No text inside can open or close a fence, whatever brackets it uses: every character that reads as an
 angle bracket becomes a round one, except in a mention (`<@42>`) and in a heart (`<3`). Costs about two tokens a
 side. Does not judge what the text says: the rules of the prompt say that fenced text is data.
 """

@@ -14,14 +14,16 @@ _GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))  # their small lett
 _ARMENIAN = dict(zip("աոսցօհնքյզղ", "wnugohuqjqn", strict=True))
 _CHEROKEE = dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True))
 _LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ", "ioaestmdrbcnywvxzfgjklhup", strict=True))
+_SYLLABICS = dict(zip("ᗩᗅᗷᑲᖯᑕᗪᑯᗞᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᕽᘔ", "aabbbcdddfhjlmnpqrsuvwxxz", strict=True))
+_COPTIC = dict(zip("ⲥⲏⲕⲓⲙⲛⲟⲣⲅⲧⲭⲩ", "chklmnoprtxy", strict=True))
 _LATIN = dict(
     zip(
-        "ıłøđħŧɑɡɩɪʏʀɴʟʙᴀᴄᴅᴇɢʜᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢǀƒɛɔɐǝɹɯʌʎþðœæ|",
-        "ilodhtagiiyrnlbacdeghjkmopstuvwzlfeoaermvypdoal",
+        "ıłøđħŧɑɡɩɪʏʀɴʟʙᴀᴄᴅᴇɢʜᴊᴋᴍᴏᴘꜱᴛᴜᴠᴡᴢǀƒɛɔɐǝɹɯʌʎþðœæ|ƅꞵꬲꬵꞙẝᶃƍᴑꬽꭇꭈƽꞟꭎꭒʋꭓɣᶌỿꭚʝ",
+        "ilodhtagiiyrnlbacdeghjkmopstuvwzlfeoaermvypdoalbbefffggoorrsuuuuxyyyyj",
         strict=True,
     )
 )
-_LETTERS = _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _LATIN
+_LETTERS = _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
 _BOXED = {  # white letters on black, and the letters that flags are made of
     chr(start + index): chr(ord("a") + index) for start in (0x1F150, 0x1F170, 0x1F1E6) for index in range(26)
 }
@@ -43,7 +45,9 @@ def plain(text: str) -> str:
 
 def skeleton(text: str) -> str:
     """What the text looks like, in Latin letters: equal for texts that the eye takes for one another."""
-    return plain(text.translate(_CAPITALS)).translate(_FOLD)
+    if text.isascii():
+        return plain(text).translate(_FOLD)
+    return plain(unicodedata.normalize("NFKC", text).translate(_CAPITALS)).translate(_FOLD)
 
 
 def unleet(text: str) -> str:

@@ -1,10 +1,11 @@
 """People inside stored texts: `<@42>` stands for a viewer's id, and a name is looked up last.
 
-Promises that only `mention` makes such a token: text from chat goes through `defang` before it is stored or shown
-to a model, so nobody can be named by somebody who typed the brackets.
+Only `mention` makes such a token: text from chat goes through `defang` before it is stored or shown to a model, so that
+typed brackets mention nobody.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 from forgetmenot.text.lookalikes import skeleton
@@ -65,3 +66,64 @@ def called(name: str) -> str:
 def defang(text: str) -> str:
     """Foreign text without the power to mention anybody: `<@42>` becomes `(@42>`, full-width brackets too."""
     return _FORGED.sub("(", text)
+
+
+# Twitch logins, as people type them and as Twitch stores them.
+
+
+_LOGIN = re.compile(r"(?:[#@]?[A-Za-z0-9_]{1,25})?")
+
+
+def is_login(text: str) -> bool:
+    """Whether somebody can be called so; nothing is no mistake here, and # and @ are how people write it."""
+    return _LOGIN.fullmatch(text) is not None
+
+
+def login_of(text: str) -> str:
+    """The login as Twitch has it, of what `is_login`."""
+    return text.lower().lstrip("#@")
+
+
+_DOT = r"(?:\.|(?<=[A-Za-z0-9])[。｡](?=[A-Za-z]))"
+_ADDRESS = re.compile(rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)")
+_SPELT = re.compile(
+    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b", re.IGNORECASE
+)
+_FORGOTTEN_SPACE = re.compile(r"(?<=[^\W_])\.(?=[A-Z][A-Za-z'’-]*[,;!?…)\"”]*\.?\Z)")
+_FILE_ENDINGS = (
+    "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp lua jar"
+)
+_FILE = re.compile(rf"[^\w-]*[\w-]+\.(?:{'|'.join(_FILE_ENDINGS.split())})(?:'s)?[^\w/:@.]*\.{{0,3}}", re.IGNORECASE)
+_SAID_WITH_A_DOT = frozenset({"d.va", "d.va's"})  # a hero of Overwatch
+_EDGES = "()[]{}<>\"'“”‘’«».,;:!?…*_~"
+
+
+def without_addresses(text: str) -> str:
+    """The text without its addresses; twice changes nothing more. Words keep single spaces where one was taken out."""
+    if not _may_hold_one(text):
+        return text
+    kept = (_without(word) for word in text.split(" "))
+    return " ".join(word for word in kept if word is not None)
+
+
+def has_address(text: str) -> bool:
+    """Whether something would be taken out."""
+    return _may_hold_one(text) and any(_without(word) is None for word in text.split())
+
+
+def has_link(text: str) -> bool:
+    """Whether a text names an address, also one that is spelt out ("evil dot com")."""
+    return has_address(text) or _SPELT.search(text) is not None
+
+
+def _may_hold_one(text: str) -> bool:
+    return _ADDRESS.search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def _without(word: str) -> str | None:
+    """One word (no spaces in it): itself, or parted by a space, or None for an address."""
+    plain = unicodedata.normalize("NFKC", word)
+    if not _ADDRESS.search(plain) or _FILE.fullmatch(plain) or plain.strip(_EDGES).casefold() in _SAID_WITH_A_DOT:
+        return word
+    parted = _FORGOTTEN_SPACE.sub(". ", plain)
+    return None if _ADDRESS.search(parted) else parted

@@ -1,8 +1,8 @@
-"""A text without one person in it, or without one fact about them. Pure.
+"""Removes one person, or one fact about them, from a text. Pure.
 
-Promises that what remains does not mention the person: their place in a list of people closes, a clause about them is
-cut where the rest stands by itself, and where that is not clear the whole sentence goes, with the "they" and "their" of
-the sentences after it. It cuts rather too much than too little; what it leaves was there before, word for word.
+- What remains does not mention the person. They are taken out of lists of people; a clause about them is cut where the
+  rest makes sense alone, else the whole sentence, with the "they" and "their" of the sentences after it.
+- It cuts too much rather than too little, and what it leaves is unchanged, word for word.
 """
 
 import re

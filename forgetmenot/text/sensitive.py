@@ -14,6 +14,7 @@ from forgetmenot.text import sensitive_rules as rules
 from forgetmenot.text.lookalikes import skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.numbers import has_account, has_card, has_phone
+from forgetmenot.text.sensitive_languages import is_sensitive_abroad
 from forgetmenot.text.words import stems
 
 CATEGORIES = (
@@ -35,13 +36,26 @@ CUSTOM = "custom"
 _MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")  # d1abetes
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
 _AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
-_DIGIT = {
-    name: str(number % 10)
-    for number, name in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh")
-    )
-}
-_NAMED_DIGITS = re.compile(rf"\b(?:(?:{'|'.join(_DIGIT)})[ ,-]{{0,3}}){{6,}}(?:{'|'.join(_DIGIT)})\b")
+_DIGIT_NAMES = """
+    zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 oh:0 o:0 hundred:00
+    null:0 eins:1 zwei:2 zwo:2 drei:3 vier:4 funf:5 fuenf:5 sechs:6 sieben:7 acht:8 neun:9
+    cero:0 uno:1 dos:2 tres:3 cuatro:4 cinco:5 seis:6 siete:7 ocho:8 nueve:9
+    un:1 deux:2 trois:3 quatre:4 cinq:5 sept:7 huit:8 neuf:9
+    due:2 tre:3 quattro:4 cinque:5 sei:6 sette:7 otto:8 nove:9 um:1 dois:2 quatro:4 sete:7 oito:8
+    nul:0 een:1 twee:2 drie:3 vijf:5 zes:6 zeven:7 negen:9
+    ten:10 eleven:11 twelve:12 twenty:20 thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90
+    diez:10 once:11 doce:12 treinta:30 cuarenta:40 cincuenta:50 sesenta:60 setenta:70 ochenta:80 noventa:90
+    dix:10 onze:11 douze:12 vingt:20 trente:30 quarante:40 cinquante:50 soixante:60
+    dez:10 doze:12 vinte:20 trinta:30 quarenta:40 cinquenta:50 sessenta:60 oitenta:80
+"""
+_DIGIT = dict(pair.split(":") for pair in _DIGIT_NAMES.split())
+_DIGIT_NAME = "|".join(sorted(_DIGIT, key=len, reverse=True))
+_NAMED_DIGITS = re.compile(
+    rf"(?<![a-z\d.:])(?:double |triple )?(?:{_DIGIT_NAME}|\d)"
+    rf"(?:[ ,-]{{0,3}}(?:(?:y|e|et) |double |triple )?(?:{_DIGIT_NAME}|\d)){{6,}}(?![a-z\d])"
+)
+_DIGIT_OR_NAME = re.compile(rf"(double |triple )?({_DIGIT_NAME}|\d+)")
+_TIMES = {"": 1, "double ": 2, "triple ": 3}
 
 _NUMBERS = {"payment": (has_card, has_account), "contact": (has_phone,)}
 
@@ -58,7 +72,14 @@ def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extr
     looks = " ".join(skeleton(bare).replace("’", "'").split())
     serious = [rules.BANTER.sub(" · ", reading) for reading in _readings(looks)]
     asked = (name for name in CATEGORIES if name not in allow)
-    return next((name for name in asked if any(_falls_into(name, reading) for reading in serious)), None)
+    return next(
+        (
+            name
+            for name in asked
+            if any(_falls_into(name, reading) for reading in serious) or is_sensitive_abroad(name, bare)
+        ),
+        None,
+    )
 
 
 def _readings(text: str) -> list[str]:
@@ -68,12 +89,24 @@ def _readings(text: str) -> list[str]:
     for one in list(found):
         found[_MIXED.sub(lambda word: unleet(word[0]), one)] = None
         found[_MIXED.sub(lambda word: unleet(word[0].replace("1", "i")), one)] = None
-    found[_NAMED_DIGITS.sub(lambda run: "".join(_DIGIT[name] for name in re.findall(r"\w+", run[0])), text)] = None
+    found[_NAMED_DIGITS.sub(_dialled, text)] = None
     return list(found)
 
 
 def _joined(spelt: re.Match[str]) -> str:
     return re.sub(r"\W|_", "", spelt[0])
+
+
+def _dialled(run: re.Match[str]) -> str:
+    """A run of digits as one number: named ones ("oh one six") are a telephone's, lone ones ("0 1 6") may be."""
+    parts = _DIGIT_OR_NAME.findall(run[0])
+    named = any(not part.isdecimal() for _, part in parts)
+    if not named and any(len(part) > 1 for _, part in parts):
+        return run[0]
+    digits = [_DIGIT.get(part, part) * _TIMES[times] for times, part in parts]
+    joined = " ".join(digits) + " "
+    joined = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", joined)  # thirty four
+    return "tel " * named + joined.replace(" ", "")
 
 
 def _falls_into(category: str, text: str) -> bool:

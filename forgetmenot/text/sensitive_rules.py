@@ -5,6 +5,8 @@ Data without behaviour. `BANTER` is taken out of a text first: talk of games and
 
 import re
 
+from forgetmenot.text.street_rules import NUMBER_WORD, STREET_ADDRESSES
+
 _YOUNG = (
     r"(?:[5-9]|1[0-7]|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     r"seventeen)"
@@ -71,9 +73,10 @@ BANTER = re.compile(
 _PHRASES = {
     "contact": (
         r"[\w.+-]@[\w-]+\.[a-z]{2,}"
-        r"|\w ?[\[({]?(?:at|@)[\])}]? ?\w{1,64} ?[\[({]?\b(?:dot)\b[\])}]? ?(?:com|org|net|de|uk|io|gg|me|edu|"
-        r"co)\b"
-        r"|\b(?:\d{1,3}\.){3}\d{1,3}\b(?<!\.0\.0)"
+        r"|\w,? ?[\[({]?(?:at|@|arobase|arroba|chiocciola)[\])}]? ?\w{1,64}"
+        r" ?[\[({]?\b(?:dot|point|punkt|punto|ponto)\b[\])}]? ?(?:com|org|net|de|fr|es|it|nl|pl|br|uk|io|gg|"
+        r"me|edu|co)\b"
+        r"|\b(?!192\.168\.|10\.|127\.)(?:\d{1,3}\.){3}\d{1,3}\b(?<!\.0\.0)"
         r"|\bip (?:address )?is\b"
         r"|\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{1,4}|\b[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){1,6}::"
         r"|\b\w{2,32}#\d{4}\b"
@@ -92,13 +95,11 @@ _PHRASES = {
         r"|\be?-?mail (?:address )?is\b"
     ),
     "address": (
-        r"\b\d{1,5}[a-z]? (?:(?!and\b|runs?\b|of\b|in\b|on\b|new\b|bosses\b|wins?\b|times\b|laps\b|"
-        r"levels?\b|down\b|up\b)[\w'.]+ ){1,3}(?:street(?! fighter)|st|road|rd|avenue|ave|lane|ln|drive|"
-        r"boulevard|blvd|crescent|terrace|close|court)\b(?! of| to| with)"
-        r"|\b\w+(?:strasse|str\.|gasse|allee|weg) ?\d{1,4}\b"
-        r"|\b(?:rue|calle|rua|avenida|piazza|viale|ulica|ul\.) (?!the\b)(?:[\w'.-]+ ){1,4}\d{1,4}\b"
-        r"|\b\d{1,4},? (?:rue|avenue|boulevard|quai|place) (?:d(?:e|es|u)\b|d'|saint)"
-        r"|\b(?:lives?|living|house|home|apartment|flat|staying|stays|door)\b.{0,40}\b(?:on|at|in|near|off) (?:\w+ "
+        rf"\b(?:\d{{1,5}}[a-z]?,?|{NUMBER_WORD}) "
+        r"(?:(?!and\b|(?:jump|grove) street\b|way\b|lanes?\b|runs?\b|of\b|in\b|on\b|new\b|bosses\b|wins?\b|times\b|"
+        r"laps\b|levels?\b|down\b|up\b)[\w'.]{1,30} ){1,3}(?:street(?! fighter)|st|road|rd|avenue|ave|lane|ln|drive|"
+        r"boulevard|blvd|crescent|terrace|close|court)\b(?! (?:of|to|with)\b)"
+        r"|\b(?:lives?|living|house|home|apartment|flat|staying|stays|door)\b.{0,40}\b(?:on|at|in|near|off|of) (?:\w+ "
         r"){1,3}(?:street|road|avenue|ave|lane|drive|boulevard|blvd|crescent|terrace|court|close)\b"
         r"|\b(?:lives?|living|home is|house is|resides) (?:at|on) (?:number |no )?\d+"
         r"|\b(?:home|street|postal|mailing|shipping|billing|house|full|current|his|her|their|my) address\b"
@@ -107,10 +108,12 @@ _PHRASES = {
         r"|\b(?:zip|postal|post) ?codes?\b(?: is|:| \d)"
         r"|\bzip is \d"
         r"|\b[a-z]{1,2}\d[a-z\d]? \d[a-z]{2}\b"
-        r"|\b(?:flat|apartment|apt|unit|suite) (?:no |number |#)?\d+\w?\b"
+        r"|\b(?!flat \d+ (?:bucks|dollars|euros?|percent|k)\b)(?:flat|apartment|apt|unit|suite)\.? "
+        r"(?:no\.? |number |#)?\d+\w?\b"
         r"|\bp\.? ?o\.? box\b"
         r"|-?\b\d{1,3}\.\d{3,}, ?-?\d{1,3}\.\d{3,}"
         r"|\b(?:house|door|street) number\b"
+        rf"|{STREET_ADDRESSES}"
     ),
     "payment": (
         r"\b(?:credit |debit |bank )?card(?:'s)? (?:number|pin|details)\b"

@@ -1,6 +1,6 @@
 """A text as words, stems and trigrams: how recall, duplicates and triggers read chat.
 
-Promises the same words for texts that look the same: case, full-width and ornamental letters, accents, look-alike
+Texts that look the same give the same words: case, full-width and ornamental letters, accents, look-alike
 letters inside a word, invisible characters and long-drawn letters ("sooooo") make no difference. Mentions (`<@42>`)
 are words. Emoji and punctuation are not. Scripts without spaces give pairs of characters. Does not know meaning.
 """
@@ -12,6 +12,8 @@ from forgetmenot.text.lookalikes import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+UNSPACED = re.compile(f"[{_UNSPACED}]")
+"""A letter of a script that writes no spaces between words."""
 _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"

@@ -1,27 +1,28 @@
-"""One account's way to Helix: a twitchio client whose requests carry a token that is good.
+"""A twitchio client for one account, whose requests always carry a valid token.
 
-The token is put in, and renewed after a 401, below twitchio, in its aiohttp session: there one renewal serves all
-calls at once. Below it, too, a 429 keeps the wait that Twitch asked for, and a 5xx is told at once, where twitchio
-would wait three seconds and send the same again.
+The token is added, and renewed after a 401, in the aiohttp session below twitchio, so that one renewal serves all
+calls. There a 429 also keeps the wait that Twitch asks for, and a 5xx is raised at once, where twitchio would wait
+three seconds and repeat the call.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
+from forgetmenot.twitch.error_translation import AnswerLost, from_status
 from forgetmenot.twitch.oauth import point_twitchio_at
-from forgetmenot.twitch.tokens import Token
-from forgetmenot.twitch.translate import from_status
+from forgetmenot.twitch.token_store import Token
 
 if TYPE_CHECKING:
     import twitchio
@@ -41,7 +42,7 @@ class Api:
         self._building = asyncio.Lock()
 
     async def client(self) -> "twitchio.Client":
-        """The client. Raises TwitchLoginNeeded where no app is named."""
+        """The client. Raises TwitchLoginNeeded if `client_id` is not set."""
         async with self._building:
             if self._client is None:
                 self._client = await self._build()
@@ -50,7 +51,7 @@ class Api:
     async def _build(self) -> "twitchio.Client":
         settings = self._settings()
         if not settings.twitch.client_id:
-            raise TwitchLoginNeeded("No app is named: `client_id` in the table [twitch] is empty.")
+            raise TwitchLoginNeeded("`client_id` in the table [twitch] is not set.")
         await load_off_the_loop("twitchio")
         import twitchio
 
@@ -69,18 +70,21 @@ class Api:
         return token.user_id or (await self.login.validate()).user_id
 
     async def aclose(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         if self._session is not None:
             await self._session.close()
 
     async def _authorised(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        token = await self.login.token()
+        with _nothing_done():
+            token = await self.login.token()
         answer = await self._send(request, handler, token)
         if answer.status == 401 and _is_about_the_token(await answer.text()):
             answer.release()
-            answer = await self._send(request, handler, await self.login.renew(token))
+            with _nothing_done():
+                token = await self.login.renew(token)
+            answer = await self._send(request, handler, token)
         if answer.status == 429 or answer.status >= 500:
             status, wait = answer.status, _asked_wait(answer)
             answer.close()
@@ -93,6 +97,15 @@ class Api:
     ) -> aiohttp.ClientResponse:
         request.headers["Authorization"] = f"Bearer {token.access}"
         return await handler(request)
+
+
+@contextlib.contextmanager
+def _nothing_done() -> Iterator[None]:
+    """The answer to a renewal was lost, not the one to the request: what was asked for was certainly not done."""
+    try:
+        yield
+    except AnswerLost as error:
+        raise TwitchUnavailable(str(error)) from None
 
 
 def _is_about_the_token(body: str) -> bool:
@@ -109,8 +122,8 @@ def _asked_wait(answer: aiohttp.ClientResponse) -> float:
     try:
         if "Retry-After" in headers:
             return _bounded(float(headers["Retry-After"]))
-        told = parsedate_to_datetime(headers["Date"]).timestamp()
-        return _bounded(float(headers["Ratelimit-Reset"]) - told)
+        server_time = parsedate_to_datetime(headers["Date"]).timestamp()
+        return _bounded(float(headers["Ratelimit-Reset"]) - server_time)
     except (KeyError, ValueError, TypeError):
         return 1.0
 

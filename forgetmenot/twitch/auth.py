@@ -1,15 +1,19 @@
 """One account's log-in while the bot runs: its token, one renewal at a time, validated at start and every hour.
 
-Promises: of any number of callers with an expired token one renews it and all get the new one; the new pair is saved
-before anybody uses it, and a caller who gives up does not break that off; a 5xx or a dead network never ends a log-in
-and never loses one. A log-in that Twitch no longer takes, or that was logged out, raises TwitchLoginNeeded until
-somebody logs in again; both also from another process. twitchio does the talking (its OAuth class); its own token
-keeping is not used, because it renews without a lock and saves only at its end.
+Guarantees:
+- Of any number of callers with an expired token one renews it, and all get the new one.
+- The new pair is saved before it is used; a cancelled caller does not interrupt that.
+- A 5xx or a network failure never ends or loses a log-in.
+- After a log-out, or when Twitch rejects the log-in, TwitchLoginNeeded is raised until somebody logs in again. Both
+  also work from another process.
+
+twitchio's OAuth class makes the calls; its own token store is not used, because it renews without a lock and saves
+only at exit.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -18,23 +22,46 @@ from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import IrcLogin
+from forgetmenot.twitch.error_translation import translated
 from forgetmenot.twitch.oauth import oauth
-from forgetmenot.twitch.scopes import lacking
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
-from forgetmenot.twitch.translate import translated
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
+_NO_STREAMER = (
+    "Your own account is not signed in: no markers and titles, and moderators are known by their badges only."
+)
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 
 
-class Login:
-    """One account's log-in. `trouble` is one sentence for console, dock and health, or empty."""
+Lacking = Callable[[Account, Settings, Iterable[str]], str]
+"""A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/scopes)."""
 
-    def __init__(self, *, account: Account, store: TokenStore, settings: Callable[[], Settings], clock: Clock) -> None:
+
+def _lacks_nothing(_account: Account, _settings: Settings, _held: Iterable[str]) -> str:
+    return ""
+
+
+class Login:
+    """One account's log-in. `trouble` is one sentence for console and health, or empty.
+
+    `hint` is the same for the dock where nothing is broken and something is only not set up.
+    """
+
+    def __init__(
+        self,
+        *,
+        account: Account,
+        store: TokenStore,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        lacking: Lacking = _lacks_nothing,
+    ) -> None:
         self.account = account
         self.trouble = ""
+        self._unset = ("", "")  # the trouble that is only something that was never set up, and how the dock words it
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._lacking = lacking
         self._token: Token | None = None
         self._outlived: set[str] = set()  # access tokens that may lie where the pair after them could not be saved
         self._nowhere = False  # nor did anything lie there: that it is empty says nothing of a log-out
@@ -54,13 +81,26 @@ class Login:
         return self._token
 
     async def exists(self) -> bool:
-        """Whether somebody is logged in as this account, perhaps from another process just now."""
+        """Whether somebody is logged in as this account, also by another process."""
         return self._token is not None or await asyncio.to_thread(self._store.load, self.account) is not None
 
     @property
     def name(self) -> str:
-        """Who is logged in, as far as is known without asking anybody; else an empty text."""
+        """The login of the account as far as known without a call; else an empty text."""
         return self._token.login if self._token is not None else ""
+
+    @property
+    def hint(self) -> str:
+        """What was never set up, in words for the dock; empty where that is not the trouble."""
+        trouble, hint = self._unset
+        return hint if self.trouble and self.trouble == trouble else ""
+
+    def _without(self, scopes: tuple[str, ...]) -> str:
+        """What is said of rights that the log-in does not give; an empty text if it gives all."""
+        trouble = self._lacking(self.account, self._settings(), scopes)
+        actions = trouble.partition("(for: ")[2].partition(")")[0].replace("_", " ")
+        self._unset = (trouble, f"Twitch does not allow the {self.account.value}'s account yet: {actions or 'some'}.")
+        return trouble
 
     async def irc(self, refused: str = "") -> IrcLogin | None:
         """The log-in for chat; None (listen anonymously) where nobody is logged in. Raises TwitchLoginNeeded.
@@ -142,12 +182,15 @@ class Login:
         except OSError as error:
             self._outlived.add(before.access if before is not None else "")
             self._nowhere = await asyncio.to_thread(self._store.is_empty, self.account)
-            self.trouble = f"The renewed log-in could not be saved ({error.strerror}); a start before it is loses it."
+            self.trouble = (
+                f"The renewed log-in could not be saved ({error.strerror}). "
+                "If the bot restarts before that works, it is lost."
+            )
             log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
 
     def _taken_up(self, kept: Token) -> Token:
-        """What somebody saved: whatever was wrong with the log-in before it is over."""
-        self.trouble = lacking(self.account, self._settings(), kept.scopes) if kept.scopes else ""
+        """Use a pair that another process saved; earlier problems are over."""
+        self.trouble = self._without(kept.scopes) if kept.scopes else ""
         return kept
 
     def _use(self, token: Token) -> Token:
@@ -163,11 +206,14 @@ class Login:
 
     def _nobody(self) -> TwitchLoginNeeded:
         self.trouble = f"Nobody is logged in as {self.account.value}. Type `{self._command()}`."
+        bots = self.account is Account.BOT
+        hint = "The bot's account is not signed in: it listens and sends nothing." if bots else _NO_STREAMER
+        self._unset = (self.trouble, hint)
         return TwitchLoginNeeded(self.trouble)
 
     def _lapsed(self, token: Token) -> TwitchLoginNeeded:
         self._dead = token.refresh
-        self.trouble = f"The log-in of the {self.account.value} has lapsed. Type `{self._command()}` to sign in again."
+        self.trouble = f"The {self.account.value}'s log-in has expired. Type `{self._command()}` to sign in again."
         return TwitchLoginNeeded(self.trouble)
 
     def _command(self) -> str:
@@ -201,7 +247,7 @@ class Login:
         return await self._known_as(token, answer.user_id or "", answer.login or "", tuple(answer.scopes or ()))
 
     async def _known_as(self, token: Token, user_id: str, login: str, scopes: tuple[str, ...]) -> Token:
-        self.trouble = lacking(self.account, self._settings(), scopes)
+        self.trouble = self._without(scopes)
         named = replace(token, user_id=user_id, login=login, scopes=scopes)
         if named == token and not self._outlived:
             return token
@@ -212,14 +258,14 @@ class Login:
         return named
 
     async def keep_valid(self, needed: Callable[[], bool] = lambda: True) -> None:
-        """Validate now and every hour, for ever; after a failure every minute. `trouble` tells how it stands.
+        """Validate now and every hour, after a failure every minute; never returns. `trouble`: the last failure.
 
         While it is not `needed` nothing is asked, and nothing is a trouble.
         """
-        told = ""
+        reported = ""
         while True:
             if not needed():
-                self.trouble = told = ""
+                self.trouble = reported = ""
                 await self._clock.sleep(MINUTE)
                 continue
             pause, trouble = HOUR, ""
@@ -230,9 +276,9 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            if trouble and trouble != told:
+            if trouble and trouble != reported:
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
-            told = trouble
+            reported = trouble
             await self._clock.sleep(pause)
 
     async def log_out(self) -> bool | None:

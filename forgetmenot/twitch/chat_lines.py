@@ -1,4 +1,4 @@
-"""What a line of Twitch chat is, once twitch/irc has taken it apart. Pure, and takes anything.
+"""Parses lines of Twitch chat and classifies them. Pure; takes any input.
 
 No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, a
 notice, part of the protocol (`Ping`, `Reconnect`, `Welcome`), said in another room (`OtherRoom`), something of no
@@ -11,14 +11,69 @@ typed is no mention: it leaves here as `(@42>`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TypeAlias
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
-from forgetmenot.text.cut import cut
+from forgetmenot.text.clean import cut
 from forgetmenot.text.mentions import defang, is_id, provisional
-from forgetmenot.twitch.irc import IrcLine
+
+_ESCAPES = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class IrcLine:
+    """One line in its parts. `nick` is the name before the `!` of the prefix, or the one after it if that is empty."""
+
+    command: str
+    params: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    nick: str = ""
+
+
+def parse(line: str) -> IrcLine:
+    """The parts of one line, with or without its line end. A line without a command has an empty one."""
+    whole = line if line.isascii() else line.encode("utf-8", "replace").decode()  # half a character is no text
+    rest = whole.rstrip("\r\n").lstrip(" ")
+    tags: dict[str, str] = {}
+    nick = ""
+    if rest.startswith("@"):
+        raw, _, rest = rest[1:].partition(" ")
+        tags, rest = _tags(raw), rest.lstrip(" ")
+    if rest.startswith(":"):
+        prefix, _, rest = rest[1:].partition(" ")
+        nick = _nick(prefix)
+    words, colon, trailing = (" " + rest).partition(" :")
+    head = words.split()
+    params = (*head[1:], trailing) if colon else tuple(head[1:])
+    return IrcLine(head[0].upper() if head else "", params, tags, nick)
+
+
+def _tags(raw: str) -> dict[str, str]:
+    pairs = (part.partition("=") for part in raw.split(";"))
+    return {key: unescape(value) for key, _, value in pairs if key}
+
+
+def unescape(value: str) -> str:
+    r"""A tag's value as it was meant: `\s` is a space, `\:` a semicolon; a lone backslash at the end is dropped."""
+    if "\\" not in value:
+        return value
+    pieces: list[str] = []
+    letters = iter(value)
+    for letter in letters:
+        if letter == "\\":
+            escaped = next(letters, "")
+            pieces.append(_ESCAPES.get(escaped, escaped))
+        else:
+            pieces.append(letter)
+    return "".join(pieces)
+
+
+def _nick(prefix: str) -> str:
+    before, bang, after = prefix.partition("!")
+    return (before if before or not bang else after.partition("@")[0]).lower()
+
 
 MADE_ID = "made-"
 """Begins the id of a line that had none."""
@@ -101,14 +156,14 @@ class Unparsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
-    """A good line that is nothing to us."""
+class OtherLine:
+    """A valid line that does not concern us."""
 
     command: str
 
 
 @dataclass(frozen=True, slots=True)
-class OwnState(Other):
+class OwnState(OtherLine):
     """What Twitch says about the account that we are logged in with."""
 
     user_id: str = ""
@@ -116,14 +171,24 @@ class OwnState(Other):
 
 
 Understood: TypeAlias = (
-    ChatEvent | Redaction | RoomState | ChannelNotice | Ping | Pong | Reconnect | Welcome | OtherRoom | Unparsed | Other
+    ChatEvent
+    | Redaction
+    | RoomState
+    | ChannelNotice
+    | Ping
+    | Pong
+    | Reconnect
+    | Welcome
+    | OtherRoom
+    | Unparsed
+    | OtherLine
 )
 
 
 def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:
-    """What a line is. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
+    """Classify a line. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
     if not _is_command(line.command):
-        return Unparsed() if line.command or line.tags else Other("")
+        return Unparsed() if line.command or line.tags else OtherLine("")
     reader = _READERS.get(line.command)
     if reader is None:
         return _protocol(line)
@@ -157,14 +222,14 @@ def _protocol(line: IrcLine) -> Understood:
             return Welcome(line.params[0] if line.params else "")
         case "GLOBALUSERSTATE":
             return _own_state(line, 0)
-    return Other(line.command)
+    return OtherLine(line.command)
 
 
 def _said(line: IrcLine, now: int) -> Understood:
     if len(line.params) < 2:
         return Unparsed()
     if line.tags.get("rm-deleted") == "1":  # a recording knows that it was deleted later
-        return Other("DELETED")
+        return OtherLine("DELETED")
     text, kind = line.params[-1], EventKind.MESSAGE
     if text.startswith(_ME):
         text, kind = text[len(_ME) :].removesuffix("\x01"), EventKind.ME
@@ -202,7 +267,7 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> U
 
 
 def safe_text(text: str) -> str:
-    """What somebody typed, as it may go on from here: not too long, and unable to mention anybody."""
+    """Typed text, cut to 500 characters and without mentions by id."""
     return cut(defang(text), MOST_CHARACTERS)
 
 

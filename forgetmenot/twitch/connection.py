@@ -1,16 +1,15 @@
-"""Reads one channel's chat, for ever: connects, logs in, joins, listens, and starts over when it breaks.
+"""Reads one channel's chat: connects, logs in, joins, listens, and reconnects.
 
-Each stretch without chat comes out as a `Gap`, so nobody takes silence for nothing said. `state` says at any time how
-things stand. A channel that does not exist, or that bans the account, ends it with TwitchRefused when the first join
-fails for it; later it is taken for a passing trouble. A log-in that chat does not accept makes it listen anonymously
-(and says so) until `login` gives another one. Twitch does not send again what was missed, so nothing comes twice.
-
-One channel only: the memory is one channel's.
+- Each time without chat is reported as a `Gap`.
+- TwitchRefused is raised if the channel does not exist or bans the account at the first join; later that is taken for a
+  temporary problem.
+- With a log-in that chat does not accept it listens anonymously until `login` gives another one.
+- Twitch does not resend missed lines, so none comes twice.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -22,10 +21,11 @@ from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.logs import log
+from forgetmenot.network import proxy_for, trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
-    Other,
+    OtherLine,
     OtherRoom,
     OwnState,
     Ping,
@@ -35,11 +35,86 @@ from forgetmenot.twitch.chat_lines import (
     Understood,
     Unparsed,
     Welcome,
+    parse,
     understand,
 )
-from forgetmenot.twitch.irc import parse
-from forgetmenot.twitch.translate import LOGIN_AGAIN, translated
-from forgetmenot.twitch.wire import Wire, open_wire
+from forgetmenot.twitch.error_translation import LOGIN_AGAIN, translated
+
+# A connection can die without a sign (a pulled cable, a sleeping PC). After `idle_ms` of silence, or when the clock has
+# jumped, we send a PING; no answer means TwitchUnavailable.
+
+
+_OPEN_WITHIN_S = 20.0
+TICK_S = 5.0  # how often a silent connection is looked at
+_JUMP = 30 * SECOND  # a pause between two looks that only a suspended PC explains
+_ENDED = "Twitch's chat closed the connection."
+_SILENT = "Twitch's chat stopped answering."
+
+
+class Wire:
+    """One open connection. `heard_at` is the time of the last frame, by the bot's clock."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse[bool], clock: Clock, idle_ms: int) -> None:
+        self._socket = socket
+        self._clock = clock
+        self._idle_s = idle_ms / SECOND
+        self._tick_s = min(TICK_S, self._idle_s / 3)
+        self._alive = self._pinged_at = self._monotonic()
+        self._waiting_for_pong = False
+        self._looked_at = self.heard_at = clock.now()
+
+    async def send(self, *lines: str) -> None:
+        """Send lines in one frame. Raises aiohttp's errors."""
+        await self._socket.send_str("".join(f"{line}\r\n" for line in lines))
+
+    async def receive(self) -> list[str]:
+        """The lines of the next frame, or none after a quiet moment. Raises TwitchUnavailable when it is dead."""
+        try:
+            message = await self._socket.receive(timeout=self._tick_s)
+        except TimeoutError:
+            await self._watch()
+            return []
+        self._looked_at = self._clock.now()
+        if message.type is aiohttp.WSMsgType.TEXT:
+            text = str(message.data)
+        elif message.type is aiohttp.WSMsgType.BINARY:
+            text = bytes(message.data).decode("utf-8", "replace")
+        else:
+            raise TwitchUnavailable(_ENDED)
+        self._alive, self._waiting_for_pong, self.heard_at = self._monotonic(), False, self._looked_at
+        # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
+        return [line for line in text.replace("\r\n", "\n").split("\n") if line]
+
+    async def _watch(self) -> None:
+        now, last_look = self._clock.now(), self._looked_at
+        self._looked_at = now
+        moment = self._monotonic()
+        if self._waiting_for_pong:
+            if moment - self._pinged_at >= min(10.0, self._idle_s):
+                raise TwitchUnavailable(_SILENT)
+        elif moment - self._alive >= self._idle_s or now - last_look > _JUMP:
+            self._waiting_for_pong, self._pinged_at = True, moment
+            await self.send("PING :still-there")
+
+    @staticmethod
+    def _monotonic() -> float:
+        return asyncio.get_running_loop().time()
+
+
+@asynccontextmanager
+async def open_wire(session: aiohttp.ClientSession, url: str, clock: Clock, idle_ms: int) -> AsyncIterator[Wire]:
+    """Connect, and close at the end without waiting long for a goodbye. Raises aiohttp's errors and TimeoutError."""
+    goodbye = aiohttp.ClientWSTimeout(ws_close=1.0)
+    proxy, headers = proxy_for(url)
+    async with asyncio.timeout(_OPEN_WITHIN_S):
+        socket = await session.ws_connect(
+            url, timeout=goodbye, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers, ssl=trusted()
+        )
+    try:
+        yield Wire(socket, clock, idle_ms)
+    finally:
+        await socket.close()
+
 
 FIRST_PAUSE = 1 * SECOND
 LONGEST_PAUSE = 60 * SECOND
@@ -47,14 +122,14 @@ STEADY = 30 * SECOND  # a connection that lived this long makes the next pause s
 JOIN_WITHIN_S = 15.0
 
 _LOGIN_REFUSED = ("login authentication failed", "login unsuccessful", "improperly formatted auth", "invalid nick")
-_NO_CHANNEL = "There is no channel `{0}` on Twitch, or it is suspended. Look at `channel` in the table [twitch]."
+_NO_CHANNEL = "There is no channel `{0}` on Twitch, or it is suspended. Check `channel` in the table [twitch]."
 _REFUSED = "Twitch's chat did not accept the log-in."
 _NOT_LOGGED_IN = f"Twitch's chat did not accept the log-in; listening without it. {LOGIN_AGAIN}"
 _BANNED = "The account is banned in the channel `{0}`. Ask its streamer to lift the ban, or use another account."
 
 
 class Phase(StrEnum):
-    """How the connection stands."""
+    """Phase of the connection."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
@@ -63,7 +138,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """How it stands, since when (ms), as whom ("" is anonymous), and one sentence about what went wrong last."""
+    """Phase, since when (ms), the login ("" is anonymous), and a sentence about the last problem."""
 
     phase: Phase
     since: int
@@ -91,7 +166,7 @@ class IrcLogin:
         return f"IrcLogin({self.login!r})"
 
 
-Heard: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | Other | Gap
+Heard: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine | Gap
 
 
 async def anonymously(_refused: str = "") -> IrcLogin | None:
@@ -100,7 +175,7 @@ async def anonymously(_refused: str = "") -> IrcLogin | None:
 
 
 class _Rejoin(Exception):
-    """The server asked to be left."""
+    """The connection is to be made anew, for the reason given."""
 
 
 class IrcConnection:
@@ -125,9 +200,10 @@ class IrcConnection:
         self._refused_token = ""
         self._refusals = 0  # in a row
         self._login_trouble = ""
-        self._told = ""
+        self._reported = ""
         self._attempts = 0
         self._ever_joined = False
+        self._sign_in = False
         self._heard_at: int | None = None
         self._joined_at: int | None = None
         self.state = ConnectionState(Phase.CONNECTING, clock.now())
@@ -145,17 +221,27 @@ class IrcConnection:
                         async with aclosing(self._one_connection(session, reason)) as heard:
                             async for item in heard:
                                 yield item
-                except _Rejoin:
-                    reason = "Twitch asked to connect again."
+                except _Rejoin as rejoin:
+                    reason = str(rejoin)
                 except TwitchRefused:
                     raise
                 except TwitchError as error:
                     reason = str(error)
                 await self._pause(reason)
 
+    def sign_in(self) -> None:
+        """Connect again with a log-in, if chat is read without one: somebody has logged in meanwhile."""
+        self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
+
+    @property
+    def refused_token(self) -> str:
+        """The access token that chat refused last, or an empty text."""
+        return self._refused_token
+
     async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[Heard]:
         twitch = self._settings().twitch
         self._joined_at = self.own_badges = None
+        self._sign_in = False
         account = await self._account()
         async with open_wire(session, twitch.irc_url, self._clock, twitch.idle_timeout_s * SECOND) as wire:
             await self._introduce(wire, account)
@@ -170,6 +256,9 @@ class IrcConnection:
                         yield item
                 if not self._in_channel() and _monotonic() > deadline:
                     self._not_joined()
+                if self._sign_in:
+                    self._attempts = 0
+                    raise _Rejoin("Connecting again with the log-in.")
 
     def _in_channel(self) -> bool:
         return self._joined_at is not None
@@ -202,7 +291,7 @@ class IrcConnection:
             case Welcome():
                 await wire.send(f"JOIN #{self._channel}")
             case Reconnect():
-                raise _Rejoin
+                raise _Rejoin("Twitch asked to connect again.")
             case Pong():
                 pass
             case RoomState(room_id):
@@ -222,7 +311,7 @@ class IrcConnection:
             return []
         now = self._clock.now()
         self._refusals = 0 if account else self._refusals
-        self.room_id, self._joined_at, self._ever_joined, self._told = room_id, now, True, ""
+        self.room_id, self._joined_at, self._ever_joined, self._reported = room_id, now, True, ""
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
         last, self._heard_at = self._heard_at, now
@@ -243,7 +332,7 @@ class IrcConnection:
 
     def _not_joined(self) -> None:
         if self._attempts < 2:  # chat may be slow for once
-            raise TwitchUnavailable("Twitch's chat did not let us in. It will be tried again.")
+            raise TwitchUnavailable("Twitch's chat did not let the bot in. It tries again.")
         self._cannot_join(_NO_CHANNEL)
 
     def _cannot_join(self, sentence: str) -> None:
@@ -258,9 +347,9 @@ class IrcConnection:
         self._attempts += 1
         pause = round(longest * (0.5 + self._dice.random() / 2))
         self._set(Phase.WAITING, reason)
-        if reason != self._told:  # once per trouble: an evening without a network is one line
+        if reason != self._reported:  # once per trouble: an evening without a network is one line
             log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)
-        self._told = reason
+        self._reported = reason
         await self._clock.sleep(pause)
 
     def _set(self, phase: Phase, error: str, login: str = "") -> None:

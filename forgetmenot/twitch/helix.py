@@ -1,8 +1,8 @@
 """What the bot does on Twitch, through Helix: it speaks, moderates, and asks how the channel is.
 
-Fills ports.ChatOut and ports.Moderation. Twitch's "no" to a deed is an Outcome of kind REFUSED, also where the
+Fills ports.ChatOut and ports.Moderation. Twitch's "no" to an action is an Outcome of kind REFUSED, also where the
 log-in lacks a right it raises TwitchLoginNeeded, a network that fails raises TwitchUnavailable, and a message whose
-answer was lost is UNKNOWN: it may have been sent, so it must not be sent again. Makes no deed twice by itself.
+answer was lost is UNKNOWN: it may have been sent, so it must not be sent again. Never repeats an action by itself.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,8 +14,8 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefus
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.api import Api
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.drops import DropReason, drop_reason, dropped
-from forgetmenot.twitch.translate import AnswerLost, translated
+from forgetmenot.twitch.error_translation import AnswerLost, translated
+from forgetmenot.twitch.message_drops import DropReason, drop_reason, dropped
 
 if TYPE_CHECKING:
     import twitchio
@@ -46,10 +46,21 @@ class TwitchUser:
 
 
 class Helix:
-    """The bot's hands. While nobody is logged in as broadcaster the bot's own is used where it is the same account."""
+    """What the bot does on Twitch. Where no broadcaster is logged in, the bot's own log-in is used if it is the same.
 
-    def __init__(self, *, settings: Callable[[], Settings], bot: Login, broadcaster: Login | None = None) -> None:
+    `chat_room`: the id of the channel whose chat is read, empty until it is known. Nothing is done in another one.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Callable[[], Settings],
+        bot: Login,
+        broadcaster: Login | None = None,
+        chat_room: Callable[[], str] = str,
+    ) -> None:
         self._settings = settings
+        self._chat_room = chat_room
         self._bot = Api(bot, settings)
         self._broadcaster = Api(broadcaster, settings) if broadcaster is not None else None
         self._room = ""
@@ -60,18 +71,23 @@ class Helix:
         if self._broadcaster is not None:
             await self._broadcaster.aclose()
 
-    # ── looking ──────────────────────────────────────────────────────────────────────────────
-
     async def room_id(self) -> str:
-        """The channel's id. Raises TwitchRefused if there is no such channel."""
+        """The channel's id. Raises TwitchRefused if there is no such channel, or chat is read in another one."""
         if not self._room:
             channel = self._settings().twitch.channel.lower().lstrip("#")
             user = await self.user_by_login(channel)
             if user is None:
                 raise TwitchRefused(
-                    f"There is no channel `{channel}` on Twitch. Look at `channel` in the table [twitch]."
+                    f"There is no channel `{channel}` on Twitch. Check `channel` in the table [twitch]."
                 )
             self._room = user.id
+        heard = self._chat_room()
+        if heard and heard != self._room:
+            self._room = ""  # the name may belong to another account now: ask again next time
+            raise TwitchRefused(
+                "The channel's name belongs to a different account than the chat. The bot takes no action there. "
+                "Check `channel` in the table [twitch], then start again."
+            )
         return self._room
 
     async def user_by_login(self, login: str) -> TwitchUser | None:
@@ -134,8 +150,6 @@ class Helix:
         state = await self.channel_state()
         return state.title, state.category
 
-    # ── speaking ─────────────────────────────────────────────────────────────────────────────
-
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send one message of at most 500 characters; a Dropped says why it was not shown. Raises TwitchError."""
         me, channel = await self._here(self._bot)
@@ -156,24 +170,22 @@ class Helix:
             sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
         except MessageRejectedError as error:
             if drop_reason(error.code) is DropReason.TOO_FAST:
-                raise TwitchRateLimited("Twitch finds that the bot writes too fast.", _SILENCED_S) from None
+                raise TwitchRateLimited("Twitch says that the bot writes too fast.", _SILENCED_S) from None
             return dropped(error.code, error.message)
         return Outcome(OutcomeKind.DONE, "", sent.id) if sent.sent else dropped(None, None)
 
     async def announce(self, text: str) -> Outcome:
         """Post an announcement."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "announce that",
             lambda: channel.send_announcement(moderator=me, message=text, color="primary", token_for=me),
         )
 
-    # ── moderating ───────────────────────────────────────────────────────────────────────────
-
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
         """Time a viewer out."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "time a viewer out",
             lambda: channel.timeout_user(
                 moderator=me, user=user_id, duration=seconds, reason=reason or None, token_for=me
@@ -183,12 +195,14 @@ class Helix:
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
         me, channel = await self._here(self._bot)
-        return await _deed("lift a timeout", lambda: channel.unban_user(moderator=me, user_id=user_id, token_for=me))
+        return await _outcome_of(
+            "lift a timeout", lambda: channel.unban_user(moderator=me, user_id=user_id, token_for=me)
+        )
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
         """Ban a viewer until somebody lifts it."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "ban a viewer",
             lambda: channel.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
         )
@@ -198,7 +212,7 @@ class Helix:
         if not event_id:
             return Outcome(OutcomeKind.REFUSED, "No message was named.")
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "delete a message",
             lambda: channel.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
         )
@@ -206,7 +220,7 @@ class Helix:
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
         """Switch slow mode on (3–120 s between messages), or off with None."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "change slow mode",
             lambda: channel.update_chat_settings(
                 me, slow_mode=seconds is not None, slow_mode_wait_time=seconds, token_for=me
@@ -216,16 +230,14 @@ class Helix:
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "change emote-only mode", lambda: channel.update_chat_settings(me, emote_mode=on, token_for=me)
         )
-
-    # ── the stream ───────────────────────────────────────────────────────────────────────────
 
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
         me, channel = await self._here(self._bot)
-        return await _deed(
+        return await _outcome_of(
             "give a shoutout",
             lambda: channel.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
         )
@@ -233,7 +245,7 @@ class Helix:
     async def create_marker(self, description: str) -> Outcome:
         """Mark this moment of the stream. Needs the broadcaster's log-in."""
         me, channel = await self._here(await self._streamer("set a marker"))
-        return await _deed(
+        return await _outcome_of(
             "set a marker",
             lambda: channel.create_stream_marker(token_for=me, description=description[:140] or None),
         )
@@ -241,7 +253,7 @@ class Helix:
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream; the outcome's `twitch_id` is the clip's."""
         me, channel = await self._here(self._bot)
-        return await _deed("make a clip", lambda: channel.create_clip(token_for=me), lambda clip: clip.id)
+        return await _outcome_of("make a clip", lambda: channel.create_clip(token_for=me), lambda clip: clip.id)
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
@@ -249,16 +261,14 @@ class Helix:
         _, channel = await self._here(api)
         game_id = await self._game(api, category) if category is not None else None
         if category is not None and game_id is None:
-            return Outcome(OutcomeKind.REFUSED, "Twitch knows no category of that name.")
-        return await _deed("change the channel", lambda: channel.modify_channel(game_id=game_id, title=title))
+            return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
+        return await _outcome_of("change the channel", lambda: channel.modify_channel(game_id=game_id, title=title))
 
     async def _game(self, api: Api, name: str) -> str | None:
         client, me = await api.client(), await api.user_id()
         with translated("look up a category"):
             game = await client.fetch_game(name=name, token_for=me)
             return game.id if game is not None else None
-
-    # ── who acts ─────────────────────────────────────────────────────────────────────────────
 
     async def _streamer(self, doing: str) -> Api:
         if self._broadcaster is not None and await self._broadcaster.login.exists():
@@ -277,7 +287,7 @@ class Helix:
         return (await api.client()).create_partialuser(room)
 
 
-async def _deed(
+async def _outcome_of(
     doing: str, call: Callable[[], Awaitable[Result]], made: Callable[[Result], str] | None = None
 ) -> Outcome:
     try:

@@ -1,15 +1,20 @@
 """Twitch's log-in server, through twitchio's client for it: one short-lived client for each thing that is asked."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from forgetmenot.errors import TwitchLoginNeeded
+from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
+from forgetmenot.twitch.error_translation import translated
+from forgetmenot.twitch.token_store import Token
 
 if TYPE_CHECKING:
     from twitchio.authentication import OAuth
@@ -30,8 +35,8 @@ async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
     """A short-lived client of Twitch's log-in. Raises TwitchLoginNeeded without a client id."""
     if not settings.twitch.client_id:
         raise TwitchLoginNeeded(
-            "No app is named: `client_id` in the table [twitch] is empty. docs/TWITCH_APP.md shows how to make one."
-            " If it is in your settings file, name that file with --config."
+            "`client_id` in the table [twitch] is not set. docs/TWITCH_APP.md shows how to get one."
+            " If it is in your settings file, use --config FILE."
         )
     await load_off_the_loop("twitchio")
     from twitchio.authentication import OAuth
@@ -40,3 +45,76 @@ async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
     certain = aiohttp.TCPConnector(ssl=trusted())
     async with aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session:
         yield OAuth(client_id=settings.twitch.client_id, session=session)
+
+
+# Device code flow: ask for a code, then wait until a person has typed it on Twitch's page.
+
+
+_ASKED_AGAIN = "Twitch asks to try again."
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCode:
+    """A log-in that waits for a person: what to type, where, how often to ask (s) and for how long (s)."""
+
+    device_code: str
+    user_code: str
+    address: str
+    interval: int
+    expires_in: int
+
+
+async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> DeviceCode:
+    """Ask Twitch for a code. Raises TwitchError."""
+    try:
+        with translated("ask for a code", again=False):
+            async with oauth(settings) as client:
+                from twitchio.authentication import Scopes
+
+                answer = await client.device_code_flow(scopes=Scopes(scopes))
+    except TwitchUnavailable as error:
+        raise TwitchUnavailable(f"{error} Check the network, then type `forgetmenot login` again.") from error
+    return DeviceCode(
+        device_code=answer["device_code"],
+        user_code=answer["user_code"],
+        address=answer["verification_uri"],
+        interval=int(answer["interval"]),
+        expires_in=int(answer["expires_in"]),
+    )
+
+
+async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    """Wait until the person has typed the code, through outages too. Raises TwitchRefused when the code runs out."""
+    try:
+        async with asyncio.timeout(code.expires_in):
+            while True:
+                with contextlib.suppress(TwitchUnavailable):
+                    return await _poll(settings, code, scopes)
+                await asyncio.sleep(code.interval)
+    except TimeoutError:
+        raise TwitchRefused("Nobody typed the code in time. Type `forgetmenot login` for a new one.") from None
+
+
+async def _poll(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+    with translated("log in"):
+        async with oauth(settings) as client:
+            from twitchio.authentication import Scopes
+            from twitchio.exceptions import DeviceCodeFlowException
+
+            try:
+                answer = await client.device_code_authorization(
+                    device_code=code.device_code, interval=code.interval, scopes=Scopes(scopes)
+                )
+            except DeviceCodeFlowException as error:
+                if error.status == 429:
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
+                if error.status < 500:
+                    raise TwitchRefused(
+                        "The code has expired or was refused. Type `forgetmenot login` again."
+                    ) from None
+                raise
+            except ValueError as error:  # twitchio knows only two reasons and stumbles over any other
+                if "DeviceCodeRejection" not in str(error) or "slow_down" in str(error):
+                    raise TwitchUnavailable(_ASKED_AGAIN) from None
+                raise TwitchRefused("Twitch did not accept the code. Type `forgetmenot login` again.") from None
+    return Token(answer["access_token"], answer["refresh_token"])

@@ -6,7 +6,7 @@ A question's evidence ids name the notes that rest on them; its subjects are the
 import json
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -14,31 +14,44 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import DAY, iso
 
 TYPO_SHARE = 0.3
+ASKED_WRONGLY = 5  # LoCoMo's category of questions that the conversation does not answer
+SLANG = {
+    "what": "wat", "you": "u", "are": "r", "because": "cuz", "favorite": "fav", "people": "ppl", "about": "abt",
+    "with": "w", "does": "", "did": "", "the": "", "is": "", "has": "", "have": "", "been": "", "to": "2", "for": "4",
+}  # fmt: skip
+OPENINGS, ENDINGS = ("", "yo", "hey bot", "lol", "wait", "so"), ("", "again", "lol", "??", "tho", "btw")
 NOW = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1_000)
 _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
 class Question(NamedTuple):
-    """One question; `wanted` are the notes that answer it, `sessions` the episodes."""
+    """One question; `wanted` are the notes that answer it (none: nobody knows), `sessions` the episodes."""
 
     category: int
     text: str
     viewers: tuple[str, ...]
     wanted: frozenset[int]
     sessions: frozenset[str]
+    doubtful: bool = False
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the conversation holds an answer; of what is asked wrongly it does not."""
+        return self.category != ASKED_WRONGLY
 
 
 @dataclass
 class Conversation:
     """One conversation as import lines and questions."""
 
+    name: str
     lines: list[dict[str, Any]]
     people: dict[str, str]
     questions: list[Question]
 
 
-def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
-    """Observations as notes with ids from `first_id`, and the questions they answer."""
+def read_conversation(raw: dict[str, Any], first_id: int, doubtful: Container[str] = ()) -> Conversation:
+    """Observations as notes with ids from `first_id`, and the questions they answer, some known to be doubtful."""
     people = {name: f"viewer_{index}" for index, name in enumerate(_speakers(raw))}
     lines: list[dict[str, Any]] = []
     rests_on: dict[int, tuple[str, set[str]]] = {}
@@ -49,7 +62,10 @@ def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
                 note_id = first_id + len(lines)
                 rests_on[note_id] = (people[speaker], set(_EVIDENCE.findall(json.dumps(evidence))))
                 lines.append(_line(note_id, people[speaker], fact, number, raw))
-    return Conversation(lines, people, list(_questions(raw, people, rests_on)))
+    questions = [
+        question._replace(doubtful=question.text in doubtful) for question in _questions(raw, people, rests_on)
+    ]
+    return Conversation(str(raw.get("sample_id", first_id)), lines, people, questions)
 
 
 def _speakers(raw: dict[str, Any]) -> tuple[str, str]:
@@ -62,9 +78,18 @@ def _line(note_id: int, viewer: str, fact: str, session: int, raw: dict[str, Any
         "viewer": viewer,
         "fact": fact,
         "confidence": 0.8,
-        "observed_at": iso(NOW - (100 - session) * DAY),
+        "observed_at": iso(_held_at(raw["conversation"], session)),
         "episode": {"key": str(session), "summary": raw["session_summary"].get(f"session_{session}_summary", "")},
     }
+
+
+def _held_at(conversation: dict[str, Any], session: int) -> int:
+    """When a session was held; where the file does not say, the sessions are a day apart."""
+    try:
+        held = datetime.strptime(conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z")
+    except (KeyError, ValueError):
+        return NOW - (100 - session) * DAY
+    return int(held.timestamp() * 1_000)
 
 
 def _questions(
@@ -76,9 +101,16 @@ def _questions(
         named = tuple(login for name, login in people.items() if name.casefold() in text.casefold())
         about = named or tuple(people.values())
         wanted = frozenset(note for note, (viewer, rests) in rests_on.items() if rests & evidence and viewer in about)
-        if wanted:
+        if wanted or asked["category"] == ASKED_WRONGLY:
             sessions = frozenset(one.split(":")[0].removeprefix("D") for one in evidence)
             yield Question(int(asked["category"]), text, about, wanted, sessions)
+
+
+def in_chat(text: str, dice: random.Random) -> str:
+    """The text as chat would ask it: lower case, slang, one word in twelve missing."""
+    said = [word for word in text.lower().rstrip("?").replace("'s", "s").split() if dice.random() > 1 / 12]
+    said = [SLANG.get(word, word) if dice.random() < 0.7 else word for word in said]
+    return " ".join(filter(None, [dice.choice(OPENINGS), *said, dice.choice(ENDINGS)]))
 
 
 def with_typos(text: str, dice: random.Random) -> str:

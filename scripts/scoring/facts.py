@@ -3,8 +3,8 @@
 import timeit
 from collections import Counter
 
-from forgetmenot.memory.similarity import Relation, relate
-from forgetmenot.text import reading, slots
+from forgetmenot.memory.facts import reading, slots
+from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.text.sensitive import sensitive_category
 
 _LETTER = {Relation.DUPLICATE: "D", Relation.CONFLICT: "C", Relation.DISTINCT: "X"}

@@ -1,29 +1,33 @@
-"""How often the right note is among the first ten, asked in several ways, and how long it took."""
+"""How often the right note is among the first ten, asked in several ways, beside other ways, and how long it took."""
 
 import json
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY, ManualClock, iso
-from forgetmenot.memory.copies.notes_in import import_notes
-from forgetmenot.memory.episodes import past
-from forgetmenot.memory.ranking import by_recency
-from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.silence import Silence
+from forgetmenot.memory.episodes import past_episodes
+from forgetmenot.memory.ranking import FITS, Candidate, query_of
+from forgetmenot.memory.recall import Recall, candidates_of
+from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import notes, viewers
+from forgetmenot.store import viewers
 from forgetmenot.store.database import Database, open_database
-from scoring.conversations import NOW, Conversation, Question, read_conversation, with_typos
+from scoring.conversations import NOW, Conversation, Question, in_chat, read_conversation, with_typos
+from scoring.rivals import rankers
 
 LIMIT = 10
+ROUNDS = 3
 SEED = 7
+SIZES = (10, 20, 50, 100, 200, 400)  # notes per person
+THRESHOLDS = (0.1, 0.2, FITS, 0.4, 0.5)
 CATEGORIES = {1: "several facts", 2: "when", 3: "inference", 4: "one fact", 5: "asked wrongly"}
 JUNK = (
     "had a sandwich during the break",
@@ -50,7 +54,7 @@ class Score:
     reciprocal: float = 0.0
     ms: list[float] = field(default_factory=list)
 
-    def add(self, found: Sequence[int], wanted: frozenset[int], ms: float) -> None:
+    def add(self, found: Sequence[int], wanted: Collection[int], ms: float) -> None:
         """Count one answer."""
         ranks = [rank for rank, note in enumerate(found, start=1) if note in wanted]
         self.asked += 1
@@ -61,7 +65,7 @@ class Score:
         self.ms.append(ms)
 
     def told(self) -> dict[str, float]:
-        """The means."""
+        """The means, and how long it took."""
         ordered = sorted(self.ms)
         return {
             "questions": self.asked,
@@ -69,12 +73,35 @@ class Score:
             "recall@5": round(self.at5 / self.asked, 4),
             "recall@10": round(self.at10 / self.asked, 4),
             "mrr": round(self.reciprocal / self.asked, 4),
-            "ms_p50": round(ordered[len(ordered) // 2], 3),
-            "ms_p95": round(ordered[int(len(ordered) * 0.95)], 3),
+            **{f"ms_p{part}": round(ordered[len(ordered) * part // 100], 3) for part in (50, 95, 99)},
         }
 
 
 Scores = dict[str, Score]
+
+
+class Fit(NamedTuple):
+    """How well the best notes fitted a question, and whether it has an answer."""
+
+    fit: float
+    answerable: bool
+
+
+@dataclass
+class Measured:
+    """What was counted: the scores by way and kind, the fits by way. `tuned`: the conversations that weights know."""
+
+    tuned: frozenset[str]
+    scores: dict[str, Scores] = field(default_factory=lambda: defaultdict(lambda: defaultdict(Score)))
+    fits: dict[str, list[Fit]] = field(default_factory=lambda: defaultdict(list))
+
+    def count(self, way: str, name: str, question: Question, found: Sequence[int], ms: float) -> None:
+        """Count one answer under every kind of question that it belongs to."""
+        kinds = ["all", CATEGORIES.get(question.category, "other")]
+        kinds += [] if question.doubtful else ["without doubtful"]
+        kinds += ["tuned on" if name in self.tuned else "held out"] if self.tuned else []
+        for kind in kinds:
+            self.scores[way][kind].add(found, question.wanted, ms)
 
 
 @asynccontextmanager
@@ -88,68 +115,130 @@ async def memory_of(lines: Iterable[dict[str, Any]], folder: Path) -> AsyncItera
         yield db, Recall(db=db, settings=lambda: settings, clock=ManualClock(NOW))
 
 
-async def ask_all(scores: dict[str, Scores], conversation: Conversation, folder: Path) -> None:
-    """Ask every question in each of the ways."""
+async def ask_all(measured: Measured, conversation: Conversation, folder: Path) -> dict[str, list[Candidate]]:
+    """Ask every question in each of the ways; the notes about each person."""
     dice = random.Random(SEED)  # noqa: S311  # the same slips in every run
     async with memory_of(conversation.lines, folder) as (db, recall):
         ids = await viewers.find_many(db, list(conversation.people.values()))
-        await _ask(scores["recall"], conversation, recall, ids, lambda text: text)
-        await _ask(scores["with typos"], conversation, recall, ids, lambda text: with_typos(text, dice))
-        await _plain(scores["recency alone"], conversation, db, ids)
-        await _episodes(scores, conversation, db, recall)
+        await _ask(measured, "recall", conversation, recall, ids, lambda text: text)
+        await _ask(measured, "with typos", conversation, recall, ids, lambda text: with_typos(text, dice))
+        await _ask(measured, "as chat asks", conversation, recall, ids, lambda text: in_chat(text, dice))
+        await _episodes(measured, conversation, db, recall)
+        held = {
+            viewer: await db.together(lambda at, who=who: candidates_of(at, (who,)))  # type: ignore[misc]
+            for viewer, who in ids.items()
+        }
         await import_notes(db, (json.dumps(line) for line in _junk(conversation)), now=NOW, filtered=False)
-        await _ask(scores["with junk"], conversation, recall, ids, lambda text: text)
-        await _plain(scores["recency with junk"], conversation, db, ids)
+        await _ask(measured, "with junk", conversation, recall, ids, lambda text: text)
+        return held
 
 
 async def _ask(
-    scores: Scores, conversation: Conversation, recall: Recall, ids: dict[str, str], change: Callable[[str], str]
+    measured: Measured,
+    way: str,
+    conversation: Conversation,
+    recall: Recall,
+    ids: dict[str, str],
+    change: Callable[[str], str],
+    timer: Callable[[], float] = perf_counter,
 ) -> None:
-    for warm_up in ({one.viewers for one in conversation.questions}, ()):
-        for about in warm_up:
-            await recall.about_viewers([ids[viewer] for viewer in about], "hello", LIMIT)
+    for about in {one.viewers for one in conversation.questions}:
+        await recall.about_viewers([ids[viewer] for viewer in about], "hello", LIMIT)
     for question in conversation.questions:
         text = change(question.text)
-        started = perf_counter()
+        started = timer()
         query = recall.query(text, names=conversation.people)
         found = await recall.about_viewers([ids[viewer] for viewer in question.viewers], query, LIMIT)
-        _count(scores, question, [one.note.id for one in found], started)
+        ms = (timer() - started) * 1_000
+        if question.wanted:
+            measured.count(way, conversation.name, question, [one.note.id for one in found], ms)
+        measured.fits[way].append(Fit(found.fit, question.answerable))
+        if measured.tuned and conversation.name not in measured.tuned:
+            measured.fits[f"{way}, held out"].append(Fit(found.fit, question.answerable))
 
 
-async def _plain(scores: Scores, conversation: Conversation, db: Database, ids: dict[str, str]) -> None:
-    for question in conversation.questions:
-        started = perf_counter()
-        held = [note for viewer in question.viewers for note in await notes.of_subject(db, ids[viewer])]
-        _count(scores, question, [one.note.id for one in by_recency(held, now=NOW, limit=LIMIT)], started)
-
-
-async def _episodes(scores: dict[str, Scores], conversation: Conversation, db: Database, recall: Recall) -> None:
+async def _episodes(measured: Measured, conversation: Conversation, db: Database, recall: Recall) -> None:
     """The three that fit a question best; and the one that a prompt would tell of, if any."""
     rows = await db.rows("SELECT id, key FROM episodes")
     session_of = {int(row["id"]): str(row["key"]) for row in rows}
     for question in conversation.questions:
         query = recall.query(question.text, names=conversation.people)
         for way, search in (
-            ("episodes", past.fitting(db, query, 3)),
-            ("past", past.spoken_of(db, query, Silence(), 1)),
+            ("episodes", past_episodes.fitting(db, query, 3)),
+            ("past", past_episodes.spoken_of(db, query, SuppressionFilter(), 1)),
         ):
             started = perf_counter()
             found = await search
             ms = (perf_counter() - started) * 1_000
             right = [any(session_of[episode.id] in question.sessions for episode in found)] if found else []
-            scores[way]["all"].add([int(hit) for hit in right], frozenset({1}), ms)
-
-
-def _count(scores: Scores, question: Question, found: list[int], started: float) -> None:
-    ms = (perf_counter() - started) * 1_000
-    scores["all"].add(found, question.wanted, ms)
-    scores[CATEGORIES.get(question.category, "other")].add(found, question.wanted, ms)
+            if question.wanted:
+                measured.scores[way]["all"].add([int(hit) for hit in right], {1}, ms)
 
 
 def _junk(conversation: Conversation) -> Iterable[dict[str, Any]]:
     for viewer in conversation.people.values():
         for fact in JUNK:
             yield {"viewer": viewer, "fact": fact, "confidence": 0.9, "observed_at": iso(NOW)}
+
+
+# ── beside other ways ───────────────────────────────────────────────────────────────────────
+
+
+def beside(measured: Measured, conversation: Conversation, held: dict[str, list[Candidate]]) -> None:
+    """Ask the same questions of every other way."""
+    asked = [question for question in conversation.questions if question.wanted]
+    for about in sorted({question.viewers for question in asked}):
+        ways = rankers([candidate for viewer in about for candidate in held[viewer]], NOW, LIMIT)
+        for question in asked:
+            if question.viewers == about:
+                query = query_of(question.text, without=conversation.people)
+                for way, ranked in ways.items():
+                    started = perf_counter()
+                    found = ranked(question.text, query)
+                    measured.count(way, conversation.name, question, found, (perf_counter() - started) * 1_000)
+
+
+def by_size(conversations: Sequence[tuple[Conversation, dict[str, list[Candidate]]]]) -> dict[str, dict[int, float]]:
+    """Recall@10 by notes per person: some of theirs and the questions that these answer, or all and others' too."""
+    dice = random.Random(SEED)  # noqa: S311
+    scores: dict[str, dict[int, Score]] = defaultdict(lambda: defaultdict(Score))
+    for conversation, held in conversations:
+        others = [_apart(one) for other, theirs in conversations if other is not conversation for one in _all(theirs)]
+        for viewer, candidates in held.items():
+            questions = [one for one in conversation.questions if one.viewers == (viewer,) and one.wanted]
+            shuffled = [*dice.sample(candidates, len(candidates)), *dice.sample(others, len(others))]
+            for size in SIZES:
+                _ask_some(scores, size, shuffled[:size], questions, conversation)
+    return {way: {size: round(one.at10 / one.asked, 4) for size, one in line.items()} for way, line in scores.items()}
+
+
+def _all(held: dict[str, list[Candidate]]) -> list[Candidate]:
+    return [candidate for candidates in held.values() for candidate in candidates]
+
+
+def _apart(candidate: Candidate) -> Candidate:
+    """The same with its episodes numbered apart from those of another conversation."""
+    base = candidate.note.id // 10_000 * 10_000 + 10_000
+    return Candidate(candidate.note, tuple((base + number, text) for number, text in candidate.episodes))
+
+
+def _ask_some(
+    scores: dict[str, dict[int, Score]],
+    size: int,
+    candidates: Sequence[Candidate],
+    questions: Sequence[Question],
+    conversation: Conversation,
+) -> None:
+    there = {candidate.note.id for candidate in candidates}
+    ways = rankers(candidates, NOW, LIMIT)
+    for question in questions:
+        if question.wanted <= there:
+            query = query_of(question.text, without=conversation.people)
+            for way, ranked in ways.items():
+                scores[way][size].add(ranked(question.text, query), question.wanted, 0.0)
+
+
+# ── how fast ────────────────────────────────────────────────────────────────────────────────
 
 
 async def time_filled(conversation: Conversation, fill: int, folder: Path) -> dict[str, float]:
@@ -169,41 +258,75 @@ async def time_filled(conversation: Conversation, fill: int, folder: Path) -> di
     async with memory_of([*conversation.lines, *others], folder) as (db, recall):
         import_s = perf_counter() - started
         ids = await viewers.find_many(db, list(conversation.people.values()))
-        scores: Scores = defaultdict(Score)
-        await _ask(scores, conversation, recall, ids, lambda text: text)
-        cold = sorted([await _cold(recall, db, number) for number in range(0, fill // 150, max(1, fill // 150 // 50))])
-        told = scores["all"].told()
+        measured = Measured(frozenset())
+        for _ in range(ROUNDS):
+            await _ask(measured, "warm", conversation, recall, ids, lambda text: text)
+            await _ask(measured, "cpu", conversation, recall, ids, lambda text: text, process_time)
+        people = fill // 150
+        asked = range(0, people, max(1, people // 50))
+        cold = sorted([await _cold(recall, db, number) for number in asked])
+        cpu = sorted([await _cold(recall, db, number, process_time) for number in asked])
+        warm, worked = (measured.scores[way]["all"].told() for way in ("warm", "cpu"))
         return {
             "notes": fill + len(conversation.lines),
             "import_s": round(import_s, 2),
-            "warm_ms_p50": told["ms_p50"],
-            "warm_ms_p95": told["ms_p95"],
-            "cold_ms_p50": round(cold[len(cold) // 2], 2),
-            "cold_ms_p95": round(cold[int(len(cold) * 0.95)], 2),
+            **{f"warm_{name}": warm[name] for name in ("ms_p50", "ms_p95", "ms_p99")},
+            **{f"cold_ms_p{part}": round(cold[len(cold) * part // 100], 2) for part in (50, 95, 99)},
+            # Processor time of all threads: what an idle machine would need, on a busy one the better figure.
+            **{f"warm_cpu_{name}": worked[name] for name in ("ms_p50", "ms_p95", "ms_p99")},
+            **{f"cold_cpu_ms_p{part}": round(cpu[len(cpu) * part // 100], 2) for part in (50, 95, 99)},
         }
 
 
-async def _cold(recall: Recall, db: Database, number: int) -> float:
+async def _cold(recall: Recall, db: Database, number: int, timer: Callable[[], float] = perf_counter) -> float:
+    """How long a stranger's first message takes."""
     ids = await viewers.find_many(db, [f"other_{number}"])
-    started = perf_counter()
+    recall.forget(ids[f"other_{number}"])
+    started = timer()
     await recall.about_viewer(ids[f"other_{number}"], "what do they play on the weekend")
-    return (perf_counter() - started) * 1_000
+    return (timer() - started) * 1_000
 
 
-async def measure(data: Path, fill: int) -> dict[str, Any]:
+# ── all of it ───────────────────────────────────────────────────────────────────────────────
+
+
+async def measure(data: Path, fills: Sequence[int], errors: Path | None, tuned: Collection[str]) -> dict[str, Any]:
     """All figures."""
+    doubtful = {one["question"] for one in json.loads(errors.read_text(encoding="utf-8"))} if errors else set()
     conversations = [
-        read_conversation(raw, 1 + 10_000 * index)
+        read_conversation(raw, 1 + 10_000 * index, doubtful)
         for index, raw in enumerate(json.loads(data.read_text(encoding="utf-8")))
     ]
-    scores: dict[str, Scores] = defaultdict(lambda: defaultdict(Score))
+    measured = Measured(frozenset(tuned))
+    held = []
     for conversation in conversations:
         with tempfile.TemporaryDirectory() as folder:
-            await ask_all(scores, conversation, Path(folder))
+            held.append(await ask_all(measured, conversation, Path(folder)))
+        beside(measured, conversation, held[-1])
     told: dict[str, Any] = {
-        way: {kind: score.told() for kind, score in sorted(by_kind.items())} for way, by_kind in scores.items()
+        "ways": {
+            way: {kind: score.told() for kind, score in sorted(by_kind.items())}
+            for way, by_kind in measured.scores.items()
+        },
+        "abstention": {way: abstention(fits) for way, fits in measured.fits.items()},
+        "by_size": by_size(list(zip(conversations, held, strict=True))),
+        "filled": [],
     }
-    if fill:
+    for fill in fills:
         with tempfile.TemporaryDirectory() as folder:
-            told["filled"] = await time_filled(conversations[0], fill, Path(folder))
+            told["filled"].append(await time_filled(conversations[0], fill, Path(folder)))
     return told
+
+
+def abstention(fits: Sequence[Fit]) -> dict[str, dict[str, float]]:
+    """By threshold: the share of answerable questions for which it has notes, and of unanswerable ones."""
+    return {
+        f"{threshold:g}": {
+            name: round(sum(one.fit >= threshold for one in these) / len(these), 4) if these else 0.0
+            for name, these in (
+                ("answered", [one for one in fits if one.answerable]),
+                ("answered wrongly", [one for one in fits if not one.answerable]),
+            )
+        }
+        for threshold in THRESHOLDS
+    }

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import browser
 
-from forgetmenot.app.account import login_folder
 from forgetmenot.dock.security import address, token_in
+from forgetmenot.secret_store import login_folder
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
 
 if TYPE_CHECKING:

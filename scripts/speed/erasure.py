@@ -11,8 +11,8 @@ import random
 from pathlib import Path
 from time import perf_counter
 
-from forgetmenot.app.interpreter import short_pauses
-from forgetmenot.memory.copies import backups
+from forgetmenot.app.live import short_pauses
+from forgetmenot.memory import backups
 from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.store.database import Database
 from speed.figures import Figure, percentile

@@ -13,11 +13,10 @@ from time import perf_counter
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.memory.ingest import BATCH, Ingest
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import events, tally
-from forgetmenot.store.database import open_database
-from forgetmenot.store.migrations import schema_sql
+from forgetmenot.store import events, run_stats
+from forgetmenot.store.database import open_database, schema_sql
 from speed.figures import Figure
 from speed.invented import NOW, Invented
 
@@ -48,9 +47,9 @@ def measure(folder: Path, lines: int) -> list[Figure]:
 async def _through_ingest(path: Path, chat: list[ChatEvent]) -> float:
     settings = Settings()
     async with open_database(path) as db:
-        clock, book = ManualClock(NOW), StreamBook(db, lambda: settings)
-        run_id = await tally.begin_run(db, "bench", clock.now())
-        ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
+        clock, stream_tracker = ManualClock(NOW), StreamTracker(db, lambda: settings)
+        run_id = await run_stats.begin_run(db, "bench", clock.now())
+        ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
         await ingest.open()
         started = perf_counter()
         for event in chat:

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from forgetmenot.app.account import login_folder
+from forgetmenot.secret_store import login_folder
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
 
 STARTS = 7

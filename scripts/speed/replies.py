@@ -19,20 +19,20 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-from forgetmenot.app.interpreter import short_pauses
+from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.domain.model import Prompt
-from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.transfer import import_notes
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
-from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import tally
+from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text import words
 from speed.figures import Figure, percentile
@@ -65,17 +65,17 @@ class Memory:
     clock: ManualClock
     settings: Settings
     recall: Recall
-    gatherer: Gatherer
+    gatherer: ContextGatherer
     prefix: Prefix
 
     async def forgetful(self) -> "Memory":
         """The same memory with nothing kept of anybody's notes, words or pages; who is around is known."""
         recall = Recall(db=self.db, settings=lambda: self.settings, clock=self.clock)
-        await recall.crowd.look()
+        await recall.active_viewers.look()
         for kept in (words.stem, words.trigrams, words._folded):  # noqa: SLF001  # all that is kept of words
             kept.cache_clear()
         await self.db.rows("PRAGMA shrink_memory")
-        return replace(self, recall=recall, gatherer=Gatherer(db=self.db, recall=recall, clock=self.clock))
+        return replace(self, recall=recall, gatherer=ContextGatherer(db=self.db, recall=recall, clock=self.clock))
 
     async def prompt(self, who: int, text: str) -> tuple[Prompt, Took]:
         """The prompt for what somebody says to the bot now, and how long it took."""
@@ -84,7 +84,7 @@ class Memory:
         assert trigger is not None  # noqa: S101  # it is a mention
         computed = process_time()  # asked outside of what is timed: it may take longer than some reads do
         started = perf_counter()
-        material = await self.gatherer.tail(trigger, self.settings, nonce="abcd", bot_id=BOT.user_id)
+        material = await self.gatherer.tail(trigger, self.settings, bot_id=BOT.user_id)
         prompt = assemble(self.prefix, material, self.settings)
         whole = perf_counter() - started
         return prompt, Took(whole * 1_000, (process_time() - computed) * 1_000)
@@ -104,7 +104,7 @@ async def memory(path: Path, viewers: int, regulars: int = 0) -> AsyncIterator[M
         await _chat(db, clock, settings, viewers)
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, clock=clock, model="bench")
-        gatherer = Gatherer(db=db, recall=recall, clock=clock)
+        gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         yield Memory(db, clock, settings, recall, gatherer, await keeper.current())
 
 
@@ -118,9 +118,9 @@ def _notes(viewers: int, regulars: int) -> Iterator[dict[str, Any]]:
 
 async def _chat(db: Database, clock: ManualClock, settings: Settings, viewers: int) -> None:
     """Everybody over the day, and lately the common people, in any memory the same."""
-    book = StreamBook(db, lambda: settings)
-    run_id = await tally.begin_run(db, "bench", clock.now())
-    ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
+    stream_tracker = StreamTracker(db, lambda: settings)
+    run_id = await run_stats.begin_run(db, "bench", clock.now())
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
     await ingest.open()
     for event in Invented(5).chat(LINES, viewers, until=NOW - LATELY):
         ingest.take(event)

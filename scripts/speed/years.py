@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import mean
 
-from forgetmenot.app.bot import Bot, Myself, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.model import Prompt
 from forgetmenot.prompt.assemble import assemble
-from forgetmenot.reply.gather import Gatherer
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import MemorySettings, Settings
 from speed.figures import Figure
@@ -65,7 +65,7 @@ class Channel:
         self.bot = bot
         self._clock = clock
         self._made = Invented(23)
-        self._gatherer = Gatherer(db=bot.db, recall=bot.recall, clock=clock)
+        self._gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
 
     async def stream(self, number: int, lines: int, claims: int) -> None:
         """A stream; its memory is written as the bot does it, and the rest at the end."""
@@ -78,7 +78,7 @@ class Channel:
             await self.bot.hear(self._made.event(who, self._clock.now(), text))
             if line % 16 == 15:
                 await self.bot.settle()
-                await self.bot.chores.catch_up()
+                await self.bot.tasks.catch_up()
         await self._clock.advance(40 * MINUTE)
         await self.bot.remember_all()
 
@@ -96,7 +96,7 @@ class Channel:
         if trigger is None:
             raise SystemExit("a mention was not taken for one")
         prefix = await bot.keeper.current()
-        material = await self._gatherer.tail(trigger, settings, nonce="abcd")
+        material = await self._gatherer.tail(trigger, settings)
         return assemble(prefix, material, settings, bot.keeper.factor)
 
 
@@ -104,5 +104,5 @@ class Channel:
 async def _channel(folder: Path) -> AsyncIterator[Channel]:
     clock, settings = ManualClock(NOW), Settings(memory=MemorySettings(notes_per_episode=20))
     path = folder / "years.sqlite3"
-    async with open_bot(path, "bench", settings=lambda: settings, clock=clock, me=Myself("1", "keeper")) as bot:
+    async with open_bot(path, "bench", settings=lambda: settings, clock=clock, me=BotIdentity("1", "keeper")) as bot:
         yield Channel(bot, clock)

@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import Settings
-from tests.loopback import settings, sim
+from tests.loopback_servers.fixtures import settings, sim
 
 __all__ = ["bot", "settings", "sim"]
 

@@ -9,11 +9,13 @@ import pytest
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import MINUTE, ManualClock
+from forgetmenot.clock import MINUTE, ManualClock, SystemClock
 from forgetmenot.domain.action import OutcomeKind
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch import connection
+from forgetmenot.twitch.connection import IrcConnection, Phase
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
 
@@ -70,7 +72,7 @@ async def test_a_lapsed_log_in_of_the_streamer_is_told_within_the_hour(
         await clock.advance(60 * MINUTE)
         await sim.until(lambda: "login --as broadcaster" in account.trouble)
         await sim.until(lambda: "forgetmenot login`" in account.trouble)
-    assert account.trouble.count("has lapsed") == 2, "each says what to type"
+    assert account.trouble.count("has expired") == 2, "each says what to type"
 
 
 @pytest.mark.parametrize(
@@ -119,19 +121,40 @@ async def test_how_much_it_may_write_is_found_from_its_badges(
 ) -> None:
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
-    account.ears.own_badges = badges
+    account.chat.own_badges = badges
     assert bot.outbox.pace.wide() is many
 
 
+async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
+    tmp_path: Path, sim: TwitchSim, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "TICK_S", 0.05)
+    async with open_account(lambda: settings, tmp_path, SystemClock(), use_keyring=False) as account:
+        reading = asyncio.create_task(_read(account.chat))
+        await sim.joined()
+        await account.sign_in_to_chat()
+        assert account.chat.state.login == "", "nobody has logged in"
+        log_in(tmp_path, sim, "keeper", Account.BOT)
+        await sim.until(lambda: account.chat.state.phase is Phase.CONNECTED)
+        await account.sign_in_to_chat()
+        await sim.until(lambda: account.chat.state.login == "keeper", 8)
+        reading.cancel()
+
+
+async def _read(chat: IrcConnection) -> None:
+    async for _ in chat.events():
+        pass
+
+
 async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:
-    account.ears.own_badges = frozenset({"moderator"})
+    account.chat.own_badges = frozenset({"moderator"})
 
     async def read() -> None:
-        async for _ in account.ears.events():
+        async for _ in account.chat.events():
             pass
 
     reading = asyncio.create_task(read())
     await sim.joined()
-    assert "moderator" not in (account.ears.own_badges or ())
+    assert "moderator" not in (account.chat.own_badges or ())
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)

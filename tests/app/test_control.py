@@ -1,26 +1,28 @@
-"""What the dock asks of a running bot: everything real but Twitch; each wish answers with one sentence."""
+"""What the dock asks of a running bot: everything real but Twitch; each request is answered with one sentence."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import BotControl, Surroundings
-from forgetmenot.app.served import served
+from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.dock_service import serve_dock
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.errors import InputError
-from forgetmenot.settings.live import LiveSettings
+from forgetmenot.operations.wording import sentence
+from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
 from forgetmenot.store import channel_state, notes, viewers
 from tests.dock.conftest import free_port
 
 ALICE = "11"
+Do = Callable[..., Awaitable[tuple[bool, str]]]
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS), twitch=TwitchSettings(channel="streamer"))
 
 
@@ -39,7 +41,24 @@ async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
 def control(bot: Bot) -> BotControl:
     settings = bot.settings
     assert isinstance(settings, LiveSettings)
-    return BotControl(bot, settings, Surroundings("test"))
+    return BotControl(bot, settings, ConnectionStatus("test"))
+
+
+@pytest.fixture
+def do(control: BotControl) -> Do:
+    return _doing(control)
+
+
+def _doing(control: BotControl) -> Do:
+    async def run(name: str, **params: object) -> tuple[bool, str]:
+        result = await control.run(name, params, _quietly)
+        return result.ok, sentence(result)
+
+    return run
+
+
+def _quietly(_share: float, _step: str) -> None:
+    return None
 
 
 async def fact(bot: Bot, note_id: int) -> tuple[str, NoteStatus]:
@@ -51,120 +70,133 @@ async def fact(bot: Bot, note_id: int) -> tuple[str, NoteStatus]:
 def test_its_state_is_told_without_waiting(control: BotControl) -> None:
     state = control.state()
     assert (state.command, state.phase, state.reply_model) == ("test", "none", "offline")
-    assert {chore.name for chore in state.chores} >= {"sweep", "memory"}
+    assert {task.name for task in state.tasks} >= {"sweep", "memory"}
     assert state.model_trouble == ""
 
 
-async def test_a_note_is_written_corrected_and_brought_back(bot: Bot, control: BotControl) -> None:
-    assert await control.remember(ALICE, "plays drums with @bob") == _ok("Remembered as #1.")
+async def test_a_note_is_written_corrected_and_restored(bot: Bot, do: Do) -> None:
+    assert await do("remember", target=ALICE, fact="plays drums with @bob") == (True, "Remembered as #1.")
     assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.ACTIVE)
-    assert (await control.edit(1, "plays drums with @Bob!")).ok  # a letter is enough
+    updated = "Note updated. The old version is in its history."
+    assert await do("edit", id=1, text="plays drums with @Bob!") == (True, updated)  # a letter is enough
     assert await fact(bot, 1) == ("plays drums with <@12>", NoteStatus.SUPERSEDED)
     assert await fact(bot, 2) == ("plays drums with <@12>!", NoteStatus.ACTIVE)
-    assert (await control.restore(1)).line == "#1 stands again."
+    assert await do("restore", id=1) == (True, "#1 is restored.")
     assert (await fact(bot, 2))[1] is NoteStatus.RETRACTED
-    assert (await control.pin(1, on=True)).ok
-    assert (await control.edit(1, "plays the cello now")).ok  # by hand even a pinned one
+    assert await do("pin", id=1) == (True, "#1 is pinned: it is kept permanently.")
+    assert await do("edit", id=1, text="plays the cello now") == (True, updated)  # by hand even a pinned one
     third = await notes.get(bot.db, 3)
     assert third is not None
     assert third.pinned
     assert third.episode_ids
-    assert (await control.retract(3)).ok
-    assert not (await control.retract(3)).ok
-    assert not (await control.pin(3, on=True)).ok
+    assert await do("unpin", id=3) == (True, "#3 is no longer pinned.")
+    assert await do("retract", id=3) == (True, "#3 is removed. Undo restores it.")
+    assert await do("remember", fact="chat always blames the ladder", joke=True) == (True, "Remembered as #4.")
+    assert await do("never_mention", what="#4") == (True, "The bot won't mention that again.")
+    assert await do("may_mention", id=1) == (True, "The bot may mention that again.")
+    await do("remember", fact="the channel loves <@12> and @nobody_at_all")
+    assert "<@12>" not in (await fact(bot, 5))[0]  # a typed mention is none
 
 
-async def test_what_is_never_stored_is_refused_by_hand_too(control: BotControl) -> None:
-    assert not (await control.remember(ALICE, "no")).ok
-    assert not (await control.remember(ALICE, "has been diagnosed with depression")).ok
-    assert not (await control.remember("nobody", "plays drums in a band")).ok
-    assert not (await control.edit(99, "plays drums in a band")).ok
-    assert not (await control.restore(99)).ok
+REFUSED = [
+    ("remember", {"target": ALICE, "fact": "no"}, "5 to 200 characters"),
+    ("remember", {"target": ALICE, "fact": "has been diagnosed with depression"}, "does not allow that"),
+    ("remember", {"target": "nobody", "fact": "plays drums in a band"}, "No viewer named nobody"),
+    ("remember", {"target": ALICE}, "`fact` is missing"),
+    ("edit", {"id": 99, "text": "plays drums in a band"}, "There is no such note"),
+    ("approve", {"id": -1}, "`id` is missing"),
+    ("approve", {"id": 2**63}, "`id` is missing"),
+    ("edit", {"id": [3], "text": "plays drums in a band"}, "`id` is missing"),
+    ("edit", {"id": 1, "text": "x" * 5_000}, "`text` is missing"),
+    ("restore", {"id": 99}, "There is no such note"),
+    ("pin", {"id": 99}, "There is no such note"),
+    ("never_mention", {"what": "#99"}, "There is no such note"),
+    ("may_mention", {"id": 1}, "no entry 1"),
+    ("approve", {"id": 1}, "#1 is not waiting"),
+    ("deny", {"id": 1}, "#1 is not waiting"),
+    ("undo", {"id": 1}, "cannot be undone"),
+    ("erase", {"viewer": ALICE}, "Confirm it first"),
+    ("erase", {"viewer": "404", "confirm": True}, "No viewer named 404"),
+    ("opt_out", {"viewer": "404"}, "No viewer named 404"),
+    ("export", {"viewer": "404"}, "No viewer named 404"),
+    ("memory", {}, "cannot be done from here"),
+    ("clip", {}, "no operation `clip`"),
+    ("explode", {}, "no operation `explode`"),
+]
 
 
-async def test_a_typed_mention_is_not_one(bot: Bot, control: BotControl) -> None:
-    await control.remember(None, "the channel loves <@12> and @nobody_at_all")
-    assert "<@12>" not in (await fact(bot, 1))[0]
+@pytest.mark.parametrize(("name", "params", "sentence"), REFUSED)
+async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict[str, object], sentence: str) -> None:
+    ok, line = await do(name, **params)
+    assert not ok
+    assert sentence in line
 
 
-async def test_what_is_left_alone_can_be_brought_up_again(bot: Bot, control: BotControl) -> None:
-    await control.remember(None, "chat always blames the ladder", bit=True)
-    assert (await control.leave_alone(None, "#1")).ok
-    assert not (await control.leave_alone(None, "#99")).ok
-    assert (await control.allow_again(1)).ok
-    assert not (await control.allow_again(1)).ok
-
-
-async def test_resuming_gives_what_failed_another_chance(bot: Bot, control: BotControl) -> None:
+async def test_resuming_gives_what_failed_another_chance(bot: Bot, do: Do) -> None:
     """As `!bot resume` does in chat."""
     async with bot.db.write() as tx:
         await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, bot.clock.now())
-    assert "clip is switched off" in (await control.switch("pause")).line
-    assert "clip" not in (await control.switch("resume")).line
+    assert "clip is paused" in (await do("pause"))[1]
+    assert "clip" not in (await do("resume"))[1]
     assert await channel_state.read(bot.db, "action_off:clip") == ""
 
 
-async def test_switches_outlive_the_page(bot: Bot, control: BotControl) -> None:
+async def test_switches_outlive_the_page(bot: Bot, do: Do) -> None:
     for what, name, value in (("pause", "paused", "1"), ("resume", "paused", ""), ("safe", "safe_mode", "1")):
-        assert (await control.switch(what)).ok
+        assert (await do(what))[0]
         assert await channel_state.read(bot.db, name) == value
-    assert (await control.switch("quiet", 9_999)).ok
-    assert not (await control.switch("explode")).ok
-
-
-async def test_nothing_waits(control: BotControl) -> None:
-    for told in (await control.approve(1), await control.deny(1), await control.undo(1)):
-        assert not told.ok
+    assert (await do("quiet", minutes=9_999))[0]
 
 
 async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
-    await control.remember(ALICE, "has a cat called Miso")
+    await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"}, _quietly)
     before = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
-    told = await control.try_out("alice", "what is my cat called?")
+    told = await control.preview("alice", "what is my cat called?")
     assert "Miso" in str(told["text"])
     assert told["recalled"] == [{"id": 1, "fact": "has a cat called Miso", "score": pytest.approx(0, abs=1)}]
-    await control.try_out("", "time me out please")
-    await control.try_out("somebody new", "hi")
+    await control.preview("", "time me out please")
+    await control.preview("somebody new", "hi")
     after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     assert after == before
 
 
-async def test_a_persons_rights(bot: Bot, control: BotControl) -> None:
-    await control.remember(ALICE, "has a cat called Miso")
-    told = json.dumps(await control.export(ALICE))
+async def test_a_persons_rights(bot: Bot, control: BotControl, do: Do) -> None:
+    await do("remember", target=ALICE, fact="has a cat called Miso")
+    exported = await control.run("export", {"viewer": ALICE}, _quietly)
+    told = json.dumps(dict(exported.data))
     assert "Miso" in told
     assert "hello" in told
-    assert (await control.opt_out(ALICE, on=True)).ok
-    assert not (await control.remember(ALICE, "plays drums in a band")).ok
-    assert (await control.opt_out(ALICE, on=False)).ok
+    assert await do("opt_out", viewer=ALICE) == (True, "Nothing Alice says is stored from now on.")
+    assert not (await do("remember", target=ALICE, fact="plays drums in a band"))[0]
+    assert await do("opt_in", viewer=ALICE) == (True, "Alice is remembered again.")
     steps: list[str] = []
-    assert (await control.erase(ALICE, lambda _share, what: steps.append(what))).ok
+    done = await control.run("erase", {"viewer": ALICE, "confirm": True}, lambda _share, what: steps.append(what))
+    assert done.ok
+    assert sentence(done).startswith("Erased: 1 notes, 1 lines. Receipt: ")
     assert steps[0] == "hiding"
     assert steps[-1] == "done"
     assert await viewers.get(bot.db, ALICE) is None
-    assert not (await control.erase(ALICE, lambda _share, _what: None)).ok
-    assert not (await control.opt_out(ALICE, on=True)).ok
-    with pytest.raises(InputError):
-        await control.export(ALICE)
 
 
 async def test_a_setting_changes_for_the_running_bot_and_in_its_file(bot: Bot, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('[bot]\nmode = "shadow"  # for now\n')
     settings = LiveSettings(load_settings(path), path)
-    control = BotControl(bot, settings, Surroundings("test"))
-    assert (await control.change_setting("bot", "mode", "live")).ok
+    control = BotControl(bot, settings, ConnectionStatus("test"))
+    do = _doing(control)
+    changed = f"`mode` is changed, written to {path}."
+    assert await do("set", table="bot", key="mode", value="live") == (True, changed)
     assert path.read_text() == '[bot]\nmode = "live"  # for now\n'
-    refused = await control.change_setting("bot", "persona", "word " * 790)  # fits the schema, not the budget
-    assert not refused.ok
-    assert "persona" in refused.line
-    assert not (await control.change_setting("bot", "mode", ["x"])).ok
-    assert not (await control.change_setting("dock", "port", 1)).ok
+    ok, line = await do("set", table="bot", key="persona", value="word " * 790)  # fits the schema, not the budget
+    assert not ok
+    assert "persona" in line
+    assert not (await do("set", table="bot", key="mode", value=["x"]))[0]
+    assert not (await do("set", table="dock", key="port", value=1))[0]
     assert settings() == load_settings(path)
 
 
 async def test_the_chain_of_a_note_is_told_with_names(bot: Bot, control: BotControl) -> None:
-    await control.remember(ALICE, "plays drums with @bob")
+    await control.run("remember", {"target": ALICE, "fact": "plays drums with @bob"}, _quietly)
     told = await control.chain(1)
     assert (told["who"], told["fact"]) == ("Alice", "plays drums with Bob")
     with pytest.raises(InputError):
@@ -178,27 +210,21 @@ async def test_a_taken_port_does_not_keep_the_bot_from_running(bot: Bot) -> None
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
     port, told = free_port(), list[str]()
-    async with served(bot, settings(port), Surroundings("test"), told.append) as first:
+    async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append) as first:
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
-        async with served(bot, settings(port), Surroundings("test"), told.append) as second:
+        async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append) as second:
             assert second == ""
-        async with served(bot, settings(port), Surroundings("test"), told.append, any_port=True) as third:
+        async with serve_dock(bot, settings(port), ConnectionStatus("test"), told.append, any_port=True) as third:
             assert third not in {"", first}
-        async with served(bot, settings(0), Surroundings("test"), told.append) as none:
+        async with serve_dock(bot, settings(0), ConnectionStatus("test"), told.append) as none:
             assert none == ""
-    assert "taken by another program" in told[1]
+    assert "used by another program" in told[1]
 
 
 async def test_a_token_that_cannot_be_kept_does_not_keep_the_bot_from_running(bot: Bot) -> None:
     (bot.db.path.parent / TOKEN_FILE).mkdir()
     told: list[str] = []
     here = LiveSettings(Settings(dock=DockSettings(port=free_port())))
-    async with served(bot, here, Surroundings("test"), told.append) as address:
+    async with serve_dock(bot, here, ConnectionStatus("test"), told.append) as address:
         assert address == ""
     assert TOKEN_FILE in told[0]
-
-
-def _ok(line: str) -> object:
-    from forgetmenot.ports import Told
-
-    return Told(ok=True, line=line)

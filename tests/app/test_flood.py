@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from forgetmenot.app.bot import Myself, open_bot
-from forgetmenot.chat.patience import AT_ONCE
+from forgetmenot.app.bot import BotIdentity, open_bot
+from forgetmenot.chat.router import AT_ONCE
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.notes.remember import VIEWERS_WORD
+from forgetmenot.memory.notes.edits import VIEWER_TRUST
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import notes, rights
+from forgetmenot.store import notes, opt_outs
 from tests.stage import FakeModeration
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
@@ -36,7 +36,7 @@ def line(number: int, clock: ManualClock, who: str, text: str, *badges: str) -> 
 async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    account, me = Account(), Myself("99", "forgetmenot")
+    account, me = Account(), BotIdentity("99", "forgetmenot")
     path = tmp_path / "m.sqlite3"
     async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
         await bot.hear(line(0, clock, "alice", "hello"))
@@ -46,8 +46,8 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
         await bot.hear(line(31, clock, "alice", "!optout"))
         await bot.settle()
         assert 1 <= len(account.said) <= AT_ONCE
-        assert "id-alice" in await rights.opted_out(bot.db)
-        assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWERS_WORD.most or 0)
+        assert "id-alice" in await opt_outs.opted_out(bot.db)
+        assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWER_TRUST.most or 0)
         said = len(account.said)
         await bot.hear(line(32, clock, "carol", "!bot status", "moderator"))
         await bot.settle()

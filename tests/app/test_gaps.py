@@ -1,8 +1,8 @@
 """What was not heard is kept, counted per run, and told."""
 
-from forgetmenot.actions import switches
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.gaps import begin_counting, keep_gap
+from forgetmenot.app.live import begin_counting, keep_gap
+from forgetmenot.operations import switches
 from forgetmenot.store import channel_state
 from forgetmenot.twitch.connection import Gap
 

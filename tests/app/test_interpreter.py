@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from forgetmenot.app.interpreter import SWITCH_S, YOUNG, short_pauses
+from forgetmenot.app.live import SWITCH_S, YOUNG, short_pauses
 
 
 def test_threads_give_way_soon_and_old_objects_are_not_walked_again_until_it_ends() -> None:

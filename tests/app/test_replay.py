@@ -1,12 +1,14 @@
-"""Recorded chat goes the whole road, and every line of it is accounted for."""
+"""Recorded chat: three ways of writing it, one item per line, and every line accounted for in a replay."""
 
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from forgetmenot.app.replay import Replay, replay
-from forgetmenot.app.report import Summary
+from forgetmenot.app.replay import FORMATS, LONGEST_LINE, Replay, RunSummary, read_recording, replay
 from forgetmenot.chat.router import Heard
 from forgetmenot.cli.replay import speed_of
 from forgetmenot.clock import DAY, HOUR, MINUTE
@@ -14,7 +16,135 @@ from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database
-from forgetmenot.twitch.chat_lines import Other, OtherRoom, Unparsed
+from forgetmenot.text.mentions import is_id
+from forgetmenot.twitch.chat_lines import OtherLine, OtherRoom, Unparsed
+
+CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recording"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def events(path: Path, kind: str) -> list[ChatEvent]:
+    return [item for item in read_recording(path, kind) if isinstance(item, ChatEvent)]
+
+
+def test_csv_lines_are_said_by_provisional_viewers_at_their_own_time(tmp_path: Path) -> None:
+    first, second = events(write(tmp_path, CSV), "csv")
+    assert (first.user_id, first.text, first.at) == ("login:alice", "hello, all", 1_700_000_000_000)
+    assert second.login == "bob"
+
+
+def test_the_same_file_read_twice_is_the_same_lines_twice(tmp_path: Path) -> None:
+    path = write(tmp_path, CSV)
+    assert [one.id for one in events(path, "csv")] == [one.id for one in events(path, "csv")]
+
+
+def test_the_same_words_said_twice_are_two_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "alice,1700000000000,hi\nalice,1700000000000,hi\n")
+    assert len({one.id for one in events(path, "csv")}) == 2
+
+
+def test_a_json_line_may_bring_its_own_ids(tmp_path: Path) -> None:
+    line = (
+        '{"login": "alice", "text": "hi", "at": "2026-07-24T12:00:00", "id": "m1", "user_id": "42", "badges": ["vip"]}'
+    )
+    (event,) = events(write(tmp_path, line), "jsonl")
+    assert (event.id, event.user_id, event.at, event.badges) == ("m1", "42", 1_784_894_400_000, frozenset({"vip"}))
+
+
+def test_raw_lines_are_read_as_twitch_wrote_them(tmp_path: Path) -> None:
+    line = "@id=m1;user-id=42;room-id=7;tmi-sent-ts=1700000000000 :alice!alice@alice PRIVMSG #room :hi\nPING :x\n\n"
+    items = list(read_recording(write(tmp_path, line), "irc"))
+    assert [type(item).__name__ for item in items] == ["ChatEvent", "OtherLine"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("csv", "alice,yesterday,hi"),
+        ("csv", "alice"),
+        ("jsonl", "{"),
+        ("jsonl", "[1]"),
+        ("jsonl", '{"id": "\\ud800", "login": "alice", "text": "!memory", "at": 1}'),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_counted_and_not_raised(tmp_path: Path, kind: str, line: str) -> None:
+    assert list(read_recording(write(tmp_path, line), kind)) == [Unparsed()]
+
+
+@pytest.mark.parametrize("said", ['"what a jump', '"' + "x" * 2 * LONGEST_LINE + '"'])
+def test_a_quotation_mark_that_is_not_closed_takes_no_other_line_with_it(tmp_path: Path, said: str) -> None:
+    first, second = read_recording(write(tmp_path, f"alice,1,{said}\nbob,2,hi\n"), "csv")
+    assert isinstance(first, ChatEvent)
+    assert isinstance(second, ChatEvent)
+    assert (first.login, second.login, second.text) == ("alice", "bob", "hi")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_line_without_end_is_one_line_and_takes_no_memory(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "recording"
+    with path.open("wb") as file:
+        file.truncate(64 * LONGEST_LINE)  # of nothing, which takes no place on the disk
+    tracemalloc.start()
+    assert len(list(read_recording(path, kind))) == 1
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 16 * LONGEST_LINE
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@given(text=st.text(max_size=300))
+def test_no_text_raises(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "recording"
+    path.write_text(text, encoding="utf-8", errors="replace", newline="")
+    list(read_recording(path, kind))
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        list(read_recording(tmp_path / "none", "csv"))
+
+
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(b"\x7fELF\x02\x01\x01\0\xff\xff.")
+    with pytest.raises(InputError, match="is no text file"):
+        list(read_recording(path, "csv"))
+
+
+def test_a_sender_that_is_no_login_gets_one_made_from_it(tmp_path: Path) -> None:
+    file = tmp_path / "chat.csv"
+    file.write_text("bob the builder,1000,hello\nBob The Builder,2000,again\nalice,3000,hi\nбоб,4000,hey\n", "utf-8")
+    events = [item for item in read_recording(file, "csv") if isinstance(item, ChatEvent)]
+    assert len(events) == 4, "every line is somebody's"
+    first, second, third, fourth = events
+    assert (first.user_id, first.display_name) == (second.user_id, "bob the builder")
+    assert third.user_id == "login:alice"
+    assert len({first.user_id, third.user_id, fourth.user_id}) == 3
+    assert all(is_id(event.user_id) for event in events)
+
+
+def test_an_id_that_nobody_can_have_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"login": "bob", "text": "hi", "at": 1, "user_id": "a b"}\n', "utf-8")
+    assert list(read_recording(file, "jsonl")) == [Unparsed()]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_recorded_line_mentions_nobody_by_its_brackets(tmp_path: Path, kind: str) -> None:
+    lines = {
+        "irc": "@user-id=1;tmi-sent-ts=1700000000000 :alice!alice@x PRIVMSG #c :what about <@3>?\n",
+        "csv": "alice,1700000000000,what about <@3>?\n",
+        "jsonl": '{"login": "alice", "display_name": "<@3>", "text": "what about <@3>?", "at": 1700000000000}\n',
+    }
+    (said,) = events(write(tmp_path, lines[kind]), kind)
+    assert said.text == "what about (@3>?"
+    assert "<@" not in said.display_name
+
 
 START = 1_700_000_000_000
 WORDS = ("what a jump", "that boss again", "I like this level", "the music here is great", "first try")
@@ -38,7 +168,7 @@ def an_hour() -> Iterator[ChatEvent]:
     return (line(number) for number in range(300))
 
 
-def balanced(summary: Summary) -> bool:
+def balanced(summary: RunSummary) -> bool:
     told = summary.as_json()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     lines = told["events"] + sum(told[name] for name in kept_out)  # type: ignore[operator,misc]
@@ -93,14 +223,14 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         line(0),
         OtherRoom(),
         Unparsed(),
-        Other("JOIN"),
+        OtherLine("JOIN"),
         Redaction(START + MINUTE, event_id="m1"),
     ]
     summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     account = summary.account
     assert balanced(summary)
-    assert (account.lines, account.events, account.duplicates, account.other_room) == (7, 2, 1, 1)
-    assert (account.unparsed, account.other, account.redacted, account.covered) == (1, 2, 1, 1)
+    assert (account.lines, account.events, account.duplicates, account.other_room) == (7, 3, 1, 1)
+    assert (account.unparsed, account.other, account.redacted, account.covered) == (1, 1, 1, 2)
 
 
 async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
@@ -113,7 +243,7 @@ async def test_lines_of_years_apart_lose_nothing_unread(tmp_path: Path) -> None:
 
 async def test_what_a_long_recording_came_to_is_counted_over_all_its_months(tmp_path: Path) -> None:
     """Replies and calls are kept for thirty days; what was counted does not shrink with them."""
-    asked = [line(number, "@ForgetMeNot what did I play?", START + number * 40 * DAY) for number in range(4)]
+    asked = [line(number, "@ForgetMeNot clip that!", START + number * 40 * DAY) for number in range(4)]
     summary = await replay(asked, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     assert balanced(summary)
     assert summary.added.replies == 4

@@ -11,6 +11,12 @@ import pytest
 from forgetmenot.cli import build_parser
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Away from the checkout, where a contributor may have a config.toml."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def parser() -> argparse.ArgumentParser:
     """Every command."""

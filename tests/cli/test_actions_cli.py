@@ -13,9 +13,9 @@ from forgetmenot.cli import actions, policy
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import InputError
 from forgetmenot.store import action_logs
-from forgetmenot.store.action_logs import NewAction, Status
+from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import open_database
-from forgetmenot.store.lock import held
+from forgetmenot.store.file_safety import instance_lock
 
 
 def _run(*words: str) -> int:
@@ -27,7 +27,7 @@ def _run(*words: str) -> int:
     return int(parsed.run(parsed))
 
 
-async def _fill(path: Path, status: Status) -> None:
+async def _fill(path: Path, status: ActionStatus) -> None:
     now = SystemClock().now()
     async with open_database(path) as db, db.write() as tx:
         for viewer_id, login in (("1", "alice"), ("2", "bob")):
@@ -39,7 +39,7 @@ async def _fill(path: Path, status: Status) -> None:
             tx,
             NewAction(
                 key="k", at=now, name="ban", kind="C", params={"target": "2", "reason": ""}, verdict="ask",
-                rule="never_alone", reason="This never happens without a person.", status=status, asked_by="1",
+                rule="never_alone", reason="This always needs a moderator's approval.", status=status, asked_by="1",
                 target_id="2", expires_at=now + 300_000,
             ),
         )  # fmt: skip
@@ -49,7 +49,7 @@ async def _fill(path: Path, status: Status) -> None:
 def memory(tmp_path: Path) -> str:
     """A database in which one ban waits."""
     path = tmp_path / "m.sqlite3"
-    asyncio.run(_fill(path, Status.WAITING))
+    asyncio.run(_fill(path, ActionStatus.WAITING))
     return str(path)
 
 
@@ -68,7 +68,7 @@ def test_list_and_approve(memory: str, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_undo_and_enable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "m.sqlite3"
-    asyncio.run(_fill(path, Status.DONE))
+    asyncio.run(_fill(path, ActionStatus.DONE))
     assert _run("actions", "undo", "1", "--db", str(path)) == 0
     assert _run("actions", "enable", "--db", str(path), "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"enabled": []}
@@ -77,23 +77,20 @@ def test_undo_and_enable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert _run("actions", "list", "--db", str(path)) == 0
 
 
-def test_no_memory_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no memory"):
-        _run("actions", "list", "--db", str(tmp_path / "none"))
-
-
 def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.toml"
     config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
     words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--config", str(config), "--json"]
-    assert _run(*words, "--text", "[ACTION timeout target=me seconds=90]", "--message", "time me out") == 0
+    assert (
+        _run(*words, "--action", '{"name": "timeout", "target": "me", "seconds": 90}', "--message", "time me out") == 0
+    )
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["params"]["target"], told["params"]["seconds"]) == ("allow_changed", "1", "60")
-    assert _run(*words, "--text", "[ACTION:abc timeout target=bob]") == 0
+    assert _run(*words, "--action", '{"name": "timeout", "target": "bob"}') == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["rule"]) == ("deny", "consent")
     assert [one["rule"] for one in told["steps"] if one["verdict"]] == ["consent"]
-    assert _run(*words[:-1], "--text", "[ACTION ban target=bob]") == 0
+    assert _run(*words[:-1], "--action", '{"name": "ban", "target": "bob"}') == 0
     assert "never_alone" in capsys.readouterr().out
 
 
@@ -119,25 +116,26 @@ def test_settings_can_be_tried_before_there_is_a_memory(
     config = tmp_path / "config.toml"
     config.write_text('[bot]\nmode = "mentions"\n[actions]\nclass_b = "live"\nnewcomer_protection = false\n')
     words = ["policy", "explain", "--viewer", "alice", "--config", str(config), "--json", "--message", message]
-    assert _run(*words, "--text", f"[ACTION timeout target={target} seconds=30]") == 0
+    assert _run(*words, "--action", json.dumps({"name": "timeout", "target": target, "seconds": 30})) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["rule"]) == (verdict, rule)
-    assert _run(*words, "--text", "[ACTION remember target=me fact=tea]", "--message", "remember that I like tea") == 0
+    remember = '{"name": "remember", "target": "me", "fact": "tea"}'
+    assert _run(*words, "--action", remember, "--message", "remember that I like tea") == 0
     assert json.loads(capsys.readouterr().out)["params"]["fact"] == "likes tea"
     assert list(tmp_path.iterdir()) == [config]
 
 
 def test_an_id_is_no_target_in_a_dry_run_either(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--json", "--text"]
+    words = ["policy", "explain", "--viewer", "alice", "--db", memory, "--json", "--action"]
     for target, found in (("2", False), ("bob", True), ("@BOB", True), ("Me", True)):
-        _run(*words, f"[ACTION ban target={target}]")
+        _run(*words, json.dumps({"name": "ban", "target": target}))
         said = {one["rule"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["steps"]}
         assert (said["target_known"] is None) is found, target
 
 
-def test_a_text_without_a_proposal_is_an_error(memory: str) -> None:
-    with pytest.raises(InputError, match="no proposal"):
-        _run("policy", "explain", "--viewer", "alice", "--db", memory, "--text", "ban bob")
+def test_what_is_no_action_is_an_error(memory: str) -> None:
+    with pytest.raises(InputError, match="is not an action"):
+        _run("policy", "explain", "--viewer", "alice", "--db", memory, "--action", "ban bob")
 
 
 def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,28 +152,28 @@ def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str])
     assert "shadow mode" in told.err
 
 
-@pytest.mark.parametrize(("what", "status"), [("approve", Status.WAITING), ("undo", Status.DONE)])
+@pytest.mark.parametrize(("what", "status"), [("approve", ActionStatus.WAITING), ("undo", ActionStatus.DONE)])
 def test_when_it_is_done_depends_on_whether_a_bot_runs(
-    tmp_path: Path, what: str, status: Status, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, what: str, status: ActionStatus, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A bot that does not run does nothing within a moment."""
+    """A bot that does not run does nothing in a moment."""
     for running in (True, False):
         path = tmp_path / f"{running}.sqlite3"
         asyncio.run(_fill(path, status))
         words = ("actions", what, "1", "--db", str(path), "--json")
         with contextlib.ExitStack() as bot:
             if running:
-                bot.enter_context(held(path, "run"))
+                bot.enter_context(instance_lock(path, "run"))
             assert _run(*words) == 0
         line = json.loads(capsys.readouterr().out)["line"]
-        assert ("within a moment" in line) is running
-        assert ("No bot is running" in line) is not running
+        assert ("in a moment" in line) is running
+        assert ("It is not running now" in line) is not running
 
 
 def test_without_a_config_it_is_told_whose_settings_these_are(
     memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("policy", "explain", "--viewer", "alice", "--db", memory, "--text", "[ACTION clip]")
+    words = ("policy", "explain", "--viewer", "alice", "--db", memory, "--action", '{"name": "clip"}')
     _run(*words)
     assert "--config" in capsys.readouterr().err
     config = tmp_path / "config.toml"

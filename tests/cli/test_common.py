@@ -1,11 +1,18 @@
 """What the commands print is safe for a terminal, whatever chat was made of."""
 
 import argparse
+import json
+from pathlib import Path
 
 import pytest
 
 from forgetmenot import cli
+from forgetmenot.cli import main
 from forgetmenot.cli.common import emit, printable, say, show_line
+from forgetmenot.clock import SystemClock
+from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.store.database import open_database
+from forgetmenot.store.model_calls import Meter
 
 SAID = "alice: my secret is at https://id.example/?token=abcdef"
 
@@ -20,7 +27,7 @@ def test_a_bug_is_told_without_what_it_choked_on(
             raise ExceptionGroup(SAID, [RuntimeError(SAID)]) from error
 
     monkeypatch.setattr(cli, "build_parser", choke)
-    assert cli.main(["sim"]) == 1
+    assert cli.main(["listen", "x"]) == 1
     told = capsys.readouterr().err
     assert "in choke" in told
     assert "RuntimeError" in told
@@ -43,3 +50,70 @@ def test_nothing_a_terminal_obeys_is_printed(evil: str, capsys: pytest.CaptureFi
 def test_json_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     emit({"fact": "a\x1b[2Jb"})
     assert capsys.readouterr().out == '{"fact":"a\\u001b[2Jb"}\n'
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> Path:
+    async with open_database(tmp_path / "m.sqlite3") as db:
+        meter = Meter(db, SystemClock())
+        await meter.record(Purpose.REPLY, "small", TokenUsage(1_000, 600, 50, 0), 5, None)
+        await meter.record(Purpose.REPLY, "small", TokenUsage(1_000, 600, 50, 0), 5, None)
+        await meter.record(Purpose.SUMMARY, "large", TokenUsage(2_000, 0, 200, 100), 5, "ModelBlocked")
+    return tmp_path / "m.sqlite3"
+
+
+def test_by_purpose_and_in_money_where_there_are_prices(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = memory.with_name("config.toml")
+    config.write_text('[model]\ncurrency = "EUR"\n[prices."small"]\ninput = 1000.0\noutput = 2000.0\n')
+    assert main(["cost", "--db", str(memory), "--config", str(config), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    reply, summary = told["rows"]
+    assert (reply["group"], reply["calls"], reply["input"], reply["cached"], reply["output"]) == (
+        "reply", 2, 2_000, 1_200, 100,
+    )  # fmt: skip
+    assert reply["cost"] == "2.20 EUR"
+    assert (summary["failed"], summary["output"], summary["cost"]) == (1, 300, "")
+    assert told["cost"] == "at least 2.20 EUR"
+
+
+@pytest.mark.parametrize("by", ["model", "day", "stream"])
+def test_by_other_things(memory: Path, capsys: pytest.CaptureFixture[str], by: str) -> None:
+    assert main(["cost", "--db", str(memory), "--by", by, "--since", "7d"]) == 0
+    assert "2,000" in capsys.readouterr().out
+
+
+def test_a_span_that_is_none_is_one_sentence(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", "--db", str(memory), "--since", "soon"]) == 2
+    assert "12h" in capsys.readouterr().err
+
+
+def test_the_address_stays_the_same_until_a_new_one_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = ["--db", str(tmp_path / "memory.sqlite3")]
+    assert main(["dock", "--print", *here]) == 0
+    address = capsys.readouterr().out.strip()
+    assert address.startswith("http://127.0.0.1:8737/?token=")
+    assert main(["dock", "--json", *here]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["address"] == address
+    assert main(["dock", "--print", "--new-token", *here]) == 0
+    assert capsys.readouterr().out.strip() != address
+
+
+def test_a_dock_that_is_off_says_how_to_switch_it_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text("[dock]\nport = 0\n")
+    assert main(["dock", "--config", str(settings), "--db", str(tmp_path / "m.sqlite3")]) == 2
+    assert "[dock]" in capsys.readouterr().err
+
+
+def test_without_a_running_bot_it_says_what_to_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], unused_tcp_port: int
+) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(f"[dock]\nport = {unused_tcp_port}\n")
+    assert main(["dock", "--config", str(settings), "--db", str(tmp_path / "m.sqlite3")]) == 1
+    told = capsys.readouterr()
+    assert "forgetmenot start" in told.err
+    assert str(unused_tcp_port) in told.out

@@ -11,7 +11,7 @@ from forgetmenot.cli import login as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 
 def settings_for(sim: TwitchSim, **more: object) -> Settings:
@@ -84,7 +84,7 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
             signing_in = command.sign_in(Settings(twitch=twitch), account, store, open_browser=False)
             await asyncio.gather(signing_in, approve_when_asked(sim, login))
         shown = capsys.readouterr().err
-        wanted = "the account that the bot is to use (keeper)" if account is Account.BOT else "the streamer's account"
+        wanted = "the account that the bot will use (keeper)" if account is Account.BOT else "the streamer's account"
         assert wanted in shown
         wrong = (account, login) == (Account.BOT, "demo")
         assert ("Note: the bot's account in the settings is keeper" in shown) == wrong
@@ -119,7 +119,7 @@ async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
         sim.faults.add("oauth", drop=True, times=None)
         assert await command.sign_out(settings_for(sim), Account.BOT, store) == 0
     told = capsys.readouterr().err
-    assert "forgotten" in told
+    assert "deleted here" in told
     assert "revoked" not in told
     assert "https://www.twitch.tv/settings/connections" in told
 

@@ -14,7 +14,7 @@ LINES = [
     {"id": 2, "viewer": "alice", "fact": "lives in Oslo"},
     {"id": 3, "viewer": "bob", "fact": "is <@login:alice>'s brother"},
     {"id": 4, "scope": "channel", "fact": "streams on Fridays"},
-    {"id": 4, "viewer": "bob", "fact": "has a taken number"},
+    {"id": 4, "scope": "channel", "fact": "streams on Fridays"},
 ]
 
 Run = Callable[..., Any]
@@ -28,7 +28,7 @@ def filled(run: Run, take_in: Run) -> Run:
         "merged": 0,
         "episodes": 4,
         "viewers": 2,
-        "refused": [{"line": 5, "reason": "id 4 is taken"}],
+        "refused": [{"line": 5, "reason": "this line was imported before"}],
     }
     return run
 
@@ -122,14 +122,68 @@ def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]
     assert str(caught.value).endswith((".", "Z."))
 
 
-def test_looking_into_a_memory_that_is_not_there_makes_none(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        run("memory", "list")
-    assert not (tmp_path / "memory.sqlite3").exists()
-
-
 @pytest.mark.parametrize("words", [("memory", "list"), ("memory", "why"), ("memory", "import"), ("recall",)])
 def test_help_names_the_keys(run: Run, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit):
         run(*words, "--help")
     assert "JSON" in capsys.readouterr().out
+
+
+@pytest.fixture
+def edit(run: Run, take_in: Run) -> Run:
+    """Run one action on a memory with a note about alice and one about bob; what it printed."""
+    take_in([{"id": 1, "viewer": "alice", "fact": "lives in Oslo"}, {"id": 2, "viewer": "bob", "fact": "likes tea"}])
+    return lambda *words: run("memory", *words)
+
+
+def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
+    assert edit("retract", "1", "--json")["status"] == "retracted"
+    assert [note["id"] for note in edit("list", "--json")["notes"]] == [2]
+    assert edit("undo", "1", "--json")["status"] == "active"
+    assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
+
+
+def test_a_supersede_is_undone_in_one_step(edit: Run, tmp_path: Path) -> None:
+    file = tmp_path / "more.jsonl"
+    file.write_text(json.dumps({"viewer": "alice", "fact": "lives in Bergen"}), encoding="utf-8")
+    edit("import", str(file), "--merge")
+    [moved] = edit("list", "--viewer", "alice", "--json")["notes"]
+    assert moved["fact"] == "lives in Bergen"
+    edit("undo", "1")
+    assert [note["fact"] for note in edit("list", "--viewer", "alice", "--json")["notes"]] == ["lives in Oslo"]
+    assert edit("show", str(moved["id"]), "--json")["status"] == "retracted"
+
+
+def test_a_note_is_pinned_and_let_go(edit: Run) -> None:
+    assert "pinned" in edit("pin", "1")
+    assert edit("show", "1", "--json")["pinned"] is True
+    assert edit("unpin", "1", "--json")["pinned"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("undo", "1"), "no change to undo"),
+        (("undo", "99"), "no such note"),
+        (("retract", "99"), "no such note"),
+        (("pin", "99"), "no such note"),
+        (("never", "#99"), "no such note"),
+        (("never", "the"), "at least one meaningful word"),
+        (("never", "tea", "--viewer", "carol"), "No viewer named carol"),
+        (("never", "--remove", "7"), "no entry 7"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_the_way_out(edit: Run, words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        edit(*words)
+
+
+def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:
+    edit("never", "election", "results")
+    told = edit("never", "#2", "--json")["never"]
+    assert [(one["viewer"], one["words"], one["note"]) for one in told] == [
+        (None, "election results", None),
+        ("bob", "", 2),
+    ]
+    assert edit("never") == "1. anybody: election results\n2. bob: note #2\n"
+    assert edit("never", "--remove", "1") == "2. bob: note #2\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.errors import InputError, StoreLocked
-from forgetmenot.store.lock import held
+from forgetmenot.store.file_safety import instance_lock
 
 LINES = [
     {"id": 1, "viewer": "alicequux", "fact": "plays drums"},
@@ -59,11 +59,11 @@ def test_somebody_erased_meanwhile_does_not_come_back(run: Run, tmp_path: Path) 
 
 def test_nothing_is_written_over_or_replaced_unasked(run: Run, tmp_path: Path) -> None:
     made = run("memory", "backup", tmp_path)
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         run("memory", "backup", made["path"])
     with pytest.raises(InputError, match="--yes"):
         run("memory", "restore", made["path"])
-    with held(tmp_path / "data" / "memory.sqlite3", "run"), pytest.raises(StoreLocked):
+    with instance_lock(tmp_path / "data" / "memory.sqlite3", "run"), pytest.raises(StoreLocked):
         run("memory", "restore", made["path"], "--yes")
 
 

@@ -5,21 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import demo, listen, run
-from forgetmenot.cli.notices import tell_first
+from forgetmenot.cli import demo, run
+from forgetmenot.cli.common import show_notices
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
 
 
 def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_first(Settings(), tmp_path / "memory.sqlite3")
+    show_notices(Settings(), tmp_path / "memory.sqlite3")
     assert capsys.readouterr().err == ""
-    tell_first(Settings(model=ModelSettings(provider=Provider.GEMINI)), tmp_path / "memory.sqlite3")
+    show_notices(Settings(model=ModelSettings(provider=Provider.GEMINI)), tmp_path / "memory.sqlite3")
     told = capsys.readouterr().err
     assert all(words in told for words in ("under 18", "EEA", "free tier"))
 
 
-@pytest.mark.parametrize(("command", "words"), [(run, ["run"]), (listen, ["listen", ""]), (demo, ["demo"])])
+@pytest.mark.parametrize(("command", "words"), [(run, ["run"]), (run, ["listen", ""]), (demo, ["demo"])])
 def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -39,5 +39,5 @@ def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     with pytest.raises(SettingsError):
         arguments.run(arguments)
     told = capsys.readouterr().err
-    assert "Dropbox copies elsewhere" in told
+    assert "Dropbox syncs" in told
     assert ("free tier" in told) == ("gemini" in model)

@@ -79,7 +79,7 @@ def test_who_never_spoke_here_may_opt_out_by_name(run: Run, tmp_path: Path) -> N
     )
     assert run("viewer", "optin", "771234599", "--json")["opted_out"] is False
     for words in (("show", "erinquux"), ("optin", "erinquux"), ("optout", "not a login"), ("optout", "@")):
-        with pytest.raises(InputError, match="Nobody called"):
+        with pytest.raises(InputError, match="No viewer named"):
             run("viewer", *words)
 
 
@@ -97,8 +97,12 @@ def test_erase_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     assert not [file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()]
     [note] = run("memory", "list", "--json")["notes"]
     assert note["fact"] == "is somebody's brother, somebody says"
-    with pytest.raises(InputError, match="Nobody called"):
+    with pytest.raises(InputError, match="No viewer named"):
         run("viewer", "show", "alicequux")
+    receipt = run("viewer", "receipt", report["receipt"], "--json")
+    assert (receipt["found"], receipt["log_whole"], receipt["known_again"]) == (0, True, False)
+    with pytest.raises(InputError, match="No receipt has the code"):
+        run("viewer", "receipt", "AAAA-AAAA")
 
 
 def test_erase_asks_first(run: Run) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import SystemClock
+from forgetmenot.operations.scopes import lacking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
-from tests.loopback import settings, sim
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.fixtures import settings, sim
 
 __all__ = ["MakeLogin", "make_login", "settings", "sim", "store"]
 
@@ -31,6 +32,6 @@ def make_login(sim: TwitchSim, settings: Settings, store: TokenStore) -> MakeLog
         granted = sim.grant(name, *scopes)
         token = Token(granted.access, granted.refresh, granted.user_id, name, tuple(granted.scopes))
         store.save(account, token)
-        return Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+        return Login(account=account, store=store, settings=lambda: settings, clock=SystemClock(), lacking=lacking)
 
     return make

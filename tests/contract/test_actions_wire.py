@@ -1,35 +1,37 @@
 """Actions over the wire: the executor, the real twitchio, and a Helix on loopback that refuses as Twitch does."""
 
+from __future__ import annotations
+
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import twitchio  # noqa: F401  # takes longer than the time limit below, at the first call
 
-from forgetmenot.actions.approvals import Approvals
-from forgetmenot.actions.entry import Hands
-from forgetmenot.actions.executor import ActionContext, Carried, Executor
-from forgetmenot.actions.lines import NEUTRAL, UNSURE
-from forgetmenot.clock import MINUTE, ManualClock
+from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.notes.for_actions import NotesForActions
-from forgetmenot.settings.schema import (
-    ActionSettings,
-    BotSettings,
-    ClassMode,
-    Mode,
-    Settings,
-    TwitchSettings,
-)
+from forgetmenot.operations.approvals import Approvals
+from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.entry import ActionCall, ActionPorts
+from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
+from forgetmenot.operations.wording import NEUTRAL, UNSURE
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
 from forgetmenot.sim.helix import Recorded
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import channel_state, chatters
-from forgetmenot.store.action_logs import Status, latest
+from forgetmenot.store import action_logs, channel_state, viewers
+from forgetmenot.store.action_logs import ActionStatus, NewAction, latest
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.stage import refused
+
+if TYPE_CHECKING:
+    from forgetmenot.store.action_logs import LoggedAction
 
 
 @dataclass
@@ -44,14 +46,16 @@ class Wire:
     helix: Helix
     count: int = 0
 
-    async def propose(self, name: str, who: str = "alice", text: str = "time me out", **params: str) -> Carried:
+    async def propose(
+        self, name: str, who: str = "alice", text: str = "time me out", **params: str
+    ) -> ExecutedProposal:
         self.count += 1
         user = self.sim.world.user(who)
         badges = frozenset({"moderator"}) if user.id in self.sim.world.moderators else frozenset[str]()
         event = ChatEvent(f"t{self.count}", EventKind.MESSAGE, user.id, who, who, text, self.clock.now(), badges=badges)
         return await self.executor.carry_out(Proposal(name, params), ActionContext(event=event, key=event.id))
 
-    async def timeout(self) -> Carried:
+    async def timeout(self) -> ExecutedProposal:
         """Alice asks for a timeout, half an hour after whatever was before."""
         await self.clock.advance(31 * MINUTE)
         return await self.propose("timeout", target="me", seconds="30")
@@ -63,7 +67,7 @@ class Wire:
 def _settings(sim: TwitchSim) -> Settings:
     return Settings(
         bot=BotSettings(mode=Mode.MENTIONS),
-        actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False, execute_timeout_s=0.5),
+        actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False, execute_timeout_s=1.0),
         twitch=TwitchSettings(
             channel="demo", client_id=sim.client_id, bot_login="bot", helix_url=sim.helix_url, id_url=sim.id_url
         ),
@@ -95,10 +99,8 @@ async def wire(db: Database, clock: ManualClock, tmp_path: Path, scopes: tuple[s
             for account in (Account.BOT, Account.BROADCASTER)
         ]
         helix = Helix(settings=lambda: settings, bot=logins[0], broadcaster=logins[1])
-        hands = Hands(
-            moderation=helix, chat=helix, memory=NotesForActions(db=db, settings=lambda: settings, clock=clock)
-        )
-        executor = Executor(db=db, hands=hands, settings=lambda: settings, clock=clock)
+        ports = ActionPorts(moderation=helix, chat=helix, run=refused)
+        executor = Executor(db=db, ports=ports, settings=lambda: settings, clock=clock)
         approvals = Approvals(executor, db=db, settings=lambda: settings, clock=clock)
         await _fill(db, sim, clock.now())
         yield Wire(sim, db, clock, executor, approvals, helix)
@@ -179,7 +181,7 @@ async def test_somebody_timed_out_already_gets_the_new_length(wire: Wire) -> Non
 async def test_twitch_knows_of_a_moderator_whose_badge_was_not_seen(wire: Wire) -> None:
     wire.sim.world.moderator("bob")
     async with wire.db.write() as tx:
-        await chatters.set_fun(tx, wire.sim.world.user("bob").id, wire.clock.now(), takes_part=True)
+        await viewers.set_fun(tx, wire.sim.world.user("bob").id, wire.clock.now(), takes_part=True)
     carried = await wire.propose("timeout", target="bob", seconds="30")
     assert carried.decision.rule == "immune_on_twitch"
     assert wire.calls("POST", "moderation/bans") == []
@@ -219,7 +221,7 @@ async def test_an_answer_that_never_comes_is_unknown(wire: Wire, how: dict[str, 
     assert carried.outcome is not None
     assert carried.outcome.kind is OutcomeKind.UNKNOWN
     assert carried.words_hint == UNSURE
-    assert [row.status for row in await latest(wire.db, 1)] == [Status.UNKNOWN]
+    assert [row.status for row in await latest(wire.db, 1)] == [ActionStatus.UNKNOWN]
 
 
 @pytest.mark.parametrize("scopes", [("chat:read", "user:write:chat")])
@@ -252,7 +254,7 @@ async def test_a_ban_is_made_when_a_person_approves_it(wire: Wire) -> None:
     carried = await wire.propose("ban", who="carol", target="bob")
     assert wire.calls("POST", "moderation/bans") == []
     answer = await wire.approvals.approve(carried.log_id or 0, "9")
-    assert (answer.ok, answer.line) == (True, "bob is banned.")
+    assert (answer.ok, answer.data["line"]) == (True, "bob is banned.")
     (call,) = wire.calls("POST", "moderation/bans")
     assert call.body["data"] == {"user_id": wire.sim.world.user("bob").id}
 
@@ -265,3 +267,174 @@ async def test_exactly_the_message_before_the_request_is_deleted(wire: Wire) -> 
     assert carried.outcome == Outcome(OutcomeKind.DONE)
     (call,) = wire.calls("DELETE", "moderation/chat")
     assert call.param("message_id") == said
+
+
+__all__ = ["scopes", "wire"]
+SENDING = ("POST", "PATCH", "DELETE", "PUT")
+
+
+async def interrupted(wire: Wire, name: str, *, done: bool, **params: str) -> None:
+    """What a crash leaves: a row that is still running, and the deed at Twitch or not."""
+    action, now = find(name), wire.clock.now()
+    assert action is not None
+    if "target" in params:
+        params["target"] = wire.sim.world.user(params["target"]).id
+    row = NewAction(
+        key=name,
+        at=now,
+        name=name,
+        kind=action.kind,
+        params=params,
+        verdict="allow",
+        rule="allowed",
+        reason="",
+        status=ActionStatus.RUNNING,
+        target_id=params.get("target"),
+        revert_at=revert_time(action, params, now),
+    )
+    async with wire.db.write() as tx:
+        await action_logs.insert(tx, row)
+    if done:
+        await wire.executor.performer.call(action.run, ActionCall(params, "1", message_id="m"))
+
+
+async def after_the_start(wire: Wire) -> LoggedAction:
+    """The row once the program has started again; whatever was done before the crash was done once."""
+    before = [one for one in wire.sim.requests if one.method in SENDING]
+    await wire.approvals.start()
+    assert [one for one in wire.sim.requests if one.method in SENDING] == before
+    [row] = await action_logs.latest(wire.db, 5)
+    return row
+
+
+RECENT_ACTIONS: list[tuple[str, dict[str, str]]] = [
+    ("ban", {"target": "bob", "reason": ""}),
+    ("timeout", {"target": "bob", "seconds": "60", "reason": ""}),
+    ("long_timeout", {"target": "bob", "seconds": "600", "reason": ""}),
+    ("slow_mode", {"seconds": "60", "gap": "5"}),
+    ("emote_only", {"seconds": "60"}),
+    ("title", {"text": "Building a shed"}),
+    ("category", {"text": "Celeste"}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), RECENT_ACTIONS)
+@pytest.mark.parametrize("done", [True, False])
+async def test_what_can_be_asked_is_told_as_it_is(wire: Wire, name: str, params: dict[str, str], done: bool) -> None:
+    await interrupted(wire, name, done=done, **params)
+    await wire.clock.advance(20 * SECOND)
+    row = await after_the_start(wire)
+    assert row.status is (ActionStatus.DONE if done else ActionStatus.FAILED)
+    assert f"Twitch says it was {'' if done else 'not '}done" in row.detail
+    await wire.approvals.start()
+    assert (await action_logs.latest(wire.db, 5))[0].detail == row.detail
+
+
+@pytest.mark.parametrize("name", ["untimeout", "unban"])
+@pytest.mark.parametrize("done", [True, False])
+async def test_whether_somebody_was_let_off(wire: Wire, name: str, done: bool) -> None:
+    await wire.sim.ban("bob")
+    await wire.clock.advance(MINUTE)
+    await interrupted(wire, name, done=done, target="bob")
+    assert (await after_the_start(wire)).status is (ActionStatus.DONE if done else ActionStatus.FAILED)
+
+
+async def test_who_was_banned_again_says_nothing_about_the_lifting(wire: Wire) -> None:
+    await interrupted(wire, "unban", done=False, target="bob")
+    await wire.clock.advance(5 * SECOND)
+    await wire.sim.ban("bob")
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_timeout_that_would_be_over_is_unknown(wire: Wire, done: bool) -> None:
+    await interrupted(wire, "timeout", done=done, target="bob", seconds="60", reason="")
+    await wire.clock.advance(2 * MINUTE)
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("ban", "0"), ("timeout", "60")])
+async def test_another_moderators_deed_is_not_the_bots(wire: Wire, name: str, seconds: str) -> None:
+    await interrupted(wire, name, done=False, target="bob", seconds=seconds, reason="")
+    await (wire.sim.ban("bob") if name == "ban" else wire.sim.timeout("bob", 600))
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["ban", "timeout"])
+async def test_what_the_bot_did_long_before_says_nothing(wire: Wire, name: str) -> None:
+    bob = wire.sim.world.user("bob").id
+    await (wire.helix.ban(bob, "") if name == "ban" else wire.helix.timeout(bob, 600, ""))
+    await wire.clock.advance(MINUTE)
+    await interrupted(wire, name, done=False, target="bob", seconds="60", reason="")
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+async def test_a_ban_is_no_timeout(wire: Wire) -> None:
+    await interrupted(wire, "timeout", done=False, target="bob", seconds="60", reason="")
+    await wire.helix.ban(wire.sim.world.user("bob").id, "")
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+async def test_a_timeout_is_no_ban(wire: Wire) -> None:
+    await interrupted(wire, "ban", done=False, target="bob", reason="")
+    await wire.sim.timeout("bob", 600)
+    assert (await after_the_start(wire)).status is ActionStatus.FAILED
+
+
+async def test_a_mode_that_holds_is_still_taken_back_in_time(wire: Wire) -> None:
+    await interrupted(wire, "emote_only", done=True, seconds="60")
+    await wire.clock.advance(20 * SECOND)
+    await after_the_start(wire)
+    assert wire.sim.world.rules.emote_mode
+    await wire.clock.advance(MINUTE)
+    await wire.approvals.work_off()
+    assert not wire.sim.world.rules.emote_mode
+    assert (await action_logs.latest(wire.db, 1))[0].status is ActionStatus.UNDONE
+
+
+async def test_a_moderators_own_slow_mode_is_left_on(wire: Wire) -> None:
+    await interrupted(wire, "slow_mode", done=False, seconds="60", gap="5")
+    wire.sim.world.rules.slow_mode, wire.sim.world.rules.slow_mode_wait_time = True, 30
+    assert (await after_the_start(wire)).status is ActionStatus.FAILED
+    await wire.clock.advance(2 * MINUTE)
+    await wire.approvals.work_off()
+    assert wire.sim.world.rules.slow_mode
+    assert wire.calls("PATCH", "chat/settings") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("delete", {"target": "bob"}), ("announce", {"text": "hi"}), ("clip", {}), ("say", {"text": "x"})],
+)
+async def test_what_twitch_cannot_tell_is_unknown_and_nothing_is_asked(
+    wire: Wire, name: str, params: dict[str, str]
+) -> None:
+    await interrupted(wire, name, done=False, **params)
+    before = len(wire.sim.requests)
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+    assert len(wire.sim.requests) == before
+
+
+@pytest.mark.parametrize("how", [{"status": 503}, {"stall": True}, {"html": True}, {"status": 403}, {"status": 429}])
+async def test_a_twitch_that_does_not_answer_leaves_it_unknown(wire: Wire, how: dict[str, int]) -> None:
+    await interrupted(wire, "ban", done=True, target="bob", reason="")
+    wire.sim.faults.add("helix", path="moderation/banned", times=None, **how)
+    async with asyncio.timeout(3):
+        assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+async def test_without_the_streamers_log_in_it_is_unknown(wire: Wire) -> None:
+    await interrupted(wire, "ban", done=True, target="bob", reason="")
+    wire.helix._broadcaster = None  # nobody is logged in as broadcaster
+    assert (await after_the_start(wire)).status is ActionStatus.UNKNOWN
+
+
+async def test_an_undo_that_a_crash_left_unnoted_is_not_told_as_failed(wire: Wire) -> None:
+    """The timeout was lifted, and the program died before it could write that down."""
+    await wire.timeout()
+    async with wire.db.write() as tx:
+        assert await action_logs.ask_for_undo(tx, 1, by="9", now=wire.clock.now())
+    await wire.helix.untimeout(wire.sim.world.user("alice").id)
+    await wire.approvals.start()
+    [row] = await action_logs.latest(wire.db, 1)
+    assert (row.status, row.detail) == (ActionStatus.UNDONE, "undone")

@@ -13,7 +13,7 @@ from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.tokens import Account, Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 MakeLogin = Callable[..., Login]
 
@@ -57,7 +57,7 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(
             save(account, token)
 
     make_login()
-    watching = Watching(store._folder, use_keyring=False)
+    watching = Watching(store.folder, use_keyring=False)
     login = Login(account=Account.BOT, store=watching, settings=lambda: settings, clock=SystemClock())
     helix = Helix(settings=lambda: settings, bot=login)
     sim.expire()
@@ -149,7 +149,7 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
         await login.validate()
     with pytest.raises(TwitchLoginNeeded):
         await login.token()
-    assert "lapsed" in login.trouble
+    assert "expired" in login.trouble
     assert sim.tokens.refused_refreshes == 1
     granted = sim.grant("keeper")  # as `forgetmenot login` does, in another process
     store.save(Account.BOT, Token(granted.access, granted.refresh))
@@ -246,7 +246,7 @@ class Locked(TokenStore):
 
 
 async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(settings: Settings, store: TokenStore) -> None:
-    locked = Locked(store._folder, use_keyring=False)
+    locked = Locked(store.folder, use_keyring=False)
     login = Login(account=Account.BOT, store=locked, settings=lambda: settings, clock=SystemClock())
     with pytest.raises(TwitchLoginNeeded, match="cannot be read just now from your system's keyring"):
         await login.token()
@@ -318,8 +318,8 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
 def nowhere(store: TokenStore) -> None:
     """The place is gone, and nothing can be put where it was: as with a drive that was pulled."""
     store.delete(Account.BOT)
-    store._folder.rmdir()
-    store._folder.write_text("")
+    store.folder.rmdir()
+    store.folder.write_text("")
 
 
 async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
@@ -349,7 +349,7 @@ async def test_a_pair_that_no_place_took_is_saved_when_one_does(
 ) -> None:
     login = make_login()
     fresh = await unsaved(sim, login, store)
-    store._folder.unlink()
+    store.folder.unlink()
     assert (await login.validate()).access == fresh.access
     assert store.load(Account.BOT) == fresh
     assert login.trouble == ""
@@ -380,7 +380,7 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
     sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
 ) -> None:
     make_login()
-    full = Full(store._folder, use_keyring=False)
+    full = Full(store.folder, use_keyring=False)
     login = await keep_nothing(sim, settings, full)
     sim.expire()
     fresh = await login.validate()
@@ -395,10 +395,10 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
     sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore, *, lapsed: bool
 ) -> None:
     make_login()
-    login = await keep_nothing(sim, settings, Full(store._folder, use_keyring=False))
+    login = await keep_nothing(sim, settings, Full(store.folder, use_keyring=False))
     if lapsed:
         sim.tokens.disconnect("keeper")
-        with pytest.raises(TwitchLoginNeeded, match="lapsed"):
+        with pytest.raises(TwitchLoginNeeded, match="expired"):
             await login.validate()
     granted = sim.grant("keeper")
     store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes))
@@ -409,7 +409,7 @@ async def test_after_a_full_disk_a_log_out_still_counts(
     sim: TwitchSim, settings: Settings, make_login: MakeLogin, store: TokenStore
 ) -> None:
     make_login()
-    login = await keep_nothing(sim, settings, Full(store._folder, use_keyring=False))
+    login = await keep_nothing(sim, settings, Full(store.folder, use_keyring=False))
     store.delete(Account.BOT)
     with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
         await login.validate()

@@ -17,10 +17,10 @@ from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_models
 from forgetmenot.llm.gemini import Gemini
-from forgetmenot.llm.guarded import Pace
+from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.settings.schema import ModelSettings, Provider
-from forgetmenot.sim import gemini as sim_gemini
-from forgetmenot.sim.gemini import KEY, Fault, SimGemini, answer_body, body, raw
+from tests.loopback_servers import gemini as sim_gemini
+from tests.loopback_servers.gemini import KEY, Fault, SimGemini, answer_body, body, raw
 
 SCHEMA = {"type": "object", "properties": {"changes": {"type": "array"}}, "required": ["changes"]}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
@@ -199,16 +199,9 @@ async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemin
 
 
 UNAVAILABLE = [
-    sim_gemini.html_503,
-    sim_gemini.overloaded,
-    sim_gemini.broken_body,
-    raw("", 500),
-    raw("<html>", 502, "text/html"),
-    raw("not json", 200),
-    raw("42", 200),
-    raw("[" * 100_000, 200),
-    raw("[" * 100_000, 500),
-]
+    sim_gemini.html_503, sim_gemini.overloaded, sim_gemini.broken_body, raw("", 500), raw("<html>", 502, "text/html"),
+    raw("not json", 200), raw("42", 200), raw("[" * 100_000, 200), raw("[" * 100_000, 500),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", UNAVAILABLE)
@@ -230,22 +223,20 @@ async def test_error_bodies_of_any_shape_become_our_errors(sim: SimGemini, gemin
 
 
 @pytest.mark.filterwarnings("ignore:.* is not a valid")  # what the adapter does when the program runs
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
 @pytest.mark.parametrize("place", ["message", "status", "blockReason", "finishReason", "text"])
-async def test_a_server_that_echoes_the_prompt_is_not_quoted(
-    sim: SimGemini, gemini: Gemini, place: str, status: int
-) -> None:
+async def test_a_server_that_echoes_the_prompt_is_not_quoted(sim: SimGemini, gemini: Gemini, place: str) -> None:
     """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
     said = f"Input blocked: {PLAIN.prompt}"
-    echo = {
-        "error": {"code": status, "status": "X", "message": "m", place: said},
-        "promptFeedback": {"blockReason": said} if place == "blockReason" else {},
-        "candidates": [{"finishReason": said, "content": {"parts": []}}] if place == "finishReason" else [],
-    }
-    sim.fail(raw(said if place == "text" else json.dumps(echo), status))
-    with pytest.raises(ModelError) as caught:
-        await gemini.generate(PLAIN)
-    assert "alice" not in "".join(traceback.format_exception(caught.value))
+    for status in (200, 400, 401, 403, 404, 429, 500):
+        echo = {
+            "error": {"code": status, "status": "X", "message": "m", place: said},
+            "promptFeedback": {"blockReason": said} if place == "blockReason" else {},
+            "candidates": [{"finishReason": said, "content": {"parts": []}}] if place == "finishReason" else [],
+        }
+        sim.fail(raw(said if place == "text" else json.dumps(echo), status))
+        with pytest.raises(ModelError) as caught:
+            await gemini.generate(PLAIN)
+        assert "alice" not in "".join(traceback.format_exception(caught.value)), status
 
 
 async def test_a_wrong_key_names_the_variable_and_not_the_key(sim: SimGemini) -> None:
@@ -334,7 +325,7 @@ async def test_built_from_settings_it_waits_as_told_and_every_try_is_metered(sim
         waited.append(seconds)
 
     settings = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
-    models = build_models(settings, meter, environ={"GEMINI_API_KEY": KEY}, pace=Pace(sleep=sleep))
+    models = build_models(settings, meter, environ={"GEMINI_API_KEY": KEY}, pace=RetryClock(sleep=sleep))
     sim.fail(sim_gemini.rate_limited("1.5s"))
     assert (await models.reply.generate(PLAIN)).text == "Understood."
     assert waited == [1.5]

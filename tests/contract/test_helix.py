@@ -12,9 +12,9 @@ from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.chat import DROPS
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.drops import Dropped, DropReason, drop_reason
 from forgetmenot.twitch.helix import ChannelState, Helix
-from forgetmenot.twitch.tokens import Account
+from forgetmenot.twitch.message_drops import Dropped, DropReason, drop_reason
+from forgetmenot.twitch.token_store import Account
 
 MakeLogin = Callable[..., Login]
 
@@ -125,6 +125,30 @@ async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim
     sim.faults.add("helix", path="chat/messages", lose=True)
     assert (await helix.say("hello")).kind is OutcomeKind.UNKNOWN
     assert len(sim.sent) == 1
+
+
+async def test_a_message_whose_renewal_was_lost_was_not_sent(sim: TwitchSim, helix: Helix) -> None:
+    """Twitch refused the message with a 401: whatever becomes of the renewal, it may be sent again."""
+    await helix.room_id()
+    sim.expire()
+    sim.faults.add("oauth", path="oauth2/token", lose=True, times=None)
+    with pytest.raises(TwitchUnavailable):
+        await helix.say("hello")
+    assert sim.sent == []
+
+
+async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
+    sim: TwitchSim, settings: Settings, make_login: MakeLogin
+) -> None:
+    """A name may change hands: chat says which channel is read, by its id."""
+    heard = ["999"]
+    helix = Helix(settings=lambda: settings, bot=make_login(), chat_room=lambda: heard[0])
+    for doing in (helix.say("hello"), helix.ban("1", ""), helix.channel_state()):
+        with pytest.raises(TwitchRefused, match="different account"):
+            await doing
+    heard[0] = sim.world.room_id
+    assert (await helix.say("hello")).kind is OutcomeKind.DONE
+    await helix.aclose()
 
 
 @pytest.mark.parametrize("how", [{"status": 503}, {"status": 500}, {"drop": True}, {"lose": True}, {"html": True}])

@@ -13,7 +13,6 @@ from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch import connection as room
-from forgetmenot.twitch import wire
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection, IrcLogin, Phase
 from tests.contract.conftest import MakeLogin
 
@@ -54,9 +53,6 @@ class Listener:
     @property
     def gaps(self) -> list[Gap]:
         return [item for item in self.heard if isinstance(item, Gap)]
-
-
-Start = Callable[..., Listener]
 
 
 def settings_for(sim: TwitchSim, channel: str = "demo", idle_s: int = 360) -> Settings:
@@ -100,13 +96,6 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
         assert listener.gaps == []
 
 
-async def test_it_answers_ping(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty):
-        await sim.joined()
-        await sim.ping()
-        await sim.until(lambda: sim.irc.connections[0].pongs)
-
-
 async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClock) -> None:
     token = sim.grant("keeper")
     sim.world.moderator("keeper")
@@ -119,18 +108,6 @@ async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClo
         assert listener.source.own_badges is not None
         assert "moderator" in listener.source.own_badges
         await sim.until(lambda: listener.source.state.login == "keeper")
-
-
-async def test_an_account_that_chat_does_not_accept_listens_anonymously(sim: TwitchSim, hasty: HastyClock) -> None:
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", "stale")
-
-    async with listening(sim, hasty, login) as listener:
-        await sim.joined()
-        await sim.say("alice", "hello")
-        await sim.until(lambda: listener.texts == ["hello"])
-        assert listener.source.state.phase is Phase.CONNECTED
-        assert "forgetmenot login" in listener.source.state.error
 
 
 async def test_an_account_whose_renewed_token_is_refused_too_listens_anonymously(
@@ -237,13 +214,13 @@ async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClo
         await sim.joined()
         sim.stall()
         await sim.until(lambda: listener.gaps, seconds=10)
-        assert "silent" in listener.gaps[0].reason
+        assert "stopped answering" in listener.gaps[0].reason
 
 
 async def test_a_suspended_pc_asks_at_once_whether_chat_is_still_there(
     sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "TICK_S", 0.05)
+    monkeypatch.setattr(room, "TICK_S", 0.05)
     async with listening(sim, hasty) as listener:
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         hasty.skew += 3_600_000
@@ -275,7 +252,7 @@ async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, has
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ({"html": True}, "captive portal"),
+        ({"html": True}, "its own web page"),
         ({"status": 503}, "503"),
         ({"status": 403}, "403"),
         ({"drop": True}, "Could not read the chat"),
@@ -391,7 +368,7 @@ async def test_a_clock_that_is_wrong_by_hours_does_not_date_the_events(sim: Twit
     ("proxy", "told"),
     [
         ("http://127.0.0.1:9", "the proxy could not be reached"),
-        ("http://127.0.0.1:port", "HTTPS_PROXY holds no address"),
+        ("http://127.0.0.1:port", "HTTPS_PROXY is not a proxy address"),
     ],
 )
 async def test_the_proxy_is_used_from_the_environment(
@@ -424,11 +401,6 @@ async def survive(sim: TwitchSim, hasty: HastyClock, drops: int) -> None:
 @pytest.mark.slow
 async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
     await survive(sim, hasty, 200)
-
-
-@pytest.mark.slow
-async def test_a_thousand_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
-    await survive(sim, hasty, 1_000)
 
 
 def test_a_login_does_not_show_its_token() -> None:

@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
-    Other,
+    OtherLine,
     OtherRoom,
     OwnState,
     Ping,
@@ -15,9 +15,9 @@ from forgetmenot.twitch.chat_lines import (
     Understood,
     Unparsed,
     Welcome,
+    parse,
     understand,
 )
-from forgetmenot.twitch.irc import parse
 
 BASE = "id=m1;room-id=7;user-id=42;display-name=Alice;tmi-sent-ts=1700000000000"
 ALICE = ":alice!alice@alice.tmi.twitch.tv PRIVMSG #den"
@@ -107,7 +107,7 @@ def test_a_deleted_message() -> None:
 
 
 def test_what_a_recording_knows_to_be_deleted_is_no_event() -> None:
-    assert read(f"@{BASE};rm-deleted=1 {ALICE} :gone") == Other("DELETED")
+    assert read(f"@{BASE};rm-deleted=1 {ALICE} :gone") == OtherLine("DELETED")
 
 
 def test_a_partners_line_in_a_shared_chat_is_another_rooms() -> None:
@@ -127,9 +127,9 @@ def test_the_protocols_own_lines() -> None:
     assert read(":tmi.twitch.tv PONG tmi.twitch.tv :x") == Pong()
     assert read(":tmi.twitch.tv RECONNECT") == Reconnect()
     assert read(":tmi.twitch.tv 001 justinfan1 :Welcome, GLHF!") == Welcome("justinfan1")
-    assert read(":tmi.twitch.tv CAP * ACK :twitch.tv/tags") == Other("CAP")
-    assert read(":a!a@a.tmi.twitch.tv JOIN #den") == Other("JOIN")
-    assert read("") == Other("")
+    assert read(":tmi.twitch.tv CAP * ACK :twitch.tv/tags") == OtherLine("CAP")
+    assert read(":a!a@a.tmi.twitch.tv JOIN #den") == OtherLine("JOIN")
+    assert read("") == OtherLine("")
 
 
 def test_room_state_names_only_what_changed() -> None:
@@ -146,7 +146,7 @@ def test_notices_with_and_without_a_room() -> None:
 def test_what_twitch_says_about_ourselves_counts_as_other() -> None:
     own = read("@badges=moderator/1 :t USERSTATE #den")
     assert own == OwnState("USERSTATE", "", frozenset({"moderator"}))
-    assert isinstance(own, Other)
+    assert isinstance(own, OtherLine)
     assert read("@user-id=3;badges= :t GLOBALUSERSTATE") == OwnState("GLOBALUSERSTATE", "3", frozenset())
 
 

@@ -11,9 +11,9 @@ from forgetmenot.errors import TwitchUnavailable
 from forgetmenot.settings.schema import Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.device_code import begin_device_login
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.tokens import Account, TokenStore
+from forgetmenot.twitch.oauth import begin_device_login
+from forgetmenot.twitch.token_store import Account, TokenStore
 
 MakeLogin = Callable[..., Login]
 SCOPES = ("chat:read", "user:write:chat")

@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.demo.script import load
+from forgetmenot.demo.script import Cue, load, parse
 from tests.program import run
-
-pytestmark = pytest.mark.slow
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,14 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return ended.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_json_is_one_object_and_nothing_else_on_standard_output(seen: Seen) -> None:
     assert seen.ended.returncode == 0
     assert seen.ended.stdout.count("\n") == 1
     assert "Traceback" not in seen.ended.stderr
 
 
+@pytest.mark.slow
 def test_every_line_is_accounted_for(seen: Seen) -> None:
     told = seen.told
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
@@ -66,22 +66,20 @@ def test_every_line_is_accounted_for(seen: Seen) -> None:
     assert min(told["duplicates"], told["other_room"], told["redacted"]) >= 1
 
 
+@pytest.mark.slow
 def test_there_is_a_memory_and_it_changes_its_mind(seen: Seen) -> None:
     assert seen.told["episodes"] >= 8
     assert seen.told["notes"] >= 12
     assert seen.told["superseded"] >= 1
 
 
-def test_most_of_each_prompt_is_the_unchanged_prefix(seen: Seen) -> None:
-    tokens = seen.told["tokens"]
-    assert 0.5 <= tokens["prefix"] / tokens["estimated"] < 1
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["Miso", "drum", "Hades", "Oslo"])
 def test_it_answers_from_memory(seen: Seen, word: str) -> None:
     assert any(word in line for line in seen.said()), seen.said()
 
 
+@pytest.mark.slow
 def test_one_action_is_done_and_one_denied(seen: Seen) -> None:
     actions = seen.told["actions"]
     assert actions["executed"] >= 1
@@ -89,6 +87,7 @@ def test_one_action_is_done_and_one_denied(seen: Seen) -> None:
     assert actions["proposed"] >= actions["denied"] + actions["allowed"]
 
 
+@pytest.mark.slow
 def test_nobody_is_answered_twice_and_nothing_from_elsewhere_is_answered(seen: Seen) -> None:
     answered = [
         row[0] for row in seen.rows("SELECT event_id FROM bot_messages WHERE status = 'sent' AND event_id > ''")
@@ -102,6 +101,7 @@ def test_nobody_is_answered_twice_and_nothing_from_elsewhere_is_answered(seen: S
         assert seen.rows("SELECT count(*) FROM viewers WHERE login = ?", name) == [(0,)]
 
 
+@pytest.mark.slow
 def test_what_was_cleared_is_in_no_reply_and_no_summary(seen: Seen) -> None:
     """Deleted and timed-out lines: not one of their longer words that nobody else said."""
     cues = [cue for stream in ("first_stream", "second_stream") for cue in load(stream)]
@@ -118,6 +118,7 @@ def _words(text: str) -> set[str]:
     return {word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 6}
 
 
+@pytest.mark.slow
 def test_at_least_half_of_the_input_is_the_prefix_that_stays(seen: Seen) -> None:
     share = seen.rows(
         "SELECT total(json_extract(prompt_json, '$.prefix_tokens')) / total(json_extract(prompt_json, '$.estimated'))"
@@ -126,32 +127,41 @@ def test_at_least_half_of_the_input_is_the_prefix_that_stays(seen: Seen) -> None
     assert share >= 0.5
 
 
+@pytest.mark.slow
+def test_what_somebody_wants_forgotten_is_forgotten(seen: Seen) -> None:
+    assert seen.rows("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%pottery%' AND status = 'active'") == [(0,)]
+
+
+@pytest.mark.slow
 def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
-    assert not any("[ACTION" in line for line in seen.said())
+    assert not any("orders" in line or "{" in line for line in seen.said())
     assert seen.rows(
         "SELECT count(*) FROM action_logs AS a JOIN viewers AS v ON v.id = a.asked_by"
         " WHERE v.login = 'mallory' AND a.status = 'done'"
     ) == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen) -> None:
-    from forgetmenot.store.lock import held
+    from forgetmenot.store.file_safety import instance_lock
 
-    with held(seen.path, "demo"):
+    with instance_lock(seen.path, "demo"):
         second = run(seen.path.parent, "demo", "--fast", "--db", seen.path)
     assert second.returncode == 3
     assert "is in use by forgetmenot demo" in second.stderr
     assert seen.rows("SELECT count(*) FROM episodes") != [(0,)]
 
 
+@pytest.mark.slow
 def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").write_text("alice,1700000000000,hi\n", encoding="utf-8")
     assert run(tmp_path, "replay", tmp_path / "chat.csv", "--format", "csv", "--db", tmp_path / "m").returncode == 0
     ended = run(tmp_path, "demo", "--fast", "--db", tmp_path / "m")
     assert ended.returncode == 2
-    assert "Name another file for the demo" in ended.stderr
+    assert "Use another file for the demo" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -159,11 +169,50 @@ def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
         "20:01  heidi: thank you! my cat is called Miso and she is watching too",
         "      | + note 2 about Heidi: has a cat called Miso  (self_claim, 0.8)",
         "      | ~ note 5 about Carol: favourite game is Celeste  (conflict)",
-        "      > ForgetMeNot (sent): Your favourite game is Hades, Carol.",
-        "      > ForgetMeNot (dropped: the same text was said just before): I don't take orders from chat.",
+        "      > ForgetMeNot (sent): My notes about you say: “favourite game is Hades”.",
+        "      > ForgetMeNot says nothing: the model had nothing to say",
         "      > proposes timeout: deny by the rule “immune_role”, denied",
-        "Of the stored ones 413 are summarised, 19 were cleared by moderators, 0 wait; 0 were lost unread.",
+        "Of the stored messages 423 are summarised, 12 were cleared by moderators, 0 wait; 0 were deleted unread.",
     ],
 )
 def test_a_newcomer_sees_chat_memory_and_decisions(shown: list[str], line: str) -> None:
     assert any(one.startswith(line) for one in shown), line
+
+
+BOTH = [*load("first_stream"), *load("second_stream")]
+VERBS = {"say", "delete", "timeout", "sub", "gift", "raid", "cheer", "announce", "shared", "again"}
+
+
+def test_the_two_streams_have_at_least_300_lines_and_12_viewers() -> None:
+    assert len(BOTH) >= 300
+    assert len({cue.name for cue in BOTH}) >= 12
+
+
+def test_everything_a_channel_sees_happens_at_least_once() -> None:
+    assert {cue.verb for cue in BOTH} == VERBS
+
+
+@pytest.mark.parametrize("name", ["first_stream", "second_stream"])
+def test_time_does_not_run_backwards(name: str) -> None:
+    times = [cue.at for cue in load(name)]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize(
+    ("line", "cue"),
+    [
+        ("01:05 bob: well: second", Cue(65_000, "say", "bob", "well: second")),
+        ("00:01 bob* waves", Cue(1_000, "me", "bob", "waves")),
+        ("00:02 bob > alice: yes", Cue(2_000, "say", "bob", "yes", other="alice")),
+        ("00:03 !timeout bob 60", Cue(3_000, "timeout", "bob", number=60)),
+        ("00:04 !cheer bob 100: for you", Cue(4_000, "cheer", "bob", "for you", 100)),
+    ],
+)
+def test_each_kind_of_line_is_read(line: str, cue: Cue) -> None:
+    assert list(parse(f"# a comment\n\n{line}\n")) == [cue]
+
+
+@pytest.mark.parametrize("line", ["bob: no time", "00:01", "00:01 !!"])
+def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
+    with pytest.raises(ValueError, match="line 2 of the script"):
+        list(parse(f"00:01 bob: fine\n{line}"))

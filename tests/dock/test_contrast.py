@@ -7,14 +7,10 @@ import pytest
 
 AA = 4.5
 PAIRS = {
-    "text": ("bg", "panel", "raised", "accent-bg"),
-    "soft": ("bg", "panel", "raised", "accent-bg", "warn-bg"),
-    "accent": ("bg", "panel", "accent-bg"),
-    "good": ("bg", "panel", "good-bg"),
-    "warn": ("bg", "panel", "warn-bg"),
-    "bad": ("bg", "panel", "raised", "bad-bg"),
-    "on-accent": ("accent",),
-}
+    "text": ("bg", "panel", "raised", "accent-bg"), "soft": ("bg", "panel", "raised", "accent-bg", "warn-bg"),
+    "accent": ("bg", "panel", "accent-bg"), "good": ("bg", "panel", "good-bg"), "warn": ("bg", "panel", "warn-bg"),
+    "bad": ("bg", "panel", "raised", "bad-bg"), "on-accent": ("accent",),
+}  # fmt: skip
 
 
 def colours() -> list[dict[str, str]]:
@@ -34,8 +30,8 @@ def luminance(code: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-@pytest.mark.parametrize(("text", "ground"), [(text, ground) for text, all_of in PAIRS.items() for ground in all_of])
-def test_text_can_be_read(scheme: int, text: str, ground: str) -> None:
+def test_text_can_be_read(scheme: int) -> None:
     found = colours()[scheme]
-    low, high = sorted((luminance(found[text]), luminance(found[ground])))
-    assert (high + 0.05) / (low + 0.05) >= AA
+    for text, ground in ((text, ground) for text, all_of in PAIRS.items() for ground in all_of):
+        low, high = sorted((luminance(found[text]), luminance(found[ground])))
+        assert (high + 0.05) / (low + 0.05) >= AA, (text, ground)

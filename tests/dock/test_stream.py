@@ -4,22 +4,25 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
 
+from forgetmenot.cli import common, main
+from forgetmenot.cli import dock as command
 from forgetmenot.clock import HOUR, ManualClock
-from forgetmenot.dock import stream
-from forgetmenot.dock.stream import marks_of
+from forgetmenot.dock import event_feed
+from forgetmenot.dock.event_feed import cursor_of
 from forgetmenot.memory.erasure import erase
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock.feed import Marks
+from forgetmenot.store.dock.feed import FeedCursor
 from tests.dock.conftest import Served
 
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(event_feed, "LOOK_EVERY_S", 0.02)
 
 
 async def say(db: Database, clock: ManualClock, *texts: str, viewer: str = "1", name: str = "Alice") -> None:
@@ -64,8 +67,8 @@ async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Tol
 
 
 async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock: ManualClock) -> None:
-    await dock.enter()
-    async with dock.client.get(f"{dock.origin}/events") as one, dock.client.get(f"{dock.origin}/events") as other:
+    dock.enter()
+    async with dock.client.get(await dock.events()) as one, dock.client.get(await dock.events()) as other:
         first, second = told(one), told(other)
         for page in (first, second):
             assert (await until(page, "hello"))[2]["build"]  # type: ignore[index]
@@ -77,12 +80,12 @@ async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock:
 async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "before")
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    async with dock.client.get(await dock.events()) as answer:
         mark = (await until(told(answer), "items", "before"))[1]
     await say(db, clock, "meanwhile")
-    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": mark}) as answer:
+    async with dock.client.get(await dock.events(mark)) as answer:
         events = told(answer)
         items = (await until(events, "items"))[2]
         assert [item["text"] for item in list(items)] == ["meanwhile"]  # type: ignore[call-overload]
@@ -90,16 +93,16 @@ async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
 
 
 async def test_marks_of_another_memory_are_not_believed(dock: Served, db: Database, clock: ManualClock) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "before")
-    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": "999.0.0"}) as answer:
+    async with dock.client.get(await dock.events("999.0.0")) as answer:
         await until(told(answer), "items", "before")
 
 
 async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "something rude")
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         await until(events, "items", "rude")
         async with db.write() as tx:
@@ -110,20 +113,20 @@ async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database,
 async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "something rude")  # and somebody saw it, in a bot that was stopped since
     async with db.write() as tx:
         await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
     await clock.advance(HOUR)
-    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": "1.0.0"}) as answer:
+    async with dock.client.get(await dock.events("1.0.0")) as answer:
         assert (await until(told(answer), "gone"))[2] == ["line:1"]
 
 
 async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: Database, clock: ManualClock) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "my cat is called Miso")
     await say(db, clock, "good evening", viewer="2", name="Bob")
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         before = (await until(events, "hello"))[2]
         mark = (await until(events, "items", "Miso"))[1]
@@ -135,22 +138,22 @@ async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: D
         assert "good evening" in items
         assert "Miso" not in items
         await until(events, "changed")
-    async with dock.client.get(f"{dock.origin}/events", headers={"Last-Event-ID": mark}) as answer:
+    async with dock.client.get(await dock.events(mark)) as answer:
         assert (await until(told(answer), "hello"))[2]["hidden"] != before["hidden"]  # type: ignore[index]
 
 
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
-    await dock.enter()
+    dock.enter()
     await say(db, clock, "secret", viewer="2", name="Bob")
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    async with dock.client.get(await dock.events()) as answer:
         assert (await until(told(answer), "items"))[2] == []
 
 
 async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None:
-    await dock.enter()
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    dock.enter()
+    async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         await until(events, "items")
         await dock.post("/api/do/pin", {"id": 1})
@@ -158,8 +161,8 @@ async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None
 
 
 async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None:
-    await dock.enter()
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    dock.enter()
+    async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         await until(events, "items")
         await dock.post("/api/do/erase", {"viewer": "7"})
@@ -172,18 +175,18 @@ def looking() -> list[asyncio.Task[object]]:
 
 async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> None:
     """As all open docks do when the bot was started again."""
-    await dock.enter()
+    dock.enter()
     async with contextlib.AsyncExitStack() as stack:
-        ask = [stack.enter_async_context(dock.client.get(f"{dock.origin}/events")) for _ in range(5)]
+        ask = [stack.enter_async_context(dock.client.get(await dock.events())) for _ in range(5)]
         for answer in await asyncio.gather(*ask):
             await until(told(answer), "items")
         assert len(looking()) == 1
 
 
 async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
-    await dock.enter()
+    dock.enter()
     assert not looking()
-    async with dock.client.get(f"{dock.origin}/events") as answer:
+    async with dock.client.get(await dock.events()) as answer:
         await until(told(answer), "items")
         assert len(looking()) == 1
     async with asyncio.timeout(20):
@@ -193,19 +196,55 @@ async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Databas
 
 
 async def test_a_slow_page_is_cut_off_and_holds_nobody_up() -> None:
-    told_to = stream.Stream()
-    slow: stream.Messages = asyncio.Queue(2)
-    told_to._listeners.add(slow)
+    feed = event_feed.EventFeed()
+    slow: event_feed.Messages = asyncio.Queue(2)
+    feed._listeners.add(slow)
     for number in range(5):
-        told_to._tell(stream.event("now", number))
+        feed._send_to_pages(event_feed.event("now", number))
     assert slow.get_nowait() is None
 
 
 @pytest.mark.parametrize("text", ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.-3", "1.2." + "9" * 40])
 def test_odd_marks_are_none(text: str) -> None:
-    assert marks_of(text) is None
+    assert cursor_of(text) is None
 
 
 def test_marks_are_read_back() -> None:
-    message = stream.event("items", [], mark=Marks(5, 6, 7)).decode()
-    assert marks_of(message.splitlines()[0].removeprefix("id: ")) == Marks(5, 6, 7)
+    message = event_feed.event("items", [], cursor=FeedCursor(5, 6, 7)).decode()
+    assert cursor_of(message.splitlines()[0].removeprefix("id: ")) == FeedCursor(5, 6, 7)
+
+
+async def run(dock: Served, folder: Path, *words: str) -> int:
+    settings = folder / "config.toml"
+    settings.write_text(f"[dock]\nport = {dock.port}\n")
+    return await asyncio.to_thread(main, ["dock", "--config", str(settings), *words])
+
+
+async def test_the_page_that_knows_the_address_is_running(
+    dock: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await run(dock, tmp_path, "--json", "--db", str(tmp_path / "m.sqlite3")) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"address": f"{dock.origin}/?token={dock.token}", "running": True}
+
+
+async def test_a_page_of_another_memory_is_not_taken_for_ours(
+    dock: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other" / "m.sqlite3"
+    assert await run(dock, tmp_path, "--json", "--db", str(other)) == 0
+    assert json.loads(capsys.readouterr().out)["running"] is False
+    assert await run(dock, tmp_path, "--db", str(other)) == 1
+    assert "the same --db" in capsys.readouterr().err
+
+
+async def test_the_demos_page_is_found(
+    dock: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = tmp_path / "data" / "forgetmenot"
+    ours.mkdir(parents=True)
+    (ours / "demo").symlink_to(tmp_path)
+    for module in (common, command):
+        monkeypatch.setattr(module, "data_folder", lambda: ours)
+    assert await run(dock, tmp_path, "--print") == 0
+    assert capsys.readouterr().out.strip() == f"{dock.origin}/?token={dock.token}"

@@ -2,24 +2,26 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import (
-    ModelBlocked,
-    ModelError,
-    ModelRateLimited,
-    ModelRefused,
-    ModelUnavailable,
-    StoreFull,
+from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
+from forgetmenot.llm.guarded import (
+    FAILURES,
+    FIRST_REST_S,
+    LONGEST_REST_S,
+    CallQueue,
+    CircuitBreaker,
+    GuardedModel,
+    Limits,
+    RetryClock,
 )
-from forgetmenot.llm.breaker import FAILURES, FIRST_REST_S
-from forgetmenot.llm.gate import Gate
-from forgetmenot.llm.guarded import Guarded, Limits, Pace
+from forgetmenot.llm.spend_limit import Saving, SpendLimit, saving_at
 from forgetmenot.ports import CallMeter, LanguageModel
+from forgetmenot.settings.schema import LimitSettings, Settings
 
 REPLY = ModelRequest(Purpose.REPLY, "be brief", "hello", 50)
 SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
@@ -29,7 +31,7 @@ SUMMARY = ModelRequest(Purpose.SUMMARY, "be brief", "chat", 50)
 class ScriptedModel:
     """Answers what it was told to, or raises it; "ok" when the script has ended."""
 
-    script: deque[str | ModelError] = field(default_factory=deque)
+    script: deque[str | Exception] = field(default_factory=deque)
     requests: list[ModelRequest] = field(default_factory=list)
     closed: bool = False
     name: str = "scripted"
@@ -37,7 +39,7 @@ class ScriptedModel:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         self.requests.append(request)
         step = self.script.popleft() if self.script else "ok"
-        if isinstance(step, ModelError):
+        if isinstance(step, Exception):
             raise step
         return ModelAnswer(step, self.name, TokenUsage(input=100, output=5))
 
@@ -69,8 +71,8 @@ class HandTime:
         self.now += seconds
 
     @property
-    def pace(self) -> Pace:
-        return Pace(monotonic=lambda: self.now, sleep=self.sleep, dice=lambda: 0.5)
+    def pace(self) -> RetryClock:
+        return RetryClock(monotonic=lambda: self.now, sleep=self.sleep, dice=lambda: 0.5)
 
 
 @pytest.fixture
@@ -91,8 +93,8 @@ def time() -> HandTime:
     return HandTime()
 
 
-def _guard(model: LanguageModel, meter: CallMeter, time: HandTime, limits: Limits | None = None) -> Guarded:
-    return Guarded(model, gate=Gate(2), meter=meter, limits=limits or Limits(), pace=time.pace)
+def _guard(model: LanguageModel, meter: CallMeter, time: HandTime, limits: Limits | None = None) -> GuardedModel:
+    return GuardedModel(model, gate=CallQueue(2), meter=meter, limits=limits or Limits(), pace=time.pace)
 
 
 async def test_an_answer_passes_through_with_its_latency(
@@ -188,6 +190,38 @@ async def test_a_blocked_prompt_is_no_failure_of_the_server(
     assert guarded.trouble is None
 
 
+@pytest.mark.parametrize(
+    "answer", [ModelBlocked("blocked."), "", "no object", "[]", '{"text": "said"}', '{"summary": "']
+)
+async def test_for_the_memory_no_usable_answer_is_a_failure_like_any(
+    model: ScriptedModel, meter: ListMeter, time: HandTime, answer: str | ModelError
+) -> None:
+    request = replace(SUMMARY, schema={"type": "object", "required": ["summary"]})
+    model.script = deque([answer] * FAILURES)
+    guarded = _guard(model, meter, time, Limits(retries=0))
+    for _ in range(FAILURES):
+        with pytest.raises(ModelBlocked):
+            await guarded.generate(request)
+    with pytest.raises(ModelUnavailable):
+        await guarded.generate(request)
+    assert "failed 5 times in a row" in (guarded.trouble or "")
+    assert {row[3] for row in meter.rows} == {"ModelBlocked"}
+
+
+async def test_a_bug_in_an_adapter_is_a_failure_like_any(
+    model: ScriptedModel, meter: ListMeter, time: HandTime
+) -> None:
+    """Also of the call that tries whether the server is back: else nobody would ever be asked again."""
+    model.script = deque([ModelRefused("wrong key.")] * FAILURES + [ValueError("a bug"), "ok"])
+    guarded = _guard(model, meter, time, Limits(retries=0))
+    for _ in range(FAILURES + 1):
+        with pytest.raises(ModelError):
+            await guarded.generate(REPLY)
+        time.now += FIRST_REST_S
+    time.now += FIRST_REST_S
+    assert (await guarded.generate(REPLY)).text == "ok"
+
+
 class _Silent:
     """A model that never answers."""
 
@@ -211,10 +245,12 @@ async def test_a_model_that_never_answers_is_given_up_at_the_deadline(meter: Lis
 async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(
     meter: ListMeter, time: HandTime
 ) -> None:
-    guarded = Guarded(_Silent(), gate=Gate(1), meter=meter, limits=Limits(reply_s=0.01, memory_s=60), pace=time.pace)
+    guarded = GuardedModel(
+        _Silent(), gate=CallQueue(1), meter=meter, limits=Limits(reply_s=0.01, memory_s=60), pace=time.pace
+    )
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
-    with pytest.raises(ModelUnavailable, match="no place free"):
+    with pytest.raises(ModelUnavailable, match="no free slot"):
         await guarded.generate(REPLY)
     hog.cancel()
     await asyncio.gather(hog, return_exceptions=True)
@@ -234,7 +270,7 @@ async def test_a_meter_that_cannot_write_does_not_cost_the_answer(model: Scripte
 async def test_an_outage_is_told_once() -> None:
     time = HandTime()
     inner = ScriptedModel(deque([ModelUnavailable("The server is away.") for _ in range(300)]))
-    model = Guarded(inner, gate=Gate(1), meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
+    model = GuardedModel(inner, gate=CallQueue(1), meter=ListMeter(), limits=Limits(12, 60, 0), pace=time.pace)
     with capture_logs() as told:
         for _ in range(300):
             try:
@@ -243,3 +279,162 @@ async def test_an_outage_is_told_once() -> None:
                 time.now += 60
     assert [line["event"] for line in told] == ["the model does not answer"]
     assert len(inner.requests) > 6
+
+
+def _broken(times: int = 3) -> CircuitBreaker:
+    breaker = CircuitBreaker(failures=3)
+    for _ in range(times):
+        breaker.begin()
+        breaker.failed(0.0, "no answer.")
+    return breaker
+
+
+def test_a_failed_probe_makes_the_rest_longer_up_to_a_limit() -> None:
+    breaker, now = _broken(), 0.0
+    rests = []
+    for _ in range(8):
+        now += breaker.rest_s(now)
+        breaker.begin()
+        breaker.failed(now, "no answer.")
+        rests.append(breaker.rest_s(now))
+    assert rests[0] == 2 * FIRST_REST_S
+    assert rests == sorted(rests)
+    assert rests[-1] == LONGEST_REST_S
+
+
+def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
+    breaker = _broken()
+    breaker.begin()
+    breaker.abandoned()
+    assert breaker.rest_s(FIRST_REST_S) == 0.0
+
+
+def test_the_trouble_is_a_sentence_with_the_reason_and_the_next_try() -> None:
+    assert _broken().trouble(5.0) == "failed 3 times in a row: no answer. Next try in 10 s."
+    assert _broken(1).trouble(0.0) == "failed once: no answer."
+
+
+async def _hold(gate: CallQueue, name: str, log: list[str], release: asyncio.Event, *, urgent: bool) -> None:
+    async with gate.place(urgent=urgent):
+        log.append(name)
+        await release.wait()
+
+
+async def test_no_more_than_the_limit_are_inside_at_once() -> None:
+    log: list[str] = []
+    gate, release = CallQueue(3), asyncio.Event()
+    tasks = [asyncio.create_task(_hold(gate, str(i), log, release, urgent=True)) for i in range(5)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert log == ["0", "1", "2"]
+    release.set()
+    await asyncio.gather(*tasks)
+    assert len(log) == 5
+
+
+async def test_memory_calls_leave_one_place_for_a_reply() -> None:
+    log: list[str] = []
+    gate, release = CallQueue(2), asyncio.Event()
+    patient = [asyncio.create_task(_hold(gate, f"m{i}", log, release, urgent=False)) for i in range(2)]
+    await asyncio.sleep(0)
+    urgent = asyncio.create_task(_hold(gate, "reply", log, release, urgent=True))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert log == ["m0", "reply"]
+    release.set()
+    await asyncio.gather(*patient, urgent)
+
+
+async def test_a_reply_jumps_the_queue_when_there_is_one_place_only() -> None:
+    log: list[str] = []
+    gate = CallQueue(1)
+    first, rest = asyncio.Event(), asyncio.Event()
+    rest.set()
+    holder = asyncio.create_task(_hold(gate, "first", log, first, urgent=False))
+    await asyncio.sleep(0)
+    waiting = [
+        asyncio.create_task(_hold(gate, "memory", log, rest, urgent=False)),
+        asyncio.create_task(_hold(gate, "reply", log, rest, urgent=True)),
+    ]
+    await asyncio.sleep(0)
+    first.set()
+    await asyncio.gather(holder, *waiting)
+    assert log == ["first", "reply", "memory"]
+
+
+async def test_giving_up_just_when_let_in_costs_no_place() -> None:
+    log: list[str] = []
+    gate, release = CallQueue(1), asyncio.Event()
+    async with gate.place(urgent=True):
+        leaver = asyncio.create_task(_hold(gate, "leaver", log, release, urgent=True))
+        await asyncio.sleep(0)
+    leaver.cancel()  # it has its turn, but has not run yet
+    await asyncio.gather(leaver, return_exceptions=True)
+    assert log == []
+    async with asyncio.timeout(1), gate.place(urgent=False):
+        pass
+
+
+async def test_giving_up_while_waiting_costs_no_place() -> None:
+    log: list[str] = []
+    gate, release = CallQueue(1), asyncio.Event()
+    holder = asyncio.create_task(_hold(gate, "holder", log, release, urgent=True))
+    await asyncio.sleep(0)
+    leaver = asyncio.create_task(_hold(gate, "leaver", log, release, urgent=True))
+    await asyncio.sleep(0)
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    release.set()
+    await asyncio.gather(holder)
+    async with asyncio.timeout(1), gate.place(urgent=False):
+        pass
+
+
+class Model:
+    """Answers everything."""
+
+    name = "model"
+
+    async def generate(self, _request: ModelRequest) -> ModelAnswer:
+        return ModelAnswer("yes", "model", TokenUsage())
+
+    async def aclose(self) -> None:
+        return None
+
+
+async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
+    async def used() -> tuple[int, int]:
+        return day, stream
+
+    limit = SpendLimit(settings=lambda: Settings(limits=limits), used=used)
+    model, found, said = limit.around(Model()), set(), set()
+    for purpose in Purpose:
+        try:
+            await model.generate(ModelRequest(purpose, "", "", 1))
+        except ModelUnavailable as error:
+            found.add(purpose)
+            said.add(str(error))
+    assert said <= {limit.line}
+    return found
+
+
+BRIEFS = {Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST}
+
+
+@pytest.mark.parametrize(
+    ("share", "left_out"),
+    [
+        (0.0, set()), (0.7, set()), (0.8, BRIEFS), (0.9, BRIEFS | {Purpose.EXTRACT}),
+        (1.0, set(Purpose) - {Purpose.SUMMARY}), (1.2, set(Purpose)),
+    ],
+)  # fmt: skip
+async def test_the_order_in_which_things_are_left_out(share: float, left_out: set[Purpose]) -> None:
+    used = int(share * 1_000)
+    assert await refused(used, 0, LimitSettings(tokens_per_day=1_000)) == left_out
+    assert await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out, "the stream's own"
+    assert await refused(used, 0, LimitSettings()) == set(), "no limit"
+
+
+def test_speaking_up_is_the_first_to_go() -> None:
+    assert saving_at(0.69) == Saving.NOTHING
+    assert saving_at(0.7) == Saving.SPEAKING_UP

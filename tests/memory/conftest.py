@@ -11,11 +11,11 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.hygiene import SweepReport, sweep
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory.retention import SweepReport, sweep_chat
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import tally
+from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
 from tests.notes_world import change, learn, world
 
@@ -61,7 +61,7 @@ class Channel:
     clock: ManualClock
     model: FakeModel
     settings: Settings
-    book: StreamBook
+    stream_tracker: StreamTracker
     ingest: Ingest
     compactor: Compactor
 
@@ -81,7 +81,7 @@ class Channel:
         return events
 
     async def sweep(self) -> SweepReport:
-        return await sweep(
+        return await sweep_chat(
             db=self.db,
             compactor=self.compactor,
             settings=lambda: self.settings,
@@ -116,9 +116,9 @@ async def channel(db: Database, clock: ManualClock, settings: Settings) -> Chann
 
 
 async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: FakeModel) -> Channel:
-    book = StreamBook(db, lambda: settings)
-    run_id = await tally.begin_run(db, "test", clock.now())
-    ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
+    stream_tracker = StreamTracker(db, lambda: settings)
+    run_id = await run_stats.begin_run(db, "test", clock.now())
+    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
     await ingest.open()
-    compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, book=book)
-    return Channel(db, clock, model, settings, book, ingest, compactor)
+    compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)
+    return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)

@@ -8,12 +8,13 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
-from forgetmenot.memory.notes.proposals import Refused
-from forgetmenot.memory.notes.remember import remember
-from forgetmenot.store import episode_mending, episode_search, episodes, events, rights, tally
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.store import episode_redaction, events, opt_outs
+from forgetmenot.store import episodes as episode_search
 from forgetmenot.store.database import Database
 from forgetmenot.text.fences import fenced
-from tests.memory.conftest import Channel, answer
+from tests.memory.conftest import Channel, answer, open_channel
 
 
 async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> None:
@@ -49,10 +50,12 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(chann
         await channel.ingest.flush()
 
     channel.model.meanwhile = clear
-    channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 counted.")
+    channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 said something.")
     await channel.compactor.run_pass(everything=True)
     assert await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'") == []
-    covered = await channel.db.value("SELECT count(*) FROM events WHERE episode_id IS NOT NULL")
+    covered = await channel.db.value(
+        "SELECT count(*) FROM events WHERE episode_id IS NOT NULL AND kind <> 'moderation'"
+    )
     assert covered == len(said)
 
 
@@ -63,11 +66,11 @@ async def test_an_episode_over_a_cleared_line_is_summarised_again_once(channel: 
     for event in said[:10]:
         channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
     await channel.ingest.flush()
-    channel.model.reply = lambda _: answer("P1 said less.")
+    channel.model.reply = lambda _: answer("P1 said a line.")
     report = await channel.compactor.run_pass()
-    assert report.redone == len(await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%less.'"))
+    assert report.redone == len(await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%a line.'"))
     assert len(channel.model.asked) - asked == report.redone
-    assert await episode_mending.dirty(channel.db) == []
+    assert await episode_redaction.dirty(channel.db) == []
 
 
 async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
@@ -110,7 +113,7 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
     channel.ingest.take(Redaction(channel.clock.now()))  # the whole chat
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
+        await opt_outs.opt_out(tx, lines[1].user_id, channel.clock.now())  # their notes rest, and may come back
     await channel.compactor.run_pass()
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE id = 2") == "active"
 
@@ -127,7 +130,7 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
         await channel.ingest.flush()
     elif stored == "between":
         await channel.ingest.flush()
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(FactRefused):
         await remember(channel.db, None, "likes rude words", by=line.user_id, at=channel.clock.now(), line=line.id)
     channel.ingest.take(clear)
     await channel.ingest.flush()
@@ -139,24 +142,24 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
 async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhile(channel: Channel) -> None:
     """The summary waits for a model; until then it is in no prompt, and its notes are gone at once."""
     said = await channel.chat(30)
-    channel.model.reply = lambda _: answer("P1 found a xylophone.")
+    channel.model.reply = lambda _: answer("P1 said a number.")
     await channel.compactor.run_pass(everything=True)
     stream = await channel.db.value("SELECT stream_id FROM episodes")
     await _note_on_each_episode(channel.db, said[0].user_id)
-    [first, other] = [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)]
-    assert len(await episode_search.best(channel.db, '"xylophone"', limit=3)) == 2
+    [first, other] = [one.id for one in await episode_search.newest(channel.db, stream_id=stream, limit=3)]
+    assert len(await episode_search.search(channel.db, '"number"', limit=3)) == 2
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
     await channel.ingest.flush()
     assert await channel.db.value("SELECT id FROM episodes WHERE dirty_at NOT NULL") == first
-    assert [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)] == [other]
-    assert [one.id for one in await episode_search.best(channel.db, '"xylophone"', limit=3)] == [other]
+    assert [one.id for one in await episode_search.newest(channel.db, stream_id=stream, limit=3)] == [other]
+    assert [one.id for one in await episode_search.search(channel.db, '"number"', limit=3)] == [other]
     channel.model.reply = lambda _: ModelUnavailable("The model is away.")
     report = await channel.compactor.run_pass()
     assert report.trouble
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
-    channel.model.reply = lambda _: answer("P1 played a xylophone.")
+    channel.model.reply = lambda _: answer("P1 said a number of many.")
     await channel.compactor.run_pass()
-    assert len(await episode_search.best(channel.db, '"xylophone"', limit=3)) == 2
+    assert len(await episode_search.search(channel.db, '"number"', limit=3)) == 2
 
 
 async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:
@@ -174,7 +177,7 @@ async def test_an_opt_out_takes_ones_part_out_of_what_was_just_written(channel: 
     said = await channel.chat(30, people=3)
     await channel.compactor.run_pass(everything=True)
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, said[0].user_id, channel.clock.now())
+        await opt_outs.opt_out(tx, said[0].user_id, channel.clock.now())
     asked = len(channel.model.asked)
     report = await channel.compactor.run_pass()
     assert report.redone == 1
@@ -261,17 +264,84 @@ async def test_without_a_model_events_wait_and_are_counted_before_they_age_out(c
     assert await channel.db.value("SELECT kind FROM episodes") == "counted"
 
 
-async def test_a_window_the_model_refuses_is_split_then_counted(channel: Channel) -> None:
-    await channel.chat(30)
-    channel.say("alice", "poison")
-    await channel.ingest.flush()
+NO_SUMMARY = {
+    "nothing": "",
+    "a block": ModelBlocked("The prompt was blocked."),
+    "another shape": '{"text": "P1 said something."}',
+    "only thinking": "<think>What did they say? Let me look at each line.</think>",
+    "nothing that may stay": answer(""),
+}
+
+
+@pytest.mark.parametrize("reply", NO_SUMMARY.values(), ids=NO_SUMMARY.keys())
+async def test_an_answer_without_a_summary_costs_no_chat(channel: Channel, reply: str | BaseException) -> None:
+    """It is a failure like a 500: what was said waits, across a restart, and is read when the model is well again."""
+    await channel.chat(150)
+    channel.model.reply = lambda _: reply
+    for _ in range(20):
+        await channel.clock.advance(3 * MINUTE)
+        report = await channel.compactor.run_pass()
+        assert (report.episodes, report.unread) == ([], 150)
+    assert len(channel.model.asked) <= 25 * 2
+    channel.model.reply = lambda _: answer("P1 said something.")
+    again = await open_channel(channel.db, channel.clock, channel.settings, channel.model)
+    for _ in range(20):
+        await channel.clock.advance(30 * MINUTE)
+        await again.compactor.run_pass()
+    assert await events.count_unread(channel.db) == 0
+    assert [row[0] for row in await channel.db.rows("SELECT DISTINCT kind FROM episodes")] == ["chat"]
+
+
+async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_must_go(channel: Channel) -> None:
+    await channel.chat(60)
+    for _ in range(2):
+        channel.say("alice", "poison")
+        await channel.chat(60)
     channel.model.reply = lambda request: (
         ModelBlocked("no") if "poison" in request.prompt else answer("P1 said something.")
     )
+    for _ in range(7 * 20):
+        await channel.clock.advance(3 * MINUTE)
+        report = await channel.compactor.run_pass()
+    assert [line.text for line in await events.unread(channel.db)] == ["poison", "poison"]
+    assert {row[0] for row in await channel.db.rows("SELECT kind FROM episodes")} == {"chat"}
+    assert len(channel.model.asked) < 100
+    await channel.clock.advance(17 * HOUR)
+    report = await channel.compactor.run_pass(everything=True)
+    assert (report.counted, report.unread) == (1, 0)
+
+
+async def test_a_summary_over_a_cleared_line_waits_for_a_model_that_gives_one(channel: Channel) -> None:
+    said = await channel.chat(30)
     await channel.compactor.run_pass(everything=True)
-    kinds = {row[0] for row in await channel.db.rows("SELECT kind FROM episodes")}
-    assert kinds == {"chat", "counted"}
-    assert await events.count_unread(channel.db) == 0
+    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
+    await channel.ingest.flush()
+    channel.model.reply = lambda _: ModelBlocked("no")
+    for _ in range(10):
+        await channel.clock.advance(MINUTE)
+        await channel.compactor.run_pass()
+    assert await channel.db.value("SELECT group_concat(DISTINCT kind) FROM episodes") == "chat"
+    channel.model.reply = lambda _: answer("P1 said a line.")
+    await channel.clock.advance(HOUR)
+    assert (await channel.compactor.run_pass()).redone == 1
+
+
+async def test_a_recap_waits_half_a_day_for_a_usable_answer(channel: Channel) -> None:
+    await channel.chat(450)
+    await channel.compactor.run_pass(everything=True)
+    await channel.clock.advance(7 * HOUR)  # the stream is over
+    for reply, hours, recap in (
+        ("", 2, ""),
+        (ModelBlocked("no"), 2, ""),
+        (answer("P1 spoke."), 2, "<@id-viewer0> spoke."),
+    ):
+        channel.model.reply = lambda _, reply=reply: reply  # type: ignore[misc]
+        asked = len(channel.model.asked)
+        for _ in range(20 * hours):
+            await channel.compactor.run_pass()
+            await channel.clock.advance(3 * MINUTE)
+        assert len(channel.model.asked) - asked <= hours + 1
+        assert await channel.db.value("SELECT recap FROM streams") == recap
 
 
 async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +355,7 @@ async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypat
     assert (await channel.compactor.run_pass(closing=True)).unread == 0
 
 
-@pytest.mark.parametrize("hops", range(0, 40, 3))
+@pytest.mark.parametrize("hops", range(0, 40, 8))
 async def test_cancelled_anywhere_an_event_is_covered_once_or_not_yet(channel: Channel, hops: int) -> None:
     await channel.chat(60)
     task = asyncio.create_task(channel.compactor.run_pass(everything=True))
@@ -337,25 +407,9 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
     channel.say("carol", "hi")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, "id-carol", channel.clock.now())
+        await opt_outs.opt_out(tx, "id-carol", channel.clock.now())
     channel.say("alice", "carol plays drums")
     channel.say("carol", "I do")
     await channel.ingest.flush()
     await channel.compactor.run_pass(everything=True)
     assert fenced(channel.model.asked[0].prompt)["chat"] == "[12:00] P1: someone plays drums"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model_works", [True, False])
-async def test_400_lines_a_minute_lose_nothing(channel: Channel, model_works: bool) -> None:
-    if not model_works:
-        channel.model.reply = lambda _: ModelUnavailable("away")
-    for _ in range(5):
-        await channel.chat(400 * 3, every_ms=150, people=40)
-        await channel.compactor.run_pass()
-    await channel.clock.advance(25 * HOUR)
-    report = await channel.sweep()
-    assert report.unread == 0
-    account = await tally.account(channel.db, channel.ingest.run_id)
-    assert account.balanced
-    assert (account.events, account.covered, account.pruned_unread) == (6_000, 6_000, 0)

@@ -8,9 +8,10 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
-from forgetmenot.memory.erasure import UNDER_WAY, WIPE_DUE, WORD_IN_TEXTS, Eraser
-from forgetmenot.memory.notes.remember import remember
+from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser
+from forgetmenot.memory.notes.edits import remember
 from forgetmenot.store import channel_state, identities, notes, viewers
+from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import open_database
 from tests.memory.conftest import Channel, answer
 
@@ -136,7 +137,7 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     """A login that was given up and is somebody else's now is not cut out of texts about its new holder."""
     await channel.chat(5)
     async with channel.db.write() as tx:
-        await identities.take_in(tx, [identities.Seen("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
+        await identities.record_seen(tx, [identities.SeenViewer("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
     channel.say("viewer1", "viewer0 is new here")
     await channel.ingest.flush()
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)

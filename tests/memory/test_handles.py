@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.handles import Handles, names_typed, unhandled
@@ -65,7 +65,6 @@ def test_stored_texts_go_there_and_back() -> None:
     assert HANDLES.hide("<@404> left") == "someone left"
 
 
-@settings(max_examples=150)
 @given(st.text(max_size=60))
 def test_whatever_is_typed_brings_no_handle_that_was_not_given_out(typed: str) -> None:
     bare = Handles.of(["1"])
@@ -73,7 +72,6 @@ def test_whatever_is_typed_brings_no_handle_that_was_not_given_out(typed: str) -
     assert bare.ids(bare.hide_chat(typed)) is not None
 
 
-@settings(max_examples=150)
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_a_known_name_never_stands_in_what_is_shown(before: str, after: str) -> None:
     shown = HANDLES.hide_chat(f"{before} @Alice {after}")

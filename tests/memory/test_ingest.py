@@ -1,6 +1,9 @@
 """What chat says, on its way to the disk."""
 
 import asyncio
+import sqlite3
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,17 +12,19 @@ from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Redaction, ReplyTo
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import erasure, rights, tally
+from forgetmenot.memory import unsaved_lines
+from forgetmenot.memory.erasure import erase
+from forgetmenot.store import opt_outs, personal_data, run_stats
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, FakeModel, line, open_channel
 
 
 async def texts(db: Database) -> list[str]:
-    return [row[0] for row in await db.rows("SELECT text FROM events ORDER BY seq")]
+    return [row[0] for row in await db.rows("SELECT text FROM events WHERE kind <> 'moderation' ORDER BY seq")]
 
 
-async def account(channel: Channel) -> tally.Account:
-    found = await tally.account(channel.db, channel.ingest.run_id)
+async def account(channel: Channel) -> run_stats.LineCounts:
+    found = await run_stats.line_counts(channel.db, channel.ingest.run_id)
     assert found.balanced
     return found
 
@@ -55,7 +60,7 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
         1,
         1,
     )
-    counts = await tally.counts(channel.db, channel.ingest.run_id)
+    counts = await run_stats.counts(channel.db, channel.ingest.run_id)
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
     assert await channel.db.value("SELECT count(*) FROM viewers") == 1
 
@@ -64,7 +69,7 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel) -> None:
     channel.say("alice", "before")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, "id-alice", channel.clock.now())
+        await opt_outs.opt_out(tx, "id-alice", channel.clock.now())
     await channel.clock.advance(1_000)
     channel.say("alice", "after")
     await channel.ingest.flush()
@@ -77,19 +82,19 @@ async def test_an_opt_out_by_a_clock_that_is_behind_leaves_nothing_either(channe
     channel.say("alice", "before")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, "id-alice", channel.clock.now() - HOUR)
+        await opt_outs.opt_out(tx, "id-alice", channel.clock.now() - HOUR)
     assert await texts(channel.db) == [""]
 
 
 async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channel: Channel) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await rights.opt_out(tx, "login:alice", now)
-        await erasure.delete_person(tx, "login:alice", now)
+        await opt_outs.opt_out(tx, "login:alice", now)
+        await personal_data.delete_person(tx, "login:alice", now)
     channel.say("alice", "hello")
     await channel.ingest.flush()
     assert await channel.db.value("SELECT count(*) FROM viewers") == 0
-    assert "id-alice" in await rights.opted_out(channel.db)
+    assert "id-alice" in await opt_outs.opted_out(channel.db)
     assert (await account(channel)).excluded == 1
 
 
@@ -125,6 +130,48 @@ async def test_a_timeout_clears_all_until_then_and_a_slash_clear_everybody(chann
     channel.ingest.take(Redaction(at=channel.clock.now()))
     await channel.ingest.flush()
     assert not any(await texts(channel.db))
+
+
+async def test_what_moderators_do_is_an_event_of_its_own(channel: Channel) -> None:
+    """Who was meant and for how long; nothing of people who are not stored, and each once."""
+    deleted = channel.say("alice", "one")
+    channel.say("bob", "two")
+    await channel.ingest.flush()
+    now = channel.clock.now()
+    done = [
+        Redaction(at=now, event_id=deleted.id),
+        Redaction(at=now, user_id="id-alice", duration_s=60),
+        Redaction(at=now, user_id="id-bob"),
+        Redaction(at=now, user_id="id-nobody", duration_s=600),
+    ]
+    for one in (*done, done[1]):
+        channel.ingest.take(one)
+    await channel.ingest.flush()
+    rows = await channel.db.rows("SELECT viewer_id, text, system_text FROM events WHERE kind = 'moderation'")
+    assert [tuple(row) for row in rows] == [
+        ("id-alice", "", "had a message deleted"),
+        ("id-alice", "", "was timed out for 60 s"),
+        ("id-bob", "", "was banned"),
+    ]
+    assert (await account(channel)).redacted == 2
+    assert await channel.db.value("SELECT sum(lines) FROM attendance") == 2
+
+
+@pytest.mark.parametrize(("name", "stays"), [("timeout", True), ("long_timeout", False)])
+async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, name: str, stays: bool) -> None:
+    channel.say("alice", "time me out")
+    await channel.ingest.flush()
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO action_logs (at, key, target_id, name, class, params_json, verdict, rule, reason, status)"
+            " VALUES (?, 'k', 'id-alice', ?, 'B', '{}', 'allow', '', '', 'running')",
+            (now, name),
+        )
+    channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
+    await channel.ingest.flush()
+    assert await texts(channel.db) == ["time me out" if stays else ""]
+    assert await channel.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 1
 
 
 async def test_a_ban_hides_until_they_speak_again(channel: Channel) -> None:
@@ -163,6 +210,55 @@ async def test_a_full_disk_loses_nothing(channel: Channel) -> None:
     assert (found.lines, found.events, found.duplicates) == (3_000, 3_000, 0)
 
 
+async def test_what_could_not_be_stored_before_a_stop_waits_in_a_file(channel: Channel) -> None:
+    """On a disk that is full, or locked by another program; whoever is erased or opts out meanwhile is not in it."""
+    file = unsaved_lines.path_of(channel.db.path)
+    channel.say("carol", "hello")
+    await channel.ingest.flush()
+    async with channel.db.write() as tx:
+        await opt_outs.opt_out(tx, "id-carol", channel.clock.now())
+    with closing(sqlite3.connect(channel.db.path, isolation_level=None)) as other:
+        await channel.db._writer.execute_fetchall("PRAGMA busy_timeout = 1")
+        other.execute("BEGIN IMMEDIATE")
+        said = [channel.say(who, f"{who} says hi to alice") for who in ("alice", "bob", "carol") for _ in range(20)]
+        channel.ingest.take(Redaction(channel.clock.now(), event_id=said[25].id))
+        with pytest.raises(StoreError):
+            await channel.ingest.flush()
+        await channel.ingest.close()
+    if sys.platform != "win32":
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert b"carol" not in file.read_bytes()
+    with file.open("ab") as more:
+        more.write(b'{"line": {"event": 7}}\n\xff\n')
+    again = await open_channel(channel.db, channel.clock, channel.settings, channel.model)
+    await again.ingest.flush()
+    rows = await channel.db.rows("SELECT viewer_id, count(*) FROM events WHERE text <> '' GROUP BY 1 ORDER BY 1")
+    assert [tuple(row) for row in rows] == [("id-alice", 20), ("id-bob", 19)]
+    assert (await account(again)).balanced
+    assert not file.exists()
+
+
+async def test_an_erasure_reaches_what_waits_in_a_file(channel: Channel) -> None:
+    for who in ("alice", "bob"):
+        channel.say(who, f"{who} plays drums with alice")
+    lines = list(channel.ingest._queue)
+    await channel.ingest.flush()
+    unsaved_lines.save(channel.db.path, lines)
+    await erase(channel.db, "id-alice", now=channel.clock.now())
+    held = unsaved_lines.path_of(channel.db.path).read_bytes()
+    assert b"alice" not in held
+    assert b"bob plays drums with somebody" in held
+
+
+async def test_what_cannot_be_put_anywhere_is_said_to_be_lost(
+    channel: Channel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel.say("alice", "hello")
+    unsaved_lines.path_of(channel.db.path).mkdir()
+    await channel.ingest.close()
+    assert "chat that could not be stored is lost" in capsys.readouterr().err
+
+
 async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest_module, "ROOM", 10)
     for _ in range(15):
@@ -199,15 +295,6 @@ async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel
     assert (await account(channel)).events == 15
 
 
-async def test_a_redacted_text_is_in_no_file(channel: Channel, tmp_path: Path) -> None:
-    event = channel.say("alice", "xylophone zebra")
-    await channel.ingest.flush()
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=event.id))
-    await channel.ingest.flush()
-    await channel.db.wipe_deleted()
-    assert not any(b"xylophone" in file.read_bytes() for file in tmp_path.iterdir())
-
-
 async def test_streams_part_by_gap_also_inside_a_batch(channel: Channel) -> None:
     channel.say("alice", "yesterday")
     await channel.clock.advance(13 * HOUR)
@@ -237,7 +324,7 @@ async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -
     assert await texts(channel.db) == [f"{number}" for number in range(40) if number not in bad]
     found = await account(channel)
     assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
-    assert (await tally.counts(channel.db, channel.ingest.run_id))["excluded_unstorable"] == 4
+    assert (await run_stats.counts(channel.db, channel.ingest.run_id))["excluded_unstorable"] == 4
     assert channel.ingest.trouble == ""
 
 

@@ -1,7 +1,7 @@
 """Personas: whose notes are shown, who writes for whom; switching loses nothing. And the gate by topics."""
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import pytest
@@ -9,20 +9,14 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
-from forgetmenot.memory.notes.remember import remember
-from forgetmenot.memory.notes.undoing import undo
+from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.topics import conversation
-from forgetmenot.prompt.voice import check_floor, instructions
-from forgetmenot.settings.personas import persona_of, speaking
-from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings
+from forgetmenot.memory.suppression_filter import conversation_stems
+from forgetmenot.prompt.instructions import check_floor, instructions
+from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.notes_world import World
+from tests.notes_world import World
 
 PERSONAS = {
     "pirate": PersonaSettings(persona="You are a pirate.", language="pirate", own_notes=True),
@@ -92,7 +86,7 @@ def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None
 
 
 async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
-    world: "World", change: "Callable[..., dict[str, object]]"
+    world: "World", change: Callable[..., dict[str, object]]
 ) -> None:
     world.settings = speaks("pirate")
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
@@ -106,19 +100,8 @@ async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
 
 
-async def test_a_note_of_one_persona_takes_nothing_from_the_others(
-    world: "World", learn: "Callable[..., Awaitable[object]]", change: "Callable[..., dict[str, object]]"
-) -> None:
-    await learn(change(fact="lives in Oslo"))
-    world.settings = speaks("pirate")
-    await learn(change(fact="lives in Tortuga"))
-    await learn(change(fact="lives in Nassau"))
-    live = [(note.fact, note.persona) for note in await notes.of_subject(world.db, "1")]
-    assert live == [("lives in Oslo", ""), ("lives in Nassau", "pirate")]
-
-
 async def test_a_persona_s_own_older_note_is_replaced_whatever_is_known_to_all(
-    world: "World", learn: "Callable[..., Awaitable[object]]", change: "Callable[..., dict[str, object]]"
+    world: "World", learn: Callable[..., Awaitable[object]], change: Callable[..., dict[str, object]]
 ) -> None:
     world.settings = speaks("pirate")
     await learn(change(fact="lives in Tortuga"))
@@ -163,11 +146,11 @@ async def test_a_note_with_topics_waits_for_a_conversation_that_touches_one(worl
     world.settings = msgspec.structs.replace(world.settings, recall=RecallSettings(topic_gate=True))
     await write(world, "plays drums", "music", "bands")
     await write(world, "likes tea")
-    assert await shown(recall, conversation("how was the game?")) == {"likes tea"}
-    assert await shown(recall, conversation("what a band!", "indeed")) == {"likes tea", "plays drums"}
+    assert await shown(recall, conversation_stems("how was the game?")) == {"likes tea"}
+    assert await shown(recall, conversation_stems("what a band!", "indeed")) == {"likes tea", "plays drums"}
     assert await shown(recall) == {"likes tea", "plays drums"}
 
 
 async def test_the_gate_is_open_unless_it_is_asked_for(world: "World", recall: Recall) -> None:
     await write(world, "plays drums", "music")
-    assert await shown(recall, conversation("how was the game?")) == {"plays drums"}
+    assert await shown(recall, conversation_stems("how was the game?")) == {"plays drums"}

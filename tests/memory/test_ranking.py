@@ -1,13 +1,26 @@
 """An order for any text: words, typos, the evidence around a note, then confidence and recency."""
 
 import dataclasses
+from datetime import UTC, datetime
 
-from hypothesis import given, settings
+import msgspec
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, fuse, query_of
+from forgetmenot.memory import encoder
+from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex, TermTable
+from forgetmenot.memory.meaning import WordTable
+from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, fuse, query_of, short_names
+from forgetmenot.memory.recall import Recall, word_table
+from forgetmenot.settings.schema import RecallSettings
+from forgetmenot.store import notes
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.words import stem, trigrams, words
+from tests.notes_world import World
 
+TABLE = word_table()
 NOW = 1_784_894_400_000
 
 
@@ -34,8 +47,8 @@ def note(note_id: int, fact: str, **changes: object) -> Note:
     return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]  # the fields are the caller's
 
 
-def ranked(candidates: list[Candidate], text: str, limit: int = 10) -> list[int]:
-    return [one.note.id for one in Postings(candidates).ranked(query_of(text), now=NOW, limit=limit)]
+def ranked(candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None) -> list[int]:
+    return [one.note.id for one in Postings(candidates, table).ranked(query_of(text), now=NOW, limit=limit)]
 
 
 FACTS = ["plays drums in a band", "lives in Oslo with two cats", "works as a nurse", "speedruns platformers"]
@@ -54,6 +67,30 @@ def test_typos_find_it_too() -> None:
 
 def test_all_notes_are_given_when_there_is_room() -> None:
     assert sorted(ranked(NOTES, "drums")) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [("do they have any pets", 2), ("what instrument are they into", 1), ("what is their job?", 3)],
+)
+def test_other_words_for_the_same_find_it(asked: str, found: int) -> None:
+    assert ranked(NOTES, asked, table=TABLE)[0] == found
+
+
+def test_a_date_in_the_question_finds_what_was_said_then() -> None:
+    march, june = (int(datetime(2026, month, 3, tzinfo=UTC).timestamp() * 1_000) for month in (3, 6))
+    dated = [Candidate(note(1, "was on a trip", last_confirmed_at=march)), Candidate(note(2, "was on a trip"))]
+    dated += [Candidate(note(3, "was on a trip", last_confirmed_at=june))]
+    assert ranked(dated, "what trip was that in March?")[0] == 1
+    assert ranked(dated, "what trip was that on 3 June 2026?")[0] == 3
+
+
+def test_when_wants_a_time_and_how_long_a_duration() -> None:
+    times = [
+        Candidate(note(i, f"plays chess {when}")) for i, when in enumerate(("well", "on sundays", "for ten years"))
+    ]
+    assert ranked(times, "when do they play chess?")[0] == 1
+    assert ranked(times, "how long do they play chess?")[0] == 2
 
 
 def test_what_stands_around_a_note_finds_it() -> None:
@@ -101,46 +138,149 @@ def test_a_note_stuffed_with_keywords_does_not_win_over_the_fact() -> None:
 
 def test_the_query_is_what_is_asked_without_names_and_filler() -> None:
     query = query_of("hey bot do you know what alice drives?", low="Gran Turismo", without=["bot", "Alice"])
-    assert query == {"drives": 1.0, "gran": 0.3, "turismo": 0.3}
-    assert query_of("drives", low="drives") == {"drives": 1.0}
+    assert query.words == {"drives": 1.0, "gran": 0.3, "turismo": 0.3}
+    assert query_of("drives", low="drives").words == {"drives": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("category", "short"),
+    [
+        ("Grand Theft Auto V", ("gta", "gtav", "gta5")),
+        ("World of Warcraft", ("wow",)),
+        ("Just Chatting", ()),
+        ("Hades II", ()),
+        ("", ()),
+    ],
+)
+def test_a_game_has_a_short_name(category: str, short: tuple[str, ...]) -> None:
+    assert short_names(category) == short
+
+
+def test_a_category_brings_up_what_names_it_and_nothing_spelt_like_it() -> None:
+    games = [Candidate(note(1, "has an automat at home")), Candidate(note(2, "knows every gta mission"))]
+    query = query_of("", low=" ".join(("Grand Theft Auto V", *short_names("Grand Theft Auto V"))))
+    found = Postings(games).ranked(query, now=NOW, limit=2)
+    assert [(one.note.id, one.score > 0) for one in found] == [(2, True), (1, False)]
 
 
 def test_fusing_takes_each_scoring_by_its_best() -> None:
-    assert fuse({1: 10.0, 2: 5.0}, {2: 0.1}) == {1: 0.5, 2: 0.75}
-    assert fuse({1: 0.0}, {}) == {}
+    assert fuse(2, (0.5, [10.0, 5.0]), (0.5, [0.0, 0.1])) == [0.5, 0.75]
+    assert fuse(1, (0.5, [0.0]), (0.5, [])) == [0.0]
 
 
 def test_nothing_known_gives_nothing() -> None:
     assert ranked([], "drums") == []
-    assert Postings([]).size == 0
     assert ranked(NOTES, "drums", limit=0) == []
 
 
 TEXT = st.text(max_size=60)
 
 
-@settings(max_examples=80, deadline=None)
 @given(facts=st.lists(TEXT, max_size=14), message=TEXT, summary=TEXT, limit=st.integers(0, 12))
 def test_any_text_gets_an_order_of_the_subjects_own_notes(
     facts: list[str], message: str, summary: str, limit: int
 ) -> None:
     candidates = [Candidate(note(i, fact), ((i % 3, summary),)) for i, fact in enumerate(facts)]
-    found = Postings(candidates).ranked(query_of(message), now=NOW, limit=limit)
+    found = Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
     assert len(found) == min(limit, len(facts))
     assert len({one.note.id for one in found}) == len(found)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert all(0 <= one.score <= 1.000001 for one in found)
-    assert Postings(candidates).ranked(query_of(message), now=NOW, limit=limit) == found
-    weighed = Postings(candidates)
-    weighed.weigh_all()
-    assert weighed.ranked(query_of(message), now=NOW, limit=limit) == found
+    assert all(0 <= one.score <= 2.2 for one in found)
+    assert Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit) == found
 
 
-def test_what_was_weighed_beforehand_is_not_worked_out_again() -> None:
-    postings = Postings(NOTES)
-    before = postings.size
-    postings.weigh_all()
-    weighed = postings.size
-    assert weighed > before
-    postings.ranked(query_of("do you play drums in Oslo with platformers?"), now=NOW, limit=5)
-    assert postings.size == weighed
+WEIGHTS = st.dictionaries(st.integers(0, 9), st.sampled_from([0.25, 0.5, 1.0]), max_size=5)
+SUFFIXES = """s es ies ied ing ed y ly li al ational tional ation ator ize izer ization ive iviti ativ ative ousness
+    ousli fulness fulli lessli biliti bli alism aliti alli entli enci anci abli logi ology ement ment ent ance ence able
+    ible icate iciti ical ness ful ism ate iti ous ion sion tion e ll"""
+ENGLISH = st.builds(str.__add__, st.text("aeioubcdfglrstvy", min_size=1, max_size=6), st.sampled_from(SUFFIXES.split()))
+WORD = ENGLISH | st.text(min_size=1, max_size=8).map(words).filter(len).map(lambda read: read[0])
+TEXTS = st.lists(st.lists(WORD, max_size=6), max_size=6)
+
+
+@given(TEXTS)
+def test_a_word_stands_where_it_was_read(texts: list[list[str]]) -> None:
+    index = InvertedIndex(texts)
+    assert index.words == sorted({word for told in texts for word in told})
+    for number, word in enumerate(index.words):
+        assert list(index.places(number)) == [place for place, told in enumerate(texts) for one in told if one == word]
+
+
+@given(TEXTS, WORD)
+@example([["dying", "dies", "skies", "gently"]], "die")
+@example([["ability", "abilities"]], "able")
+@example([["cries", "cry", "crying"]], "cried")
+def test_words_are_found_by_their_stem_wherever_it_differs_from_them(texts: list[list[str]], asked: str) -> None:
+    index = InvertedIndex(texts)
+    for wanted in {stem(asked), *map(stem, index.words)}:
+        for one in (index, InvertedIndex(texts, TABLE)):
+            assert sorted(one.with_stem(wanted)) == [i for i, word in enumerate(index.words) if stem(word) == wanted]
+
+
+@given(TEXTS, WORD)
+@example([["banana", "ana", "a"]], "banana")
+def test_words_are_found_by_their_trigrams_at_once_and_again(texts: list[list[str]], asked: str) -> None:
+    index = InvertedIndex(texts)
+    for gram in trigrams(asked).union(*map(trigrams, index.words)):
+        having = [i for i, word in enumerate(index.words) if gram in trigrams(word)]
+        assert list(index.with_trigram(gram)) == having
+        assert list(index.with_trigram(gram)) == having
+
+
+def test_it_grows_with_what_is_asked() -> None:
+    assert InvertedIndex([]).size == 0
+    index = InvertedIndex([["drum", "drummer"]])
+    before = index.size
+    index.with_trigram("xyz")
+    assert index.size == before
+    index.with_trigram("dru")
+    assert index.size > before
+
+
+def test_words_near_in_meaning_count_as_a_part() -> None:
+    index = InvertedIndex([["two", "dogs"], ["guitar"], ["pet"]], TABLE)
+    like = {index.words[word]: share for word, share in index.like_stem("pet")}
+    assert like["pet"] == 1
+    assert 0 < like["dogs"] < NEAR_WEIGHT
+    assert "guitar" not in like
+    assert InvertedIndex([["dogs"]]).like_stem("pet") == []
+
+
+@given(st.dictionaries(st.text(max_size=3), WEIGHTS, max_size=8))
+def test_what_was_added_to_a_table_is_found_by_its_term(told: dict[str, dict[int, float]]) -> None:
+    table = TermTable()
+    for term, weights in told.items():
+        assert term not in table
+        table.add(term, weights, weights.values())
+    for term, weights in told.items():
+        assert dict(table.weights(term)) == weights
+        assert list(table.rows(term)) == list(weights)
+
+
+FEW_FACTS = ("bought a canoe in spring", "her sister is a dentist", "fed up with winter")
+
+
+async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) -> None:
+    world.settings = msgspec.structs.replace(world.settings, recall=RecallSettings(encoder=True))
+    async with world.db.write() as tx:
+        for fact in FEW_FACTS:
+            new = NewNote(Scope.VIEWER, "1", fact, 0.8, SourceKind.SELF_CLAIM, world.clock.now())
+            await notes.insert(tx, new, cause="said", now=world.clock.now())
+        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '1'", (world.clock.now(),))
+    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    await recall.prepare()
+    assert (encoder.encoder() is not None) == encoder.installed()
+    assert (await recall.about_viewer("1", "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
+
+
+@pytest.mark.skipif(not encoder.installed(), reason="the extra is not installed")
+def test_it_tells_nothing_until_every_text_was_read_and_forgets_them() -> None:
+    reads = encoder.Encoder()
+    reads.remember(FEW_FACTS[:2])
+    assert reads.cosines("teeth", FEW_FACTS) == []
+    reads.remember(FEW_FACTS)
+    cosines = reads.cosines("who works on teeth?", FEW_FACTS)
+    assert max(cosines) == cosines[1]
+    assert cosines[1] > 0.3
+    reads.forget()
+    assert reads.cosines("teeth", FEW_FACTS) == []

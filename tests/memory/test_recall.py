@@ -1,28 +1,26 @@
 """A subject's own notes for what was just said: in time, never about people who opted out."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
+from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes import undoing
+from forgetmenot.memory.notes import edits
 from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
-from forgetmenot.store import notes, rights
+from forgetmenot.store import notes, opt_outs
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
-
-if TYPE_CHECKING:
-    from tests.notes_world import World
+from tests.notes_world import World
 
 
 @pytest.fixture
-def recall(world: "World") -> Recall:
+def recall(world: World) -> Recall:
     return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
 
 
-async def write(world: "World", subject: str | None, *facts: str, scope: Scope = Scope.VIEWER) -> list[int]:
+async def write(world: World, subject: str | None, *facts: str, scope: Scope = Scope.VIEWER) -> list[int]:
     async with world.db.write() as tx:
         return [
             await notes.insert(
@@ -35,7 +33,7 @@ async def write(world: "World", subject: str | None, *facts: str, scope: Scope =
         ]
 
 
-async def test_the_notes_of_one_viewer_and_of_nobody_else(world: "World", recall: Recall) -> None:
+async def test_the_notes_of_one_viewer_and_of_nobody_else(world: World, recall: Recall) -> None:
     await write(world, "1", "plays drums", "lives in Oslo")
     await write(world, "2", "plays drums too")
     found = await recall.about_viewer("1", "still playing drums?")
@@ -43,7 +41,7 @@ async def test_the_notes_of_one_viewer_and_of_nobody_else(world: "World", recall
     assert await recall.about_viewer("404", "drums") == []
 
 
-async def test_what_changes_is_seen_at_once(world: "World", recall: Recall) -> None:
+async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
     [first] = await write(world, "1", "plays drums")
     await recall.about_viewer("1", "drums")
     await write(world, "1", "bought new drums")
@@ -56,7 +54,7 @@ async def test_what_changes_is_seen_at_once(world: "World", recall: Recall) -> N
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: "World", recall: Recall, column: str) -> None:
+async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: World, recall: Recall, column: str) -> None:
     await write(world, "1", "plays drums")
     await recall.about_viewer("1", "drums")
     async with world.db.write() as tx:
@@ -65,7 +63,7 @@ async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: "World"
     assert await recall.about_viewers(["1", "2"], "drums") == []
 
 
-async def test_the_channel_and_its_bits(world: "World", recall: Recall) -> None:
+async def test_the_channel_and_its_bits(world: World, recall: Recall) -> None:
     await write(world, None, "streams on Fridays", scope=Scope.CHANNEL)
     await write(world, None, "chat blames the cat for crashes", scope=Scope.RUNNING_BIT)
     found = await recall.about_channel("who crashed? the cat!", 1)
@@ -73,24 +71,24 @@ async def test_the_channel_and_its_bits(world: "World", recall: Recall) -> None:
     assert await recall.about_viewer("1", "cat") == []
 
 
-async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: "World", recall: Recall) -> None:
+async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: World, recall: Recall) -> None:
     await write(world, "1", *(f"likes thing {number}" for number in range(12)), "drives well in Gran Turismo")
     found = await recall.about_viewer("1", recall.query("hello there", category="Gran Turismo"), 1)
     assert found[0].note.fact == "drives well in Gran Turismo"
 
 
-async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: "World", recall: Recall) -> None:
-    assert recall.query("@bob ForgetMeNot what drums?", before="I wonder") == {"wonder": 1.0, "drums": 1.0}
+async def test_the_query_leaves_out_the_bot_and_whoever_is_addressed(world: World, recall: Recall) -> None:
+    assert recall.query("@bob ForgetMeNot what drums?", before="I wonder").words == {"wonder": 1.0, "drums": 1.0}
 
 
-async def test_the_query_leaves_out_the_names_of_people(world: "World", recall: Recall) -> None:
-    assert recall.query("does Alice play drums?", names=["alice"]) == {"play": 1.0, "drums": 1.0}
-    await recall.crowd.look()
-    assert recall.query("does alice play drums?") == {"play": 1.0, "drums": 1.0}
+async def test_the_query_leaves_out_the_names_of_people(world: World, recall: Recall) -> None:
+    assert recall.query("does Alice play drums?", names=["alice"]).words == {"play": 1.0, "drums": 1.0}
+    await recall.active_viewers.look()
+    assert recall.query("does alice play drums?").words == {"play": 1.0, "drums": 1.0}
 
 
 async def test_when_reading_is_late_the_last_good_answer_stands(
-    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
+    world: World, recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.settings = Settings(recall=RecallSettings(timeout_ms=200))
     await write(world, "1", "plays drums", "lives in Oslo")
@@ -107,16 +105,16 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
 
 
 async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
-    world: "World", recall: Recall, monkeypatch: pytest.MonkeyPatch
+    world: World, recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.settings = Settings(recall=RecallSettings(timeout_ms=200))
     gone, stays = await write(world, "1", "plays drums", "lives in Oslo")
     await write(world, "2", "likes drums")
     assert len(await recall.about_viewer("1", "drums")) == 2
     assert await recall.about_viewer("2", "drums")
-    await undoing.retract(world.db, gone, at=world.clock.now(), cause="test")
+    await edits.retract(world.db, gone, at=world.clock.now(), cause="test")
     async with world.db.write() as tx:
-        await rights.opt_out(tx, "2", world.clock.now())
+        await opt_outs.opt_out(tx, "2", world.clock.now())
 
     async def stuck(*_: object) -> None:
         await asyncio.sleep(60)
@@ -126,7 +124,7 @@ async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
     assert await recall.about_viewer("2", "drums") == []
 
 
-async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: "World", recall: Recall) -> None:
+async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: World, recall: Recall) -> None:
     things = [f"{kind} {number}" for kind in ("tuba", "drum", "violin", "organ") for number in range(30)]
     await write(world, "1", *(f"plays the {thing}" for thing in things))
     first = [one.note.id for one in await recall.about_viewer("1", things[0])]
@@ -136,9 +134,33 @@ async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world:
     assert together == again
 
 
-async def test_what_is_kept_in_memory_can_be_dropped(world: "World", recall: Recall) -> None:
+async def test_what_is_kept_in_memory_can_be_dropped(world: World, recall: Recall) -> None:
     await write(world, "1", "plays drums")
     await recall.about_viewers(["1", "2"], "drums")
     recall.forget("2")
     assert not recall._kept
     assert not recall._answers
+
+
+async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, recall: Recall) -> None:
+    await write(world, "1", "plays drums")
+    await write(world, "2", "plays chess")
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '1'", (world.clock.now(),))
+        await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = '2'", (world.clock.now() - DAY,))
+    await recall.prepare()
+    assert ("1",) in recall._kept
+    assert ("2",) not in recall._kept
+    ready = recall._kept[("1",)]
+    assert (await recall.about_viewer("1", "drums"))[0].note.fact == "plays drums"
+    await recall.prepare()
+    assert recall._kept[("1",)] is ready
+
+
+async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall: Recall) -> None:
+    await write(world, None, "movie night is on the first friday of the month", scope=Scope.CHANNEL)
+    await write(world, None, *(f"rule {i}: be kind to the {i}th mod" for i in range(12)), scope=Scope.CHANNEL)
+    found = await recall.about_channel(recall.query("when is movie night?"), 3)
+    assert found[0].note.fact.startswith("movie night")
+    assert found.fits
+    assert not (await recall.about_channel(recall.query("which football club does she support"), 3)).fits

@@ -1,21 +1,32 @@
 """Promise 1: a raw message is gone after 24 h, byte for byte, and summaries do not quote."""
 
+import json
 import re
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.app.bot import BotIdentity, open_bot
+from forgetmenot.app.replay import Replay, read_recording, replay
+from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
+from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.llm.offline.model import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.hygiene import sweep
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.streams import StreamBook
-from forgetmenot.settings.schema import Settings
-from forgetmenot.store import tally
+from forgetmenot.memory.retention import sweep_chat
+from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provider, Settings, TwitchSettings
+from forgetmenot.store import channel_state, run_stats
 from forgetmenot.store.database import open_database
+from tests.loopback_servers.openai import Sent, SimOpenAI
+from tests.program import environment
+from tests.stage import FakeChat, FakeModeration
 
 LINES = 10_000
 START = 20_000 * DAY
@@ -39,10 +50,12 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
     set_up(level="debug", folder=tmp_path, console=False)
     clock, settings = ManualClock(START), Settings()
     async with open_database(tmp_path / "memory.sqlite3") as db:
-        book = StreamBook(db, lambda: settings)
-        run_id = await tally.begin_run(db, "test", START)
-        ingest = Ingest(db=db, book=book, settings=lambda: settings, clock=clock, run_id=run_id)
-        compactor = Compactor(db=db, model=Offline(), settings=lambda: settings, clock=clock, book=book)
+        stream_tracker = StreamTracker(db, lambda: settings)
+        run_id = await run_stats.begin_run(db, "test", START)
+        ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock, run_id=run_id)
+        compactor = Compactor(
+            db=db, model=Offline(), settings=lambda: settings, clock=clock, stream_tracker=stream_tracker
+        )
         for number in range(LINES):
             await clock.advance(100)
             ingest.take(event(number, clock.now()), addressed=False)
@@ -52,14 +65,168 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
                 await ingest.flush()
         await compactor.run_pass(everything=True)
         ends = await db.value("SELECT max(seq) FROM events")
-        assert ends == LINES
+        stored = LINES + LINES // 100  # that a line was deleted is an event, too
+        assert ends == stored
         await clock.advance(24 * HOUR + 1)
-        report = await sweep(db=db, compactor=compactor, settings=lambda: settings, clock=clock, ingest=ingest)
-        assert (report.pruned, report.unread, report.wiped) == (LINES, 0, True)
-        account = await tally.account(db, run_id)
+        report = await sweep_chat(db=db, compactor=compactor, settings=lambda: settings, clock=clock, ingest=ingest)
+        assert (report.pruned, report.unread, report.wiped) == (stored, 0, True)
+        account = await run_stats.line_counts(db, run_id)
         assert account.balanced
         summaries = " ".join(row[0] for row in await db.rows("SELECT summary FROM episodes"))
         found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not re.search(rb"marker\d{5}x zebra", found)
     kept = {word.decode() for word in re.findall(rb"(?:marker|zebra|quagga)\d{5}[xyz]", found)}
     assert all(word in summaries for word in kept)
+
+
+PLAY = """
+import asyncio, json, pathlib, sys
+from forgetmenot import logs
+from forgetmenot.demo.show import Show, play
+from forgetmenot.settings.schema import DockSettings, Settings
+from forgetmenot.sim import oauth, twitch
+
+folder = pathlib.Path(sys.argv[1])
+given = []
+class Noted(oauth.Tokens):
+    def grant(self, *words, **more):
+        granted = super().grant(*words, **more)
+        given.extend((granted.access, granted.refresh))
+        return granted
+twitch.Tokens = Noted
+logs.set_up(level="debug", folder=folder / "logs")
+asyncio.run(play(folder / "m.sqlite3", Show(Settings(dock=DockSettings(port=0)), print, fast=True)))
+pathlib.Path(sys.argv[2]).write_text(json.dumps(given))
+"""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A demo that was played: its folder, what it wrote to standard error, and the tokens that its Twitch gave out."""
+
+    folder: Path
+    errors: bytes
+    tokens: list[str]
+
+    def found(self, texts: list[str]) -> list[tuple[str, str]]:
+        """Which of these texts stand in which file, or on standard error."""
+        places = {str(file): file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
+        places["standard error"] = self.errors
+        return [(text, name) for name, held in places.items() for text in texts if text.encode() in held]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder, apart = tmp_path_factory.mktemp("demo"), tmp_path_factory.mktemp("apart") / "tokens.json"
+    words = [sys.executable, "-c", PLAY, str(folder), str(apart)]
+    ended = subprocess.run(words, check=False, env=environment(folder), capture_output=True, timeout=100)
+    assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
+    return Played(folder, ended.stderr, json.loads(apart.read_text(encoding="utf-8")))
+
+
+def lines(least: int) -> list[str]:
+    """What the scripts say, of so many words or more."""
+    cues = [cue for name in ("first_stream", "second_stream") for cue in load(name)]
+    return sorted({cue.text for cue in cues if len(cue.text.split()) >= least})
+
+
+@pytest.mark.slow
+def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(played: Played) -> None:
+    logs = Played(played.folder / "logs", played.errors, [])
+    held = b"".join(file.read_bytes() for file in logs.folder.iterdir())
+    assert b'"level": "debug"' in held
+    assert len(lines(4)) > 150
+    assert logs.found(lines(4)) == []
+    assert len(played.tokens) >= 4
+    assert played.found(played.tokens) == []
+
+
+@pytest.mark.slow
+async def test_a_day_later_no_line_of_the_demo_is_in_any_file(played: Played) -> None:
+    path = played.folder / "m.sqlite3"
+    await a_day_later(path)
+    assert len(lines(8)) > 40
+    assert [one for one in played.found(lines(8)) if one[1] != "standard error"] == []
+
+
+async def a_day_later(path: Path) -> None:
+    """The program is started once more, 25 hours after the last line."""
+    from forgetmenot.store.database import open_database
+
+    async with open_database(path) as db:
+        last = int(await db.value("SELECT max(last_event_at) FROM streams"))
+    clock = ManualClock(last + 25 * HOUR)
+    async with open_bot(path, "test", settings=Settings, clock=clock) as bot:
+        await clock.advance(15 * MINUTE)
+        await bot.tasks.catch_up()
+        assert await bot.db.value("SELECT count(*) FROM events") == 0
+
+
+@pytest.mark.slow
+async def test_a_day_later_no_line_of_a_replay_is_in_any_file(tmp_path: Path) -> None:
+    from forgetmenot.logs import set_up
+
+    told = [f"the quagga{number:04} of zebra{number:04} jumped over my fence today" for number in range(1_500)]
+    source, folder = tmp_path / "chat.csv", tmp_path / "data"
+    rows = (f"viewer{number % 40},{1_784_894_400_000 + number * 2_000},{text}" for number, text in enumerate(told))
+    source.write_text("sender,date,message\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    set_up(level="debug", folder=folder / "logs", console=False)
+    how = Replay(settings=Settings(), until_compacted=True)
+    summary = await replay(read_recording(source, "csv"), folder / "m.sqlite3", how)
+    set_up(level="error")
+    assert summary.as_json()["events"] == len(told)
+    await a_day_later(folder / "m.sqlite3")
+    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    assert [text for text in told if text.encode() in held] == []
+
+
+ASKED_AT = 1_800_000_000_000
+
+
+class Account(FakeModeration, FakeChat):
+    """A Twitch account that remembers what it was asked to say."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        FakeModeration.__init__(self)
+        FakeChat.__init__(self, clock)
+
+
+async def echo(sent: Sent) -> web.StreamResponse:
+    """Refuse, with the end of what was sent, wherever a server may put it."""
+    said = json.dumps(sent["messages"])[-600:]
+    return web.json_response({"error": {"message": said, "code": said, "type": said}}, status=400)
+
+
+async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(tmp_path: Path) -> None:
+    set_up(level="debug", folder=tmp_path, console=False)
+    clock = ManualClock(ASKED_AT)
+    async with SimOpenAI() as sim:
+        sim.fail(echo, times=1_000)
+        settings = Settings(
+            bot=BotSettings(mode=Mode.MENTIONS),
+            twitch=TwitchSettings(channel="carol"),
+            model=ModelSettings(
+                provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, reply_model="m", memory_model="m"
+            ),
+        )
+        path = tmp_path / "memory.sqlite3"
+        account, me = Account(clock), BotIdentity("99", "forgetmenot_bot")
+        async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+            async with bot.db.write() as tx:
+                await channel_state.put(tx, {"live": "1"}, clock.now())
+            for number in range(30):
+                await bot.hear(_line(clock, f"e{number}", f"my banana{number} sentence"))
+            await bot.hear(_line(clock, "asked", "@forgetmenot_bot my other banana question"))
+            await bot.settle()
+            await bot.compactor.run_pass(everything=True)
+            (detail,) = await bot.db.rows("SELECT status, detail FROM bot_messages WHERE event_id = 'asked'")
+        assert len(sim.seen) >= 2, "both the reply and the summary were asked for"
+    assert "refused the request (400)" in detail[1]
+    for file in tmp_path.iterdir():
+        if not file.name.startswith("memory.sqlite3"):  # raw chat has its day there
+            assert b"banana" not in file.read_bytes(), file
+    assert "banana" not in detail[1]
+
+
+def _line(clock: ManualClock, event_id: str, text: str) -> ChatEvent:
+    return ChatEvent(event_id, EventKind.MESSAGE, "222", "bob", "Bob", text, clock.now())

@@ -7,22 +7,18 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
-from forgetmenot.memory.copies.notes_in import import_notes
 from forgetmenot.memory.extraction import Extractor, ExtractReport
-from forgetmenot.memory.notes.proposals import Refused
-from forgetmenot.memory.notes.remember import remember
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 
 SENSITIVE = (
-    "has type 1 diabetes",
-    "votes Republican",
-    "is a devout Catholic",
-    "is gay and came out last year",
-    "lives at 12 Baker Street, Springfield",
-    "can be reached at alice@example.org",
-)
+    "has type 1 diabetes", "votes Republican", "is a devout Catholic", "is gay and came out last year",
+    "lives at 12 Baker Street, Springfield", "can be reached at alice@example.org",
+)  # fmt: skip
 
 
 class Says:
@@ -53,7 +49,8 @@ async def alice(db: Database) -> str:
         )
         await tx.execute(
             "INSERT INTO episodes (id, kind, started_at, ended_at, summary, events, created_at)"
-            " VALUES (1, 'chat', 1, 2, '<@1> talked.', 30, 2)"
+            " VALUES (1, 'chat', 1, 2, ?, 30, 2)",
+            (f"<@1> plays drums. <@1> has two cats. <@1> {SENSITIVE[0]}.",),
         )
         await tx.execute("INSERT INTO episode_people (episode_id, viewer_id, lines) VALUES (1, '1', 5)")
     return "1"
@@ -84,7 +81,7 @@ async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alic
 async def test_nothing_sensitive_comes_in_by_any_door(db: Database, clock: ManualClock, alice: str, fact: str) -> None:
     report = await extract(db, clock, fact)
     assert [rule.split(":")[0] for rule in report.refused] == ["sensitive"]
-    with pytest.raises(Refused, match="sensitive"):
+    with pytest.raises(FactRefused, match="sensitive"):
         await remember(db, alice, fact, by=alice, at=clock.now())
     taken = await import_notes(db, [json.dumps({"viewer": "alice", "fact": fact})], now=clock.now())
     assert len(taken.refused) == 1

@@ -11,12 +11,13 @@ from forgetmenot import logs
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Part, Scope, SourceKind
-from forgetmenot.memory.erasure import Eraser
+from forgetmenot.errors import InputError
+from forgetmenot.memory import receipts
+from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.notes.forgetting import forget_fact
-from forgetmenot.memory.notes.proposals import Refused
-from forgetmenot.memory.notes.remember import remember
-from forgetmenot.memory.streams import StreamBook
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
@@ -26,8 +27,9 @@ from forgetmenot.store import (
     events,
     identities,
     notes,
+    privacy_log,
+    run_stats,
     streams,
-    tally,
     viewers,
 )
 from forgetmenot.store.action_logs import NewAction
@@ -67,10 +69,12 @@ class Channel:
         self.settings = Settings()
 
     async def open(self) -> None:
-        book = StreamBook(self.db, lambda: self.settings)
-        run = await tally.begin_run(self.db, "test", self.clock.now())
+        stream_tracker = StreamTracker(self.db, lambda: self.settings)
+        run = await run_stats.begin_run(self.db, "test", self.clock.now())
         self.run_id = run
-        self.ingest = Ingest(db=self.db, book=book, settings=lambda: self.settings, clock=self.clock, run_id=run)
+        self.ingest = Ingest(
+            db=self.db, stream_tracker=stream_tracker, settings=lambda: self.settings, clock=self.clock, run_id=run
+        )
         await self.ingest.open()
 
     async def say(self, who: str, login: str, text: str) -> ChatEvent:
@@ -134,7 +138,7 @@ class Channel:
             verdict="ask",
             rule="class_mode",
             reason="a person decides",
-            status=action_logs.Status.WAITING,
+            status=action_logs.ActionStatus.WAITING,
             asked_by=who,
             expires_at=self.clock.now() + HOUR,
         )
@@ -172,6 +176,35 @@ async def test_an_erased_person_is_in_no_byte_of_the_folder(channel: Channel, tm
     assert report.wiped
     assert (report.events, report.notes) == (4, 2)
     assert found_in(tmp_path) == []
+    receipt = await receipts.check(channel.db, report.receipt.lower().replace("-", ""))
+    assert (receipt.found_then, receipt.now.places, receipt.known_again, receipt.log_broken_at) == (0, (), False, 0)
+    assert receipt.files_then > 3
+    assert receipt.bytes_then > channel.db.path.stat().st_size
+
+
+async def test_a_receipt_finds_whatever_comes_back(channel: Channel) -> None:
+    report = await Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,)).erase(ALICE)
+    elsewhere = channel.db.path.with_name("notes.txt")
+    others = ("aliceoldquuxlol", "xyümitquuxzz", f"9{ALICE}", "quux", "alicequu")
+    for trace in (*TRACES[:8], "@aliceoldquux!", f"user_{ALICE}x", json.dumps("ÜmitQuux"), *others):
+        elsewhere.write_bytes(b"\xff" * 300_000 + f" it was {trace} ".encode() + b"." * 9_000)
+        async with channel.db.write() as tx:
+            await tx.execute("UPDATE events SET text = ? WHERE viewer_id = ?", (f"hello {trace}", BOB))
+        receipt = await receipts.check(channel.db, report.receipt)
+        places = {place.file: place.tables for place in receipt.now.places if not place.file.endswith("-wal")}
+        assert places == ({} if trace in others else {"memory.sqlite3": {"events": 1}, "notes.txt": {}}), trace
+    with pytest.raises(InputError, match="No receipt"):
+        await receipts.check(channel.db, "ABCD-1234")
+
+
+async def test_a_receipt_says_that_its_holder_is_back_or_that_the_log_was_changed(channel: Channel) -> None:
+    report = await Eraser(db=channel.db, clock=channel.clock, before=(channel.ingest.flush,)).erase(ALICE)
+    await channel.say(ALICE, "alicequux", "i am new here")
+    log_file = privacy_log.path_of(channel.db.key)
+    log_file.write_bytes(log_file.read_bytes().replace(b'"found":0', b'"found":1').split(b"\n", 1)[1])
+    receipt = await receipts.check(channel.db, report.receipt)
+    assert (receipt.known_again, receipt.log_broken_at) == (True, 1)
+    assert receipt.now.found > 0
 
 
 async def test_what_others_left_stays(channel: Channel) -> None:
@@ -186,7 +219,7 @@ async def test_what_others_left_stays(channel: Channel) -> None:
     )
     assert await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,)) == "Bikes are fun."
     assert [row["key"] for row in await db.rows("SELECT key FROM action_logs")] == ["b"]
-    assert (await tally.account(db, channel.run_id)).balanced
+    assert (await run_stats.line_counts(db, channel.run_id)).balanced
     assert await db.rows("PRAGMA foreign_key_check") == []
 
 
@@ -228,22 +261,24 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences(channel:
     assert await notes.page(db, subject_id=ALICE) == []
     texts = await db.rows("SELECT summary FROM episodes UNION ALL SELECT recap FROM streams")
     assert not any("glockenfern" in row[0] for row in texts)
-    with pytest.raises(Refused, match="forgotten"):
+    with pytest.raises(FactRefused, match="forgotten"):
         await _hear_again(channel, SourceKind.SELF_CLAIM)
-    with pytest.raises(Refused, match="forgotten"):
+    with pytest.raises(FactRefused, match="forgotten"):
         await _hear_again(channel, SourceKind.REPORTED)
     again = await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=channel.clock.now())
     assert again.fact == "plays the glockenfern"
 
 
 async def _hear_again(channel: Channel, source: SourceKind) -> None:
-    from forgetmenot.memory.notes import beliefs
+    from forgetmenot.memory.notes import note_merge
     from forgetmenot.store.notes import NewNote
 
     now = channel.clock.now()
     new = NewNote(Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now)
     async with channel.db.write() as tx:
-        await beliefs.believe(tx, new, beliefs.Said(channel.episode or 0, ALICE, True, now, None), now=now)
+        await note_merge.merge_claim(
+            tx, new, note_merge.ClaimSource(channel.episode or 0, ALICE, True, now, None), now=now
+        )
 
 
 async def test_bytes_are_gone_after_closing_too(tmp_path: Path, clock: ManualClock, logged: None) -> None:

@@ -9,9 +9,8 @@ import pytest
 import forgetmenot.store
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Note, NoteStatus
-from forgetmenot.memory.notes.proposals import Refused
-from forgetmenot.memory.notes.remember import remember
-from forgetmenot.memory.notes.undoing import undo
+from forgetmenot.memory.notes.edits import remember, undo
+from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.store import identities, notes
 from forgetmenot.store.database import Database
 
@@ -72,7 +71,7 @@ async def _undo_something(db: Database, dice: random.Random, at: int) -> None:
     note = dice.choice(await notes.page(db))
     try:
         await undo(db, note.id, at=at)
-    except Refused as refusal:
+    except FactRefused as refusal:
         assert refusal.rule == "nothing_to_undo"  # noqa: PT017  # the other refusals would be a failure
 
 
@@ -102,7 +101,7 @@ async def test_a_supersede_is_undone_in_one_step(db: Database) -> None:
     assert [note.id for note in await notes.of_subject(db, ALICE)] == [old.id]
 
 
-FORGETTING = {"notes.py", "erasure.py", "fact_traces.py"}  # what carries out a subject's own wish
+FORGETTING = {"notes.py", "personal_data.py", "forgotten_facts.py"}  # what carries out a subject's own wish
 
 
 def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fact() -> None:

@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.memory import Scope
 from forgetmenot.errors import SettingsError
-from forgetmenot.prompt.voice import check_floor
+from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.settings.schema import BotSettings, Mode, PromptSettings, Settings
 from forgetmenot.text.fences import fenced
 from tests.stage import Stage
@@ -33,8 +33,7 @@ async def _live_through(stage: Stage, days: int) -> None:
 async def _size(stage: Stage) -> int:
     await stage.keeper.refresh()
     await stage.clock.advance(MINUTE)
-    reply = await stage.ask(QUESTION)
-    assert reply is not None
+    reply = await stage.reply(QUESTION)
     return int((await stage.row(reply.id)).prompt["estimated"])
 
 
@@ -50,8 +49,7 @@ async def test_the_floor_stays_whole_in_the_smallest_budget(stage: Stage) -> Non
     stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS), prompt=PromptSettings(budget_tokens=1_450)))
     await stage.keeper.refresh()
     await stage.hear("my own line just before")
-    reply = await stage.ask(QUESTION)
-    assert reply is not None
+    reply = await stage.reply(QUESTION)
     request = stage.model.asked[-1]
     blocks = fenced(request.prompt)
     assert blocks["message"] == f"Alice: {QUESTION}"

@@ -2,44 +2,30 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from forgetmenot.actions.claims import claims, claims_more
-from forgetmenot.actions.lines import NEUTRAL, UNSURE, words_for
-from forgetmenot.actions.scrub import smells
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
-from tests.stage import Stage, chat, stage
+from forgetmenot.operations.action_claims import claims_action
+from forgetmenot.operations.machine_text import has_machine_text
+from forgetmenot.operations.wording import NEUTRAL, UNSURE, words_for
+from tests.stage import Stage, answering, chat, stage
 
 __all__ = ["chat", "stage"]
 LIES = [
-    "I timed out bob.",
-    "Done!",
-    "bob is banned now",
-    "Bob has been muted",
-    "I've just deleted that message for you",
-    "slow mode is on",
-    "Enjoy your timeout, bob",
-    "bob: gone",
-    "𝐛𝐚𝐧𝐧𝐞𝐝",
-    "Consider it done, alice",
-    "No problem, bob is banned",
-    "I can't say no, so bob is timed out",
-]
+    "I timed out bob.", "Done!", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
+    "slow mode is on", "Enjoy your timeout, bob", "bob: gone", "𝐛𝐚𝐧𝐧𝐞𝐝", "Consider it done, alice",
+    "No problem, bob is banned", "I can't say no, so bob is timed out",
+]  # fmt: skip
 HONEST = [
-    "I can't do that, alice.",
-    "Not today!",
-    "Nope, bob is staying.",
-    "I won't ban bob, he is lovely",
-    "Ask a moderator, please.",
-    "That didn't happen: no timeout for you.",
-]
+    "I can't do that, alice.", "Not today!", "Nope, bob is staying.", "I won't ban bob, he is lovely",
+    "Ask a moderator, please.", "That didn't happen: no timeout for you.",
+]  # fmt: skip
 
 
-def _words(verdict: Verdict, kind: OutcomeKind | None, otherwise: str, words: str = "") -> str:
+def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "") -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome = Outcome(kind) if kind else None
-    return words_for(decision, outcome, "timeout", otherwise, log_id=3, target="bob", words=words)
+    return words_for(decision, outcome, "timeout", if_refused, log_id=3, target="bob", words=words)
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -90,16 +76,15 @@ def test_only_what_was_done_lets_the_models_own_words_out() -> None:
             assert own_words == (verdict is Verdict.ALLOW and kind is OutcomeKind.DONE)
 
 
-@effort(max_examples=150, deadline=None)
 @given(st.text(max_size=80))
-def test_no_text_for_a_refusal_makes_a_claim_or_a_tag(otherwise: str) -> None:
-    words = _words(Verdict.DENY, None, otherwise)
+def test_no_text_for_a_refusal_makes_a_claim_or_a_tag(if_refused: str) -> None:
+    words = _words(Verdict.DENY, None, if_refused)
     assert words
-    assert words == NEUTRAL or not claims(words)
-    assert not smells(words)
+    assert words == NEUTRAL or not claims_action(words)
+    assert not has_machine_text(words)
 
 
-TIMEOUT = 'Off you go! [ACTION:{nonce} timeout target=alice seconds=30 else="I can not do that now, alice."]'
+TIMEOUT = answering("Off you go!", "timeout", target="alice", seconds=30, if_refused="I can not do that now, alice.")
 
 
 @pytest.mark.parametrize("outcome", [OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.UNKNOWN])
@@ -112,7 +97,7 @@ async def test_a_deed_that_went_wrong_lets_no_later_boast_out(stage: Stage, outc
         reply = await stage.ask("@forgetmenot_bot what did you do?", viewer)
         assert reply is not None
         assert reply.text == NEUTRAL
-        assert "boast" in (await stage.row(reply.id)).filters
+        assert "claim" in (await stage.row(reply.id)).filters
 
 
 async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> None:
@@ -123,16 +108,16 @@ async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> No
     assert (await stage.ask("@forgetmenot_bot what else?", "3")).text == NEUTRAL  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("boast", ["I **ban**ned bob", "I `timed out` bob", "You were ti**med** out", "*bans bob*"])
+@pytest.mark.parametrize("boast", ["I **ban**ned bob", "I `timed out` bob", "You are ti**med** out", "*bans bob*"])
 async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
     """What counts is what chat reads: filters take the markup away behind the one that hears boasts."""
-    refused = f'ok [ACTION:{{nonce}} ban target=bob else="{boast}"]'
-    done = f"{boast} [ACTION:{{nonce}} timeout target=alice seconds=30]"
+    refused = answering("ok", "ban", target="bob", if_refused=boast)
+    done = answering(boast, "timeout", target="alice", seconds=30)
     stage.model.answers = [boast, refused, done]
     for viewer, words in (("2", "hi"), ("3", "ban bob"), ("1", "time me out please")):
         reply = await stage.ask(f"@forgetmenot_bot {words}", viewer)
         assert reply is not None
-        assert reply.text == NEUTRAL if viewer != "1" else not claims_more(reply.text, {"timeout"})
+        assert reply.text == NEUTRAL if viewer != "1" else not claims_action(reply.text, {"timeout"})
 
 
 @pytest.mark.parametrize("boast", ["I created a clip", "I turned slow mode on", "I announced it", "I remembered that"])

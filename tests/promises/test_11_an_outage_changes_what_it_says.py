@@ -15,9 +15,9 @@ from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.sim.openai import SimOpenAI, raw
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.connection import Gap, IrcConnection
+from tests.loopback_servers.openai import SimOpenAI, raw
 
 LINES = 30
 DOWN = raw("down for maintenance", status=503)
@@ -69,7 +69,8 @@ async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everyth
         assert bot.memory_trouble
         assert await unread(bot) == LINES + 1
 
-        server.answers(json.dumps({"summary": "P1 and others tried a level many times."}))
+        for _ in range(2):
+            server.answers(json.dumps({"summary": "P1 and others tried a level many times."}))
         await bot.remember_all()
         assert await unread(bot) == 0
         assert await bot.db.value("SELECT sum(events) FROM episodes") == LINES + 1
@@ -147,9 +148,9 @@ async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path
     async with TwitchSim() as sim:
         settings = Settings(twitch=TwitchSettings(channel="demo", irc_url=sim.irc_url))
         async with open_bot(tmp_path / "m.sqlite3", "test", settings=lambda: settings, clock=clock) as bot:
-            ears = IrcConnection(settings=lambda: settings, clock=clock)
+            chat = IrcConnection(settings=lambda: settings, clock=clock)
             gaps: list[Gap] = []
-            listening = asyncio.create_task(listen(bot, ears, gaps))
+            listening = asyncio.create_task(listen(bot, chat, gaps))
             await sim.joined()
             await sim.say("alice", "before")
             await sim.until(lambda: bot.ingest.waiting)
@@ -165,8 +166,8 @@ async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path
             assert [row[0] for row in await bot.db.rows("SELECT text FROM events ORDER BY seq")] == ["before", "after"]
 
 
-async def listen(bot: Bot, ears: IrcConnection, gaps: list[Gap]) -> None:
-    async for item in ears.events():
+async def listen(bot: Bot, chat: IrcConnection, gaps: list[Gap]) -> None:
+    async for item in chat.events():
         if isinstance(item, Gap):
             gaps.append(item)
         else:

@@ -7,24 +7,23 @@ import msgspec
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.reply.trail import explain, in_words, one_line
+from forgetmenot.reply.explanation import explain, in_words, one_line
 from forgetmenot.settings.schema import PromptSettings, Settings
-from forgetmenot.store.bot_messages import Status
-from tests.stage import ACTIVE, Stage
+from forgetmenot.store.bot_messages import ReplyStatus
+from tests.stage import ACTIVE, Stage, answering
 
-ASKED = '[ACTION:{nonce} timeout target=alice seconds=30 else="Maybe later."]'
+ASKED = answering("**Off you go!**", "timeout", target="alice", seconds=30, if_refused="Maybe later.")
 
 
 async def test_the_row_tells_everything(stage: Stage) -> None:
     first = await stage.know("plays drums in a band")
     second = await stage.know("lives by the sea")
     await stage.hear("the sea is loud today", "2")
-    stage.model.answers = [f"**Off you go!** {ASKED}"]
-    reply = await stage.ask("@forgetmenot_bot time me out and tell me about my drums")
-    assert reply is not None
+    stage.model.answers = [ASKED]
+    reply = await stage.reply("@forgetmenot_bot time me out and tell me about my drums")
     row = await stage.row(reply.id)
     assert (row.event_id, row.viewer_id, row.trigger, row.mode) == ("e2", "1", "mention", "mentions")
-    assert (row.status, row.text, row.twitch_id) == (Status.SENT, "Off you go!", "t1")
+    assert (row.status, row.text, row.twitch_id) == (ReplyStatus.SENT, "Off you go!", "t1")
     assert row.usage == {
         "estimated": row.prompt["estimated"],
         "billed": 1_000,
@@ -43,7 +42,7 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         "Asked by Alice (mention): Alice: @forgetmenot_bot time me out",
         "Said: Off you go!",
         "It was sent.",
-        "Changed on the way by: markdown.",
+        "Changed by filters: markdown.",
         "timeout (class B): allow",
         "→ done",
         "1000 billed, 600 of them cached",
@@ -56,8 +55,7 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
 
 async def test_it_holds_no_chat_text(stage: Stage) -> None:
     await stage.hear("the marmot sleeps", "2")
-    reply = await stage.ask("@forgetmenot_bot is the marmot asleep?")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot is the marmot asleep?")
     row = await stage.db.row("SELECT * FROM bot_messages WHERE id = ?", (reply.id,))
     assert row is not None
     assert "marmot" not in msgspec.json.encode([str(value) for value in tuple(row)]).decode()
@@ -65,8 +63,7 @@ async def test_it_holds_no_chat_text(stage: Stage) -> None:
 
 async def test_once_chat_is_gone_its_text_is_gone_here_too(stage: Stage) -> None:
     await stage.hear("the marmot sleeps", "2")
-    reply = await stage.ask("@forgetmenot_bot is the marmot asleep?")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot is the marmot asleep?")
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM events")
     story = "\n".join(in_words(await explain(stage.db, reply.id)))
@@ -79,13 +76,11 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
     for i in range(10):
         await stage.know(f"fact number {i} of many about drums and bands")
         await stage.hear(f"line number {i} of this chat", "2")
-    whole = await stage.ask("@forgetmenot_bot drums?")
-    assert whole is not None
+    whole = await stage.reply("@forgetmenot_bot drums?")
     size = (await stage.row(whole.id)).prompt["estimated"]
     stage.use(Settings(bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150)))
     await stage.clock.advance(MINUTE)
-    reply = await stage.ask("@forgetmenot_bot drums?")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot drums?")
     story = "\n".join(in_words(await explain(stage.db, reply.id)))
     assert "left out: 2 lore past 5" in story
     assert re.search(r"lore: \d+ tokens, \d+ left out", story)
@@ -93,8 +88,7 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
 
 async def test_silence_has_a_reason(stage: Stage) -> None:
     stage.model.answers = [ModelUnavailable("The model does not answer.")]
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot hi")
     story = in_words(await explain(stage.db, reply.id))
     assert "It said nothing: ModelUnavailable: The model does not answer." in story
     assert "No model answered." in story
@@ -119,50 +113,45 @@ async def test_the_notice_of_a_stream_is_said_to_answer_nobody(stage: Stage) -> 
             " VALUES (1, 'notice', 'mentions', 'I remember what happens here', 'sent') RETURNING id"
         )
     trail = await explain(stage.db, told)
-    assert "Asked by nobody (notice)." in in_words(trail)
-    assert one_line(trail) == f"#{told}: it is said once per stream; I had no notes in mind; it was sent."
+    assert "Nobody asked (notice)." in in_words(trail)
+    assert one_line(trail) == f"#{told}: it is said once per stream; I used no notes; it was sent."
 
 
 async def test_the_deeds_that_a_prompt_told_of_are_named(stage: Stage) -> None:
-    stage.model.answers = [f"**Off you go!** {ASKED}"]
+    stage.model.answers = [ASKED]
     await stage.ask("@forgetmenot_bot time me out")
     await stage.clock.advance(MINUTE)
-    reply = await stage.ask("@forgetmenot_bot and now?")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot and now?")
     assert "    1. [1] timeout of Alice for 30 s: done" in in_words(await explain(stage.db, reply.id))
 
 
 async def test_what_twitch_refused_is_told(stage: Stage) -> None:
     stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot hi")
     assert "Twitch refused it: AutoMod held it." in in_words(await explain(stage.db, reply.id))
 
 
 async def test_one_line_for_chat(stage: Stage) -> None:
     """In words, with the numbers of what it had in mind: the facts themselves are not told to everybody."""
     await stage.know("plays drums")
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "#1: Alice spoke to me (mention); I had note #1 in mind; it was sent."
+    assert told == "#1: Alice wrote to me (mention); I used note #1; it was sent."
     await stage.clock.advance(MINUTE)
-    other = await stage.ask("@forgetmenot_bot hi", "2")
-    assert other is not None
-    assert "; I had no notes in mind; " in one_line(await explain(stage.db, other.id))
+    other = await stage.reply("@forgetmenot_bot hi", "2")
+    assert "; I used no notes; " in one_line(await explain(stage.db, other.id))
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-    assert one_line(await explain(stage.db, reply.id)).startswith("#1: somebody spoke to me")
+    assert one_line(await explain(stage.db, reply.id)).startswith("#1: somebody wrote to me")
 
 
 async def test_what_twitch_answered_is_told_and_that_the_story_is_put_together(stage: Stage) -> None:
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot hi")
     row = await stage.row(reply.id)
     assert row.twitch_id
     story = in_words(await explain(stage.db, reply.id))
-    assert f"It was sent. Twitch took it as message {row.twitch_id}." in story
-    assert story[1].startswith("Put together from the rows that are still kept")
+    assert f"It was sent. Twitch's message ID is {row.twitch_id}." in story
+    assert story[1].startswith("Built from what is still stored")
 
 
 async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> None:
@@ -173,11 +162,9 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
             " VALUES ('chat', 1, 1, 2, 'they raced', 25, 2)"
         )
         await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, 3, 3)")
-    first = await stage.ask("@forgetmenot_bot hi")
+    first = await stage.reply("@forgetmenot_bot hi")
     await stage.clock.advance(MINUTE)
-    reply = await stage.ask("@forgetmenot_bot and now?")
-    assert first is not None
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot and now?")
     trail = await explain(stage.db, reply.id)
     rows = {section.name: [(row.of, row.id, row.text) for row in section.rows] for section in trail.sections}
     assert ("replies", first.id, first.text) in rows["own_messages"]
@@ -186,7 +173,7 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
 
 
 async def test_how_fast_the_chat_was_and_what_that_made_of_the_prompt_is_told(stage: Stage) -> None:
-    calm = await stage.ask("@forgetmenot_bot hello there")
+    calm = await stage.reply("@forgetmenot_bot hello there")
     await stage.clock.advance(HOUR)
     async with stage.db.write() as tx:
         await tx.many(
@@ -194,9 +181,7 @@ async def test_how_fast_the_chat_was_and_what_that_made_of_the_prompt_is_told(st
             " VALUES (?, 1, ?, 'message', ?, 'viewer', ?)",
             [(f"f{i}", "23"[i % 2], f"line {i}", stage.clock.now()) for i in range(300)],
         )
-    flooded = await stage.ask("@forgetmenot_bot hello again")
-    assert calm is not None
-    assert flooded is not None
+    flooded = await stage.reply("@forgetmenot_bot hello again")
     assert [(await stage.row(reply.id)).prompt["depth"] for reply in (calm, flooded)] == ["quiet", "flood"]
     assert "chat flood" in "\n".join(in_words(await explain(stage.db, flooded.id)))
     chat = next(s for s in (await stage.row(flooded.id)).prompt["sections"] if s["name"] == "chat")
@@ -205,6 +190,5 @@ async def test_how_fast_the_chat_was_and_what_that_made_of_the_prompt_is_told(st
 
 async def test_notes_about_people_who_are_talked_about_show_their_score(stage: Stage) -> None:
     note = await stage.know("plays drums in a band", "2")
-    reply = await stage.ask("@forgetmenot_bot does bob still play the drums?")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot does bob still play the drums?")
     assert (await stage.row(reply.id)).prompt["scores"][str(note)] > 0

@@ -56,7 +56,6 @@ def tail_material() -> TailMaterial:
 def make_tail(chat: int = 20, notes: int = 10, text: str = "@bot what do I play?") -> TailMaterial:
     return TailMaterial(
         now=NOW,
-        nonce="k7f2",
         speaker=ALICE,
         message=line(900, text, "1"),
         streams=12,

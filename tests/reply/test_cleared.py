@@ -8,14 +8,14 @@ import pytest
 
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.chat import ChatEvent
-from forgetmenot.memory.notes.forgetting import forget_fact
-from forgetmenot.memory.notes.remember import remember
+from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.notes.edits import remember
 from forgetmenot.reply.engine import Reply
 from forgetmenot.settings.schema import SendingSettings
 from forgetmenot.store import events
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.events import Clear
-from tests.stage import Stage
+from tests.stage import Stage, answering
 
 SECRET = "the code of the safe is marmot"
 
@@ -46,11 +46,11 @@ async def clear(stage: Stage, *, event_id: str | None = None, viewer_id: str | N
 async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     stage: Stage, what: dict[str, str]
 ) -> None:
-    stage.model.answers = [f"You said: {SECRET} [ACTION:{{nonce}} timeout target=me seconds=30]"]
+    stage.model.answers = [answering(f"You said: {SECRET}", "timeout", target="me", seconds=30)]
     task = await thinking(stage, await stage.hear(f"@forgetmenot_bot time me out, {SECRET}"))
     await clear(stage, **what)
     reply = await let_go(stage, task)
-    assert (reply.status, reply.text, reply.detail) == (Status.SILENT, "", "its line was cleared")
+    assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", "its line was cleared")
     assert stage.said == stage.moderation.done == []
     assert (await stage.row(reply.id)).text == ""
 
@@ -64,7 +64,7 @@ async def test_a_line_that_is_cleared_while_it_waits_its_turn_reaches_no_model(s
     await stage.clock.advance(20 * SECOND)
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (Status.SILENT, "its line was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "its line was cleared")
     assert len(stage.model.asked) == 1
 
 
@@ -81,7 +81,7 @@ async def test_a_reply_that_waits_for_a_place_is_dropped_when_its_line_is_cleare
     await stage.clock.advance(5 * SECOND)
     reply = await task
     assert reply is not None
-    assert (reply.status, reply.detail) == (Status.DROPPED, "its line was cleared")
+    assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, "its line was cleared")
     assert (await stage.row(reply.id)).text == ""  # it may say again what was cleared
     assert len(stage.said) == 2
 
@@ -93,7 +93,7 @@ async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_seco
     assert SECRET in stage.model.asked[0].prompt
     await clear(stage, viewer_id="2")
     reply = await let_go(stage, task)
-    assert (reply.status, stage.said) == (Status.SENT, ["Nobody said a word."])
+    assert (reply.status, stage.said) == (ReplyStatus.SENT, ["Nobody said a word."])
     assert SECRET not in stage.model.asked[1].prompt
 
 
@@ -106,9 +106,8 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage
             return True
 
     stage.model.held = Purge()
-    reply = await stage.ask("@forgetmenot_bot what did bob say?")
-    assert reply is not None
-    assert (reply.status, reply.detail) == (Status.SILENT, "lines of its prompt were cleared")
+    reply = await stage.reply("@forgetmenot_bot what did bob say?")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "lines of its prompt were cleared")
     assert len(stage.model.asked) == 2
 
 
@@ -129,4 +128,4 @@ async def test_who_asks_to_be_forgotten_gets_their_answer(stage: Stage) -> None:
     await stage.clock.advance(5 * SECOND)
     reply = await task
     assert reply is not None
-    assert (reply.status, stage.said[-1]) == (Status.SENT, "It is gone.")
+    assert (reply.status, stage.said[-1]) == (ReplyStatus.SENT, "It is gone.")

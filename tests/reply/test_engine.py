@@ -3,31 +3,30 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import EventKind
-from forgetmenot.domain.memory import Scope
+from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelUnavailable, StoreFull
-from forgetmenot.reply.trail import explain
+from forgetmenot.reply.explanation import explain
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
-from forgetmenot.store import bot_messages, calibration, channel_state
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store import bot_messages, channel_state, model_calls
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.fences import fenced
-from tests.stage import Stage
+from tests.stage import Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
-ASKED = '[ACTION:{nonce} timeout target=alice seconds=30 else="Maybe later."]'
+ASKED: dict[str, Any] = {"name": "timeout", "target": "alice", "seconds": 30, "if_refused": "Maybe later."}
 
 
 async def test_a_mention_is_answered_from_memory(stage: Stage) -> None:
     note = await stage.know("plays drums in a band")
     stage.model.answers = ["You play the drums!"]
-    reply = await stage.ask("@forgetmenot_bot what do I play?")
-    assert reply is not None
-    assert (reply.status, reply.text) == (Status.SENT, "You play the drums!")
+    reply = await stage.reply("@forgetmenot_bot what do I play?")
+    assert (reply.status, reply.text) == (ReplyStatus.SENT, "You play the drums!")
     assert stage.chat.said == [(stage.clock.now(), "You play the drums!", "e1")]
     assert f"[id:{note}] plays drums in a band (said by them; today)" in stage.model.asked[0].prompt
     row = await stage.row(reply.id)
@@ -80,13 +79,13 @@ async def test_a_stale_mention_is_dropped(stage: Stage, settle: Move) -> None:
     await settle(31_000)
     reply = await stage.engine.consider(event)
     assert reply is not None
-    assert (reply.status, reply.detail) == (Status.SILENT, "too late")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "too late")
     assert stage.model.asked == []
 
 
 async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: Move) -> None:
     stage.model.held = asyncio.Event()
-    stage.model.answers = [ASKED]
+    stage.model.answers = [answering("", **ASKED)]
     thinking = asyncio.create_task(stage.ask("@forgetmenot_bot time me out please"))
     await asyncio.sleep(0.05)
     await settle(31_000)
@@ -125,10 +124,9 @@ async def test_taken_lines_run_by_themselves_and_idle_tells_when_they_are_done(s
 
 async def test_in_shadow_mode_nothing_is_sent_and_nothing_of_it_is_fed_back(stage: Stage, settle: Move) -> None:
     stage.use(Settings())
-    stage.model.answers = [f"Shadowy words. {ASKED}"]
-    reply = await stage.ask("@forgetmenot_bot please time me out")
-    assert reply is not None
-    assert reply.status is Status.SHADOW
+    stage.model.answers = [answering("Shadowy words.", **ASKED)]
+    reply = await stage.reply("@forgetmenot_bot please time me out")
+    assert reply.status is ReplyStatus.SHADOW
     assert (stage.said, stage.moderation.done) == ([], [])
     stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS)))
     await settle(1_000)
@@ -146,51 +144,41 @@ async def test_a_paused_bot_says_nothing(stage: Stage) -> None:
 @pytest.mark.parametrize("error", [ModelUnavailable("no network"), ModelBlocked("blocked")])
 async def test_without_a_model_and_without_a_memory_it_is_quiet(stage: Stage, error: ForgetMeNotError) -> None:
     stage.model.answers = [error]
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
-    assert reply.status is Status.SILENT
+    reply = await stage.reply("@forgetmenot_bot hi")
+    assert reply.status is ReplyStatus.SILENT
     assert reply.detail == f"{type(error).__name__}: {error}"
     assert stage.said == []
 
 
-async def test_without_a_model_a_direct_question_gets_what_is_remembered_once_in_a_while(
+async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_while(
     stage: Stage, settle: Move
 ) -> None:
     await stage.know("plays drums with <@2>")
-    stage.model.answers = [ModelUnavailable("no network"), ModelUnavailable("no network")]
-    await stage.ask("@forgetmenot_bot what do I play?")
-    await settle(40_000)
-    await stage.ask("@forgetmenot_bot what do I play?")
-    assert stage.said == ["I can't find my words right now, but I have not forgotten you: plays drums with Bob"]
+    stage.model.answers = [ModelUnavailable("no network")] * 4
+    for question in ("what do I eat?", "clip that!", "which drums do I play?", "which drums do I play?"):
+        await stage.ask(f"@forgetmenot_bot {question}")
+        await settle(40_000)
+    assert stage.said == ["My notes about you say: “plays drums with Bob”."]
+    assert stage.moderation.done == []
 
 
 async def test_what_the_model_is_billed_calibrates_the_estimate(stage: Stage) -> None:
     await stage.ask("@forgetmenot_bot hi")
-    assert await calibration.factor_of(stage.db, "scripted") != 1.0
-
-
-async def test_every_filter_that_fired_is_kept(stage: Stage) -> None:
-    stage.model.answers = ["ForgetMeNot: **hello** https://bad.example"]
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
-    assert reply.text == "hello"
-    assert (await stage.row(reply.id)).filters == ("labels", "markdown", "links")
+    assert await model_calls.factor_of(stage.db, "scripted") != 1.0
 
 
 async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: Stage) -> None:
     stage.model.answers = ["https://bad.example"]
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
-    assert (reply.status, reply.detail) == (Status.SILENT, "nothing was left to say")
+    reply = await stage.reply("@forgetmenot_bot hi")
+    assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "nothing was left to say")
 
 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
 
 
 async def test_an_action_is_done_before_the_words_go_out(stage: Stage) -> None:
-    stage.model.answers = [f"Off you go, Alice! {ASKED}"]
-    reply = await stage.ask("@forgetmenot_bot please time me out")
-    assert reply is not None
+    stage.model.answers = [answering("Off you go, Alice!", **ASKED)]
+    await stage.reply("@forgetmenot_bot please time me out")
     assert stage.moderation.done == ["timeout 1 30"]
     assert stage.said == ["Off you go, Alice!"]
 
@@ -204,14 +192,14 @@ async def test_an_action_is_done_before_the_words_go_out(stage: Stage) -> None:
 )
 async def test_a_failed_action_is_never_claimed(stage: Stage, outcome: Outcome, said: str) -> None:
     stage.moderation.answer = outcome
-    stage.model.answers = [f"I timed you out, Alice! {ASKED}"]
+    stage.model.answers = [answering("I timed you out, Alice!", **ASKED)]
     await stage.ask("@forgetmenot_bot please time me out")
     assert stage.said == [said]
 
 
 async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
     stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.OFF)))
-    stage.model.answers = [f"Timed out! {ASKED}"]
+    stage.model.answers = [answering("Timed out!", **ASKED)]
     await stage.ask("@forgetmenot_bot please time me out")
     assert stage.said == ["Maybe later."]
     assert stage.moderation.done == []
@@ -220,10 +208,10 @@ async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("[ACTION:{nonce} timeout target=me seconds=30]", ["Alice is timed out for 30 s."]),
-        ('[ACTION:{nonce} say text="Hello, hello."]', ["Hello, hello."]),
-        ('Hi! [ACTION:{nonce} say text="See evil.example, all."]', ["See all.", "Hi!"]),
-        ('I banned bob! [ACTION:{nonce} say text="Hello, hello."]', ["Hello, hello.", "Done."]),
+        (answering("", "timeout", target="me", seconds=30), ["Alice is timed out for 30 s."]),
+        (answering("", "say", text="Hello, hello."), ["Hello, hello."]),
+        (answering("Hi!", "say", text="See evil.example, all."), ["See all.", "Hi!"]),
+        (answering("I banned bob!", "say", text="Hello, hello."), ["Hello, hello.", "Done."]),
     ],
 )
 async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
@@ -234,10 +222,9 @@ async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: s
 
 async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: Stage) -> None:
     stage.model.answers = ["I have timed out Bob for you."]
-    reply = await stage.ask("@forgetmenot_bot time out bob")
+    reply = await stage.reply("@forgetmenot_bot time out bob")
     assert stage.said == ["I can't do that right now."]
-    assert reply is not None
-    assert "boast" in (await stage.row(reply.id)).filters
+    assert "claim" in (await stage.row(reply.id)).filters
 
 
 async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
@@ -251,8 +238,7 @@ async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
             "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES ('1', ?, ?, ?, 3)",
             [(i, 0, stage.clock.now() - i * 86_400_000 * 10) for i in range(3, 8)],
         )
-    reply = await stage.ask("hello all")
-    assert reply is not None
+    reply = await stage.reply("hello all")
     assert (await stage.row(reply.id)).trigger == "returner"
     assert "welcome them back" in stage.model.asked[0].prompt
     stage.engine.follow_ups.forget("1")
@@ -272,25 +258,12 @@ async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage, settle
     assert reply.detail == "cooldown: 2 s to go"
 
 
-async def test_who_is_asked(stage: Stage) -> None:
-    assert stage.engine.is_asked(await stage.hear("@forgetmenot_bot hi"))
-    assert not stage.engine.is_asked(await stage.hear("hi"))
-
-
-async def test_a_tag_without_words_gets_the_catalogues_words(stage: Stage) -> None:
-    stage.model.answers = ["[ACTION:{nonce} clip]"]
-    await stage.ask("@forgetmenot_bot clip that!")
-    assert stage.moderation.done == ["clip"]
-    assert stage.said == ["Clipped."]
-
-
 async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(*_: object, **__: object) -> None:
         raise StoreFull("The disk is full.")
 
     monkeypatch.setattr(bot_messages, "record_prompt", full)
-    reply = await stage.ask("@forgetmenot_bot hi")
-    assert reply is not None
+    reply = await stage.reply("@forgetmenot_bot hi")
     assert reply.detail == "StoreFull: The disk is full."
 
 
@@ -312,22 +285,45 @@ async def test_closing_gives_up_what_is_in_the_making(stage: Stage) -> None:
     assert (await stage.row(1)).detail == "not finished"
 
 
-async def test_the_prefix_is_the_same_bytes_until_it_is_refreshed(stage: Stage, settle: Move) -> None:
-    await stage.ask("@forgetmenot_bot hi")
-    await stage.know("drums are loud here", None, Scope.CHANNEL)
-    await settle(20_000)
-    await stage.ask("@forgetmenot_bot hi", "2")
-    first, second = (request.prompt for request in stage.model.asked)
-    assert first.split("Today is")[0] == second.split("Today is")[0]
-    await stage.keeper.refresh()
-    await stage.ask("@forgetmenot_bot hi", "3")
-    assert "drums are loud here" in stage.model.asked[2].prompt
-
-
 async def test_a_mode_that_somebody_else_switched_on_is_left_as_it_is(stage: Stage) -> None:
     stage.room_modes = frozenset({"slow"})
-    stage.model.answers = ['Slower! [ACTION:{nonce} slow_mode seconds=30 else="It is slow as it is."]']
-    reply = await stage.ask("@forgetmenot_bot please put on slow mode", badges=("moderator",))
-    assert reply is not None
+    stage.model.answers = [answering("Slower!", "slow_mode", seconds=30, if_refused="It is slow as it is.")]
+    reply = await stage.reply("@forgetmenot_bot please put on slow mode", badges=("moderator",))
     assert stage.moderation.done == []
     assert "already_on" in "".join((await explain(stage.db, reply.id)).actions)
+
+
+CROWD = 60
+
+
+def _mention(stage: Stage, number: int) -> ChatEvent:
+    text = "@forgetmenot_bot hello there"
+    return ChatEvent(
+        f"c{number}", EventKind.MESSAGE, str(500 + number), f"v{number}", f"V{number}", text, stage.clock.now()
+    )
+
+
+@pytest.mark.parametrize("mode", [Mode.MENTIONS, Mode.SHADOW])
+async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage: Stage, mode: Mode) -> None:
+    stage.use(Settings(bot=BotSettings(mode=mode)))
+    stage.model.held = asyncio.Event()
+    stage.model.answers = [f"Hello to you, number {number}." for number in range(CROWD)]
+    for number in range(CROWD):
+        stage.engine.take(_mention(stage, number))
+    for _ in range(2_000):
+        await asyncio.sleep(0.005)
+        rows = await bot_messages.listing(stage.db, CROWD)
+        if sum(row.detail.startswith("no room in the queue") for row in rows) + len(stage.model.asked) == CROWD:
+            break
+    assert len(stage.model.asked) == 20
+    stage.model.held.set()
+    await stage.engine.idle()
+    assert len(stage.said) == (20 if mode is Mode.MENTIONS else 0)
+
+
+async def test_a_reply_that_failed_gives_its_place_back(stage: Stage) -> None:
+    stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS)))
+    for number in range(25):
+        stage.model.answers = ["/"]
+        await stage.engine.consider(_mention(stage, number))
+    assert len(stage.model.asked) == 25

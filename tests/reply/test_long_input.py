@@ -8,57 +8,31 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.actions.claims import claims_own
-from forgetmenot.actions.grammar import parse
-from forgetmenot.actions.requests import asked_for
+from forgetmenot.chat.commands import CommandParser
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.episodes.summaries import kept
+from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.memory.episodes.summary_rules import kept
 from forgetmenot.memory.handles import Handles
-from forgetmenot.reply.postprocess import Manner, polish, whole_sentences
+from forgetmenot.operations.action_claims import claims_action
+from forgetmenot.operations.machine_text import without_machine_text
+from forgetmenot.operations.requests import asked_for
+from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
-from forgetmenot.text.addresses import without_addresses
+from forgetmenot.text.chat_commands import spoken_command
+from forgetmenot.text.mentions import without_addresses
+from forgetmenot.text.outgoing import without_phrase
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.spelt import without_phrase
-from forgetmenot.text.wishes import wish_of
 
 pytestmark = pytest.mark.slow
 
 LENGTH = 3_000
 UNITS = [
-    "a",
-    ",",
-    ", ",
-    "a-",
-    "a.",
-    "at",
-    ".",
-    "…",
-    "!",
-    "?",
-    "-",
-    "* ",
-    "@a ",
-    "a:",
-    "1:",
-    "[",
-    " (",
-    "a' ",
-    "//",
-    "please, ",
-    "\n",
-    "\\",
-    "=",
-    "a ",
-    "[ACTION:a ",
-    "✅",
-    "✅ a ",
-    "ban - ",
-    "&#91;",
-    "<|",
-    "ban target=",
-    "„",
-]
+    *("a", ",", ", ", "a-", "a.", "at", ".", "…", "!", "?", "-", "* ", "@a ", "a:", "1:", "[", " (", "a' ", "//"),
+    *("please, ", "\n", "\\", "=", "a ", '{"a": ', "{a:", "✅", "✅ a ", "ban - ", "&#91;", "<|", "ban target=", "„"),
+]  # fmt: skip
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
 MANNER = Manner(Settings(), ("fmn",), ("Well, hello there.",), ("bob",))
@@ -74,27 +48,22 @@ def _forbidden(text: str) -> bool:
 
 
 READERS: list[Callable[[str], object]] = [
-    _trigger,
-    lambda text: without_name(text, BOT),
-    lambda text: wish_of(text, text),
-    lambda text: polish(text, MANNER),
-    whole_sentences,
-    without_addresses,
-    lambda text: without_phrase(text, "badword"),
-    lambda text: sensitive_category(text * 5),
-    lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
-    claims_own,
-    asked_for,
-    lambda text: parse(text, "a"),
-]
+    _trigger, lambda text: without_name(text, BOT), spoken_command, CommandParser(OPERATIONS).parse,
+    lambda text: polish(text, MANNER), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
+    without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
+    lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden), claims_action,
+    asked_for, without_machine_text,
+]  # fmt: skip
 
 
-@pytest.mark.timeout(4)
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.timeout(15)
 @pytest.mark.parametrize("reader", range(len(READERS)))
-def test_a_long_text_is_read_in_time(reader: int, unit: str) -> None:
-    for end in ("", "!x", " fmn"):
-        READERS[reader]((unit * LENGTH)[: LENGTH - len(end)] + end)
+def test_a_long_text_is_read_in_time(reader: int) -> None:
+    """A sample of the units, another one for each reader, so that all of them are tried."""
+    for number, unit in enumerate(UNITS):
+        if number % 6 == reader % 6:
+            end = ("", "!x", " fmn")[number % 3]
+            READERS[reader]((unit * LENGTH)[: LENGTH - len(end)] + end)
 
 
 @pytest.mark.parametrize(

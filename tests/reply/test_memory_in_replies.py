@@ -1,69 +1,58 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 import pytest
 
-from forgetmenot.domain.memory import Scope
-from forgetmenot.memory import never
-from forgetmenot.reply.wording import ANOTHER_SUBJECT
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.memory import suppression
+from forgetmenot.reply.writer import ANOTHER_SUBJECT
 from forgetmenot.settings.schema import Mode, RecallSettings
-from forgetmenot.store import bot_messages, briefs, channel_state, evidence, identities
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store import bot_messages, briefs, channel_state, evidence, identities, notes
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from tests.stage import Stage
 
-if TYPE_CHECKING:
-    from tests.stage import Stage
 
-
-async def asked(stage: "Stage", text: str, viewer: str = "1") -> str:
+async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
     """What the model was shown for a line."""
     await stage.ask(text, viewer)
     return stage.model.asked[-1].system + stage.model.asked[-1].prompt
 
 
-async def with_brief(stage: "Stage", text: str, note: int) -> None:
+async def with_brief(stage: Stage, text: str, note: int) -> None:
     async with stage.db.write() as tx:
         await briefs.put(tx, Brief("1", text, "hash", stage.clock.now(), notes=(note,)))
 
 
-async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: "Stage") -> None:
+async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: Stage) -> None:
     note = await stage.know("plays drums")
     await with_brief(stage, "<@1> drums with <@2>.", note)
-    reply = await stage.ask("@forgetmenot_bot hello there")
+    reply = await stage.reply("@forgetmenot_bot hello there")
     prompt = stage.model.asked[-1].prompt
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
     assert prompt.index("<brief>") < prompt.index("<lore>")
-    assert reply is not None
     sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
     assert sections["brief"] == sections["lore"] == [note]
     assert [used for used, _ in await bot_messages.with_note(stage.db, note)] == [reply.id]
 
 
-async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: "Stage") -> None:
+async def test_of_whom_a_brief_speaks_who_is_hidden_is_somebody(stage: Stage) -> None:
     await with_brief(stage, "<@1> drums with <@2>.", await stage.know("plays drums"))
     async with stage.db.write() as tx:
         await identities.set_banned(tx, "2", stage.clock.now())
     assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
 
 
-async def test_without_a_brief_the_notes_speak(stage: "Stage") -> None:
-    await stage.know("plays drums")
-    prompt = await asked(stage, "@forgetmenot_bot hello there")
-    assert "<brief>\n" not in prompt
-    assert "plays drums" in prompt
-
-
-async def test_the_digest_stands_in_the_prefix_with_names(stage: "Stage") -> None:
+async def test_the_digest_stands_in_the_prefix_with_names(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await channel_state.put(tx, {"digest": "<@2> beat the boss. Elections came up."}, stage.clock.now())
-    await never.leave_alone(stage.db, None, "election", by=None, at=0)
+    await suppression.suppress(stage.db, None, "election", by=None, at=0)
     assert "<digest>\nBob beat the boss.\n</digest>" in await asked(stage, "@forgetmenot_bot what is new?")
 
 
-async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: "Stage") -> None:
+async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -> None:
     bit = await stage.know("the cat causes every crash", None, Scope.RUNNING_BIT)
     async with stage.db.write() as tx:
         for stream in (1, 2):
@@ -79,9 +68,9 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: "Stage")
     assert "running bit, in 2 streams: the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
 
 
-async def test_a_reply_leaves_alone_what_is_left_alone(stage: "Stage") -> None:
+async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
-    await never.leave_alone(stage.db, "1", "divorce", by="1", at=0)
+    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
     stage.model.answers = ["Nice hat! How is the divorce going?", "The divorce, right.", "Bob, about that divorce."]
     prompt = await asked(stage, "@forgetmenot_bot what about my divorce?")
     assert "divorced in May" not in prompt
@@ -93,22 +82,37 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: "Stage") -> None:
     assert "divorce" in stage.said[2]
 
 
-async def test_the_topic_gate_looks_at_the_whole_conversation(stage: "Stage") -> None:
+async def test_the_topic_gate_looks_at_the_whole_conversation(stage: Stage) -> None:
     stage.use(msgspec.structs.replace(stage.settings, recall=RecallSettings(topic_gate=True)))
     note = await stage.know("plays drums")
     async with stage.db.write() as tx:
         await tx.execute("UPDATE semantic_notes SET topics = '[\"music\"]' WHERE id = ?", (note,))
+    await with_brief(stage, "<@1> drums with <@2>.", note)
     prompt = await asked(stage, "@forgetmenot_bot how was the race?")
     assert "plays drums" not in prompt
+    assert "drums with" not in prompt
     assert "<lore>\n" not in prompt
     assert "What you know about them" not in prompt
     await stage.hear("this music is great", "2")
     await stage.clock.advance(60_000)
-    assert "plays drums" in await asked(stage, "@forgetmenot_bot right?")
+    prompt = await asked(stage, "@forgetmenot_bot right?")
+    assert "plays drums" in prompt
+    assert "Alice drums with Bob." in prompt
+
+
+async def test_the_topic_gate_keeps_a_channel_note_out_of_the_prefix(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        for fact, topics in (("subs get stickers", ()), ("the karaoke list is on paper", ("singing",))):
+            new = NewNote(Scope.CHANNEL, None, fact, 0.9, SourceKind.COMMAND, stage.clock.now(), topics=topics)
+            await notes.insert(tx, new, cause="said", now=stage.clock.now())
+    stage.use(msgspec.structs.replace(stage.settings, recall=RecallSettings(topic_gate=True)))
+    prompt = await asked(stage, "@forgetmenot_bot how was the race?")
+    assert "subs get stickers" in prompt
+    assert "karaoke list" not in prompt
 
 
 @pytest.mark.parametrize(("on", "said"), [(True, "two streams ago)"), (False, "three streams ago)")])
-async def test_the_past_that_is_asked_about_is_told_in_streams(stage: "Stage", *, on: bool, said: str) -> None:
+async def test_the_past_that_is_asked_about_is_told_in_streams(stage: Stage, *, on: bool, said: str) -> None:
     """As many as began since: the one that is on, if any, is not "ago"."""
     async with stage.db.write() as tx:
         await tx.execute("UPDATE streams SET started_at = 1, last_event_at = 2, ended_at = 2")
@@ -125,10 +129,10 @@ async def test_the_past_that_is_asked_about_is_told_in_streams(stage: "Stage", *
     assert f"{said} the dragon ate the bridge" in stage.model.asked[0].prompt
 
 
-async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: "Stage") -> None:
+async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) -> None:
     """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
-    await never.leave_alone(stage.db, None, "election", by="9", at=0)
-    await never.leave_alone(stage.db, "1", "divorce", by="1", at=0)
+    await suppression.suppress(stage.db, None, "election", by="9", at=0)
+    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
         ("my divorce is a mess", "1"),
         ("alice and her divorce again", "2"),
@@ -143,7 +147,7 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: "Stage") 
         row = await bot_messages.begin(
             tx, at=stage.clock.now(), event_id=None, viewer_id="3", trigger="mention", mode=Mode.MENTIONS
         )
-        await bot_messages.settle(tx, row, Status.SENT, text="Your divorce papers came, Alice.")
+        await bot_messages.settle(tx, row, ReplyStatus.SENT, text="Your divorce papers came, Alice.")
     prompt = await asked(stage, "@forgetmenot_bot what is going on?")
     assert "what a race" in prompt
     assert "my own divorce was in May" in prompt
@@ -151,15 +155,15 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: "Stage") 
         assert gone not in prompt
 
 
-async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: "Stage") -> None:
+async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> None:
     await stage.know("chat bets on elections", None, Scope.CHANNEL)
     await stage.know("the cat walks over the keyboard", None, Scope.CHANNEL)
     assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
-    left = await never.leave_alone(stage.db, None, "election", by="9", at=0)
+    left = await suppression.suppress(stage.db, None, "election", by="9", at=0)
     await stage.clock.advance(60_000)
     prompt = await asked(stage, "@forgetmenot_bot hello again", "2")
     assert "elections" not in prompt
     assert "keyboard" in prompt
-    await never.allow_again(stage.db, left.id)
+    await suppression.unsuppress(stage.db, left.id)
     await stage.clock.advance(60_000)
     assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")

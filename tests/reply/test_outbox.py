@@ -7,14 +7,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from forgetmenot.clock import ManualClock
+from forgetmenot.clock import SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
-from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
-from forgetmenot.settings.schema import Settings
+from forgetmenot.reply.outbox import WINDOW_MS, Outbox, Outgoing, SendRateLimiter, Sent
+from forgetmenot.settings.schema import SendingSettings, Settings
 from forgetmenot.store import bot_messages
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from tests.stage import FakeChat
 
@@ -36,10 +38,10 @@ async def test_a_message_goes_out_and_its_row_says_so(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
 ) -> None:
     sent = await outbox.send(await message(db, clock, "hello"))
-    assert sent == Sent(Status.SENT, "", "t1")
+    assert sent == Sent(ReplyStatus.SENT, "", "t1")
     kept = await bot_messages.get(db, 1)
     assert kept is not None
-    assert (kept.status, kept.text, kept.twitch_id) == (Status.SENT, "hello", "t1")
+    assert (kept.status, kept.text, kept.twitch_id) == (ReplyStatus.SENT, "hello", "t1")
     assert chat.said == [(clock.now(), "hello", "e1")]
 
 
@@ -55,8 +57,8 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
         if len(chat.said) >= limit:
             break
     assert len(chat.said) == limit
-    assert outbox.room_for("one more", clock.now() + 29_000).startswith("no room")
-    assert outbox.room_for("one more", clock.now() + 31_000) == ""
+    assert outbox.refusal_reason("one more", clock.now() + 29_000).startswith("no room")
+    assert outbox.refusal_reason("one more", clock.now() + 31_000) == ""
     await settle(31_000)
     await asyncio.gather(*sending)
     times = [at for at, _, _ in chat.said]
@@ -121,22 +123,22 @@ async def test_one_of_each_viewer_in_turn(db: Database, clock: ManualClock, chat
 async def test_the_same_text_is_not_said_twice_within_thirty_seconds(
     db: Database, clock: ManualClock, outbox: Outbox, settle: Move
 ) -> None:
-    assert (await outbox.send(await message(db, clock, "Hello"))).status is Status.SENT
+    assert (await outbox.send(await message(db, clock, "Hello"))).status is ReplyStatus.SENT
     again = await outbox.send(await message(db, clock, "hello", "2"))
-    assert again == Sent(Status.DROPPED, "the same text was said just before")
-    assert outbox.room_for("HELLO", clock.now() + 1_000) == "the same text was said just before"
+    assert again == Sent(ReplyStatus.DROPPED, "the same text was said just before")
+    assert outbox.refusal_reason("HELLO", clock.now() + 1_000) == "the same text was said just before"
     await settle(30_000)
-    assert (await outbox.send(await message(db, clock, "hello"))).status is Status.SENT
+    assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.SENT
 
 
 async def test_what_may_have_been_said_is_not_said_again(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
 ) -> None:
     chat.answers = [Outcome(OutcomeKind.UNKNOWN, "no answer"), Outcome(OutcomeKind.REFUSED, "no")]
-    assert (await outbox.send(await message(db, clock, "hello"))).status is Status.UNKNOWN
-    assert (await outbox.send(await message(db, clock, "hello", "2"))).status is Status.DROPPED
-    assert (await outbox.send(await message(db, clock, "bye"))).status is Status.REFUSED
-    assert (await outbox.send(await message(db, clock, "bye", "2"))).status is Status.SENT
+    assert (await outbox.send(await message(db, clock, "hello"))).status is ReplyStatus.UNKNOWN
+    assert (await outbox.send(await message(db, clock, "hello", "2"))).status is ReplyStatus.DROPPED
+    assert (await outbox.send(await message(db, clock, "bye"))).status is ReplyStatus.REFUSED
+    assert (await outbox.send(await message(db, clock, "bye", "2"))).status is ReplyStatus.SENT
 
 
 async def test_what_twitch_put_off_is_first_again(
@@ -154,11 +156,11 @@ async def test_what_twitch_put_off_is_first_again(
 
 async def test_what_is_too_late_is_dropped_with_its_reason(db: Database, clock: ManualClock, outbox: Outbox) -> None:
     late = await message(db, clock, "hello", patience=-1)
-    assert await outbox.send(late) == Sent(Status.DROPPED, "too late")
+    assert await outbox.send(late) == Sent(ReplyStatus.DROPPED, "too late")
     kept = await bot_messages.get(db, late.reply_id)
     assert kept is not None
-    assert (kept.status, kept.detail, kept.text) == (Status.DROPPED, "too late", "hello")
-    assert outbox.room_for("hello", clock.now() - 1) == "too late"
+    assert (kept.status, kept.detail, kept.text) == (ReplyStatus.DROPPED, "too late", "hello")
+    assert outbox.refusal_reason("hello", clock.now() - 1) == "too late"
 
 
 async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
@@ -168,7 +170,7 @@ async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
         await outbox.send(await message(db, clock, f"line {i}"))
     waiting = asyncio.create_task(outbox.send(await message(db, clock, "late", patience=5_000)))
     await settle(8_000)
-    assert await waiting == Sent(Status.DROPPED, "too late")
+    assert await waiting == Sent(ReplyStatus.DROPPED, "too late")
     assert len(chat.said) == 20
 
 
@@ -181,18 +183,18 @@ async def test_a_429_is_waited_out_and_the_message_sent_once(
     await settle(3_000)
     assert len(chat.said) == 1
     await settle(2_000)
-    assert (await sending).status is Status.SENT
+    assert (await sending).status is ReplyStatus.SENT
     assert [at for at, _, _ in chat.said][1] - chat.said[0][0] >= 4_000
 
 
 @pytest.mark.parametrize(
     ("answer", "status", "detail"),
     [
-        (Outcome(OutcomeKind.REFUSED, "held by AutoMod"), Status.REFUSED, "held by AutoMod"),
-        (Outcome(OutcomeKind.FAILED, "odd"), Status.REFUSED, "odd"),
-        (Outcome(OutcomeKind.UNKNOWN, "no answer"), Status.UNKNOWN, "no answer"),
-        (TwitchUnavailable("no network"), Status.REFUSED, "no network"),
-        (TwitchLoginNeeded("log in"), Status.REFUSED, "log in"),
+        (Outcome(OutcomeKind.REFUSED, "held by AutoMod"), ReplyStatus.REFUSED, "held by AutoMod"),
+        (Outcome(OutcomeKind.FAILED, "odd"), ReplyStatus.REFUSED, "odd"),
+        (Outcome(OutcomeKind.UNKNOWN, "no answer"), ReplyStatus.UNKNOWN, "no answer"),
+        (TwitchUnavailable("no network"), ReplyStatus.REFUSED, "no network"),
+        (TwitchLoginNeeded("log in"), ReplyStatus.REFUSED, "log in"),
     ],
 )
 async def test_every_answer_of_twitch_is_kept(
@@ -201,7 +203,7 @@ async def test_every_answer_of_twitch_is_kept(
     outbox: Outbox,
     chat: FakeChat,
     answer: Outcome | ForgetMeNotError,
-    status: Status,
+    status: ReplyStatus,
     detail: str,
 ) -> None:
     chat.answers = [answer]
@@ -220,13 +222,13 @@ async def test_after_a_crash_nothing_is_sent_again(db: Database, clock: ManualCl
     worker.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await worker
-    assert (await sending).status is Status.UNKNOWN
-    assert (await queued).status is Status.DROPPED
+    assert (await sending).status is ReplyStatus.UNKNOWN
+    assert (await queued).status is ReplyStatus.DROPPED
     restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
     assert await restarted.recover() == 1
     kept = await bot_messages.get(db, going.reply_id)
     assert kept is not None
-    assert kept.status is Status.UNKNOWN
+    assert kept.status is ReplyStatus.UNKNOWN
     await clock.advance(30_000)  # before that the text itself would be kept from going out
     again = asyncio.create_task(restarted.send(going))
     await asyncio.sleep(0)
@@ -240,7 +242,7 @@ async def test_the_limits_outlive_a_restart(
 ) -> None:
     """Twenty lines, a restart, the same twenty again: no place and no text comes back before its thirty seconds."""
     for i in range(20):
-        assert (await outbox.send(await message(db, clock, f"line {i}"))).status is Status.SENT
+        assert (await outbox.send(await message(db, clock, f"line {i}"))).status is ReplyStatus.SENT
     await clock.advance(1_000)
     restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
     await restarted.recover()
@@ -260,20 +262,6 @@ async def test_the_limits_outlive_a_restart(
         await worker
 
 
-async def test_what_was_said_before_a_restart_is_not_said_again(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
-) -> None:
-    chat.answers = [Outcome(OutcomeKind.DONE, "", "t1"), Outcome(OutcomeKind.UNKNOWN, "no answer")]
-    for text in ("sent", "perhaps sent"):
-        await outbox.send(await message(db, clock, text))
-    restarted = Outbox(db=db, out=chat, clock=clock, settings=Settings)
-    await restarted.recover()
-    for text in ("sent", "perhaps sent"):
-        assert restarted.room_for(text, clock.now() + 1_000) == "the same text was said just before"
-    await clock.advance(30_000)
-    assert restarted.room_for("sent", clock.now() + 1_000) == ""
-
-
 async def test_a_line_seen_in_chat_proves_its_delivery(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
 ) -> None:
@@ -283,14 +271,14 @@ async def test_a_line_seen_in_chat_proves_its_delivery(
     await outbox.seen_in_chat("hello")
     kept = await bot_messages.get(db, 1)
     assert kept is not None
-    assert (kept.status, kept.detail) == (Status.SENT, "seen in chat")
+    assert (kept.status, kept.detail) == (ReplyStatus.SENT, "seen in chat")
 
 
 async def test_lines_of_commands_and_actions_are_polished_and_kept(
     db: Database, outbox: Outbox, chat: FakeChat
 ) -> None:
     assert (await outbox.say("/me **jumps**")).kind is OutcomeKind.DONE
-    assert (await outbox.tell("/", viewer_id="1")).kind is OutcomeKind.REFUSED
+    assert (await outbox.say_line("/", viewer_id="1")).kind is OutcomeKind.REFUSED
     assert [text for _, text, _ in chat.said] == ["me jumps"]
     assert [kept.trigger for kept in await bot_messages.listing(db, 5)] == ["command", "action"]
 
@@ -318,7 +306,7 @@ async def test_without_a_disk_nothing_is_sent(
     await asyncio.sleep(0)
     monkeypatch.setattr(bot_messages, "record_sending", full)
     await box.step()
-    assert await sending == Sent(Status.DROPPED, "The disk is full.")
+    assert await sending == Sent(ReplyStatus.DROPPED, "The disk is full.")
     assert chat.said == []
 
 
@@ -326,7 +314,7 @@ async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
     db: Database, outbox: Outbox, chat: FakeChat, settle: Move
 ) -> None:
     answers = [
-        outbox.tell("Done: nothing is stored of you.", reply_to=f"o{viewer}", viewer_id=viewer, to=name)
+        outbox.say_line("Done: nothing is stored of you.", reply_to=f"o{viewer}", viewer_id=viewer, to=name)
         for viewer, name in (("1", "alice"), ("2", "bob"))
     ]
     outcomes = await asyncio.gather(*answers)
@@ -335,24 +323,24 @@ async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
         "@bob Done: nothing is stored of you.",
         "Done: nothing is stored of you.",
     ]
-    again = await outbox.tell("Done: nothing is stored of you.", viewer_id="2", to="bob")
+    again = await outbox.say_line("Done: nothing is stored of you.", viewer_id="2", to="bob")
     assert again.kind is OutcomeKind.REFUSED, "who has just heard it is not told a third time"
 
 
 async def test_room_counts_what_is_still_in_the_making(clock: ManualClock, outbox: Outbox) -> None:
     deadline = clock.now() + 29_000
-    assert outbox.room_for("", deadline, others=19) == ""
-    assert outbox.room_for("", deadline, others=20).startswith("no room")
+    assert outbox.refusal_reason("", deadline, others=19) == ""
+    assert outbox.refusal_reason("", deadline, others=20).startswith("no room")
 
 
 async def test_a_quarter_of_the_places_is_kept_for_replies(outbox: Outbox, chat: FakeChat, settle: Move) -> None:
-    answers = [asyncio.create_task(outbox.tell(f"answer {i}", viewer_id=str(i), spare=True)) for i in range(30)]
+    answers = [asyncio.create_task(outbox.say_line(f"answer {i}", viewer_id=str(i), spare=True)) for i in range(30)]
     await settle(100)
     outcomes = [(await answer).kind for answer in answers]
     assert outcomes.count(OutcomeKind.DONE) == len(chat.said) == 15
-    assert (await outbox.tell("a moderator's answer")).kind is OutcomeKind.DONE
+    assert (await outbox.say_line("a moderator's answer")).kind is OutcomeKind.DONE
     await settle(31_000)
-    assert (await outbox.tell("later again", spare=True)).kind is OutcomeKind.DONE
+    assert (await outbox.say_line("later again", spare=True)).kind is OutcomeKind.DONE
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
@@ -362,7 +350,65 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
     async with db.write() as tx:
         await tx.insert("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES ('3', 0, 0)")
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '3'")  # noqa: S608  # a column of ours
-    await outbox.tell("You asked about lanternmoss.", reply_to="e3", viewer_id="3")
+    await outbox.say_line("You asked about lanternmoss.", reply_to="e3", viewer_id="3")
     assert [text for _, text, _ in chat.said] == ["You asked about lanternmoss."]
     rows = await db.rows("SELECT viewer_id, event_id, text, status FROM bot_messages")
     assert [tuple(row) for row in rows] == [(None, None, "", "sent")]
+
+
+PAUSES = st.lists(st.integers(0, 20 * SECOND), min_size=1, max_size=80)
+
+
+def pace_of(per_30s: int = 3) -> SendRateLimiter:
+    settings = SendingSettings(per_30s=per_30s)
+    return SendRateLimiter(lambda: settings)
+
+
+@given(st.integers(1, 20), PAUSES, st.integers(0, 3 * SECOND))
+def test_no_window_holds_more_than_the_limit(limit: int, pauses: list[int], takes: int) -> None:
+    pace, now, calls = pace_of(limit), 0, list[int]()
+    for pause in pauses:
+        now = pace.free_at(now + pause, 0)
+        pace.call_begins(now)
+        now += takes
+        pace.call_ended(now)
+        calls.append(now)
+    for last in calls:
+        assert sum(last - WINDOW_MS < at <= last for at in calls) <= limit
+
+
+@given(st.integers(1, 20), st.integers(0, 60))
+def test_who_waits_behind_others_gets_their_place_when_those_are_gone(limit: int, ahead: int) -> None:
+    pace, waiting = pace_of(limit), pace_of(limit)
+    for _ in range(ahead):
+        now = pace.free_at(0, 0)
+        pace.call_begins(now)
+    assert waiting.free_at(0, ahead) == pace.free_at(0, 0)
+
+
+def test_a_pause_that_twitch_asks_for_holds_although_there_are_places() -> None:
+    pace = pace_of()
+    pace.pause_until(5_000)
+    assert pace.free_at(1_000, 0) == 5_000
+    assert pace.free_at(6_000, 0) == 6_000
+
+
+def test_a_quarter_of_the_places_is_kept() -> None:
+    pace = pace_of(8)
+    assert not pace.is_crowded(0, 5)
+    assert pace.is_crowded(0, 6)
+
+
+def test_a_moderator_has_more_places() -> None:
+    pace = pace_of(1)
+    pace.call_begins(0)
+    assert pace.free_at(0, 0) == WINDOW_MS
+    pace.wide = lambda: True
+    assert pace.free_at(0, 0) == 0
+
+
+def test_a_text_is_a_repeat_for_half_a_minute_in_any_case() -> None:
+    pace = pace_of()
+    pace.said("Hello", 0)
+    assert pace.is_repeated("HELLO", 29_999)
+    assert not pace.is_repeated("hello", 30_000)

@@ -2,10 +2,10 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from forgetmenot.reply.postprocess import Manner, Polished, polish, tidy, whole_sentences
+from forgetmenot.reply.postprocess import Manner, Polished, polish, tidy
+from forgetmenot.reply.reply_object import whole_sentences
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 MANNER = Manner(
@@ -20,10 +20,10 @@ MANNER = Manner(
     ("text", "sent", "fired"),
     [
         ("You play the drums.", "You play the drums.", ()),
-        ("ForgetMeNot: You play [id:12] the drums.", "You play the drums.", ("labels",)),
+        ("ForgetMeNot: You play [id:12] the drums.", "You play the drums.", ("labels", "machine text")),
         ("Bot: fmn: hello there", "hello there", ("labels",)),
-        ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", ("labels",)),
-        ("<message>\nhello\n</message>", "hello", ("fences", "lines")),
+        ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", ("machine text",)),
+        ("<message>\nhello\n</message>", "hello", ("machine text",)),
         ("**You** play `the *drums*`!", "You play the drums!", ("markdown",)),
         ("# Drums\n- loud\n- good", "Drums loud good", ("markdown", "lines")),
         ("```json\nhello\n```", "hello", ("markdown", "lines")),
@@ -91,27 +91,12 @@ def test_a_long_reply_is_cut_at_a_word() -> None:
 
 def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
     assert whole_sentences("You play drums. And you al") == "You play drums."
-    assert whole_sentences("You play dru") == "You play dru"
+    assert whole_sentences("You play dru") == ""
 
 
 AWKWARD = [
-    "/",
-    "!",
-    "…",
-    "'",
-    '"',
-    "“",
-    "”",
-    "@bob ",
-    "@alice ",
-    "<@1>",
-    "bot: ",
-    "fmn: ",
-    "evil.zip ",
-    "a.Bc",
-    "//",
-    "**",
-]
+    "/", "!", "…", "'", '"', "“", "”", "@bob ", "@alice ", "<@1>", "bot: ", "fmn: ", "evil.zip ", "a.Bc", "//", "**",
+]  # fmt: skip
 AWKWARD += [
     "`",
     "[id:1]",
@@ -147,7 +132,6 @@ AWKWARD += [
 
 
 @given(st.lists(st.sampled_from(AWKWARD), max_size=30).map("".join) | st.text(max_size=700))
-@hypothesis_settings(max_examples=200, deadline=None)
 def test_twice_is_once(text: str) -> None:
     once = polish(text, MANNER)
     assert "never the same twice" not in once.filters
@@ -164,7 +148,6 @@ def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() ->
 
 
 @given(st.text(max_size=700) | st.text(alphabet="/!.@*`[]()<>:# \nab", max_size=120))
-@hypothesis_settings(max_examples=200, deadline=None)
 def test_whatever_the_model_wrote(text: str) -> None:
     sent = polish(text, MANNER).text
     assert len(sent) <= 500

@@ -2,11 +2,10 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import ChatEvent, EventKind, ReplyTo
-from forgetmenot.reply.follow_ups import FollowUps
+from forgetmenot.reply.engine import ConversationTracker
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
@@ -138,15 +137,10 @@ def test_a_shout_is_for_the_channel_even_right_after_an_answer() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "thank you everybody, good night",
-        "thanks chat!",
-        "everyone, look at this",
-        "what a day, guys",
-        "good night folks",
-        "hey all of you, who is in?",
-        "hello Chat",
+        "thank you everybody, good night", "thanks chat!", "everyone, look at this", "what a day, guys",
+        "good night folks", "hey all of you, who is in?", "hello Chat",
     ],
-)
+)  # fmt: skip
 def test_a_line_to_the_whole_channel_is_no_follow_up(text: str) -> None:
     assert kind_of(text, Conversations({"1": NOW - 60_000}, fresh={"1"})) is None
     assert kind_of(f"@forgetmenot_bot {text}") is TriggerKind.MENTION
@@ -207,7 +201,7 @@ def test_cooldowns() -> None:
 
 
 def test_conversations_are_remembered_for_a_bounded_crowd() -> None:
-    talks = FollowUps()
+    talks = ConversationTracker()
     for i in range(600):
         talks.heard(said("hi", login=f"viewer{i}", display_name=f"Viewer{i}"))
         talks.answered(str(i), NOW + i)
@@ -229,7 +223,7 @@ def test_a_statement_goes_on_with_a_talk_only_while_hardly_anybody_else_spoke(
     others: int, *, is_for_the_bot: bool
 ) -> None:
     """What is said after two lines about a parrot is about the parrot; a question stays a question."""
-    talks = FollowUps()
+    talks = ConversationTracker()
     talks.answered("1", NOW - 10_000)
     for i in range(others):
         talks.heard(said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}"))
@@ -240,7 +234,7 @@ def test_a_statement_goes_on_with_a_talk_only_while_hardly_anybody_else_spoke(
 @pytest.mark.parametrize(("others", "is_for_the_bot"), [(15, True), (16, False)])
 def test_a_question_is_for_the_bot_until_chat_has_gone_on(others: int, *, is_for_the_bot: bool) -> None:
     """In a busy chat "what time is it?" a minute later is for the streamer; own lines bring nobody further away."""
-    talks = FollowUps()
+    talks = ConversationTracker()
     talks.answered("1", NOW - 60_000)
     for i in range(others):
         talks.heard(said("gg", user_id=str(50 + i), login=f"viewer{i}"))
@@ -250,7 +244,6 @@ def test_a_question_is_for_the_bot_until_chat_has_gone_on(others: int, *, is_for
 
 
 @given(st.text(max_size=300))
-@hypothesis_settings(max_examples=150, deadline=None)
 def test_no_text_breaks_it(text: str) -> None:
     found = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
     assert found is None or found.event.text == text

@@ -1,15 +1,23 @@
-"""Who ends `scripts/run.py` ends the bot, and an older Python can read what tells its age."""
+"""Scripts that run the bot or a pretend Twitch."""
 
 import ast
+import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from pathlib import Path
 
+import aiohttp
 import environment
 import pytest
+import twitch_sim
+
+from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.irc_reader import Reader
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 START = """
@@ -23,7 +31,7 @@ sys.exit(run.main())
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no SIGTERM from outside")
 def test_a_request_to_end_reaches_the_bot() -> None:
-    command = [sys.executable, "-c", START, "sim", "--json"]
+    command = [sys.executable, "-c", START, "demo"]
     with subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -73,7 +81,7 @@ def test_what_cannot_be_installed_is_one_sentence(pip: Callable[[str, int], None
         environment._install(".")
 
 
-@pytest.mark.parametrize("script", ["run.py", "test.py", "environment.py", "browser.py"])
+@pytest.mark.parametrize("script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"])
 def test_an_older_python_gets_as_far_as_the_sentence_about_its_age(script: str) -> None:
     tree = ast.parse((SCRIPTS / script).read_text("utf-8"), feature_version=(3, 7))
     postponed = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
@@ -85,3 +93,82 @@ def annotations(tree: ast.Module) -> list[str]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     said = [part for node in functions for part in (node.returns, *(one.annotation for one in node.args.args))]
     return [ast.unparse(part) for part in said if part]
+
+
+SCRIPT = Path(twitch_sim.__file__)
+
+
+async def _start(*options: str) -> Process:
+    words = (sys.executable, str(SCRIPT), *options)
+    return await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+
+
+async def test_it_prints_its_addresses_and_plays_what_is_typed() -> None:
+    process = await _start("--channel", "#Tea", "--bot", "Keeper")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    facts = json.loads(await process.stdout.readline())
+    assert (facts["channel"], facts["bot"]["login"]) == ("tea", "keeper"), "names as Twitch knows them"
+
+    async with aiohttp.ClientSession() as session, session.ws_connect(facts["irc"]) as chat:
+        reader = Reader(chat)
+        await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #tea")
+        await reader.until("ROOMSTATE")
+        for typed, heard in (
+            ("alice: hello", "PRIVMSG #tea :hello"),
+            ("3rd_alice: hello", "3rd_alice.tmi.twitch.tv PRIVMSG #tea :hello"),
+            ("!delete alice", "CLEARMSG"),
+            ("nonsense\n!nonsense\n!timeout eve 5", "ban-duration=5"),
+            ("!ban eve", "CLEARCHAT #tea :eve"),
+            ("!clear", "CLEARCHAT #tea"),
+            ("!offline\n!live\n!expire\n!reconnect", "RECONNECT"),
+        ):
+            process.stdin.write(f"{typed}\n".encode())
+            assert await reader.until(heard)
+    process.terminate()
+    _, errors = await process.communicate()
+    assert b"not understood: nonsense" in errors
+    assert b"Traceback" not in errors
+
+
+async def test_troubles_are_typed_too() -> None:
+    async with TwitchSim() as twitch, aiohttp.ClientSession() as session:
+        headers = {"Authorization": f"Bearer {twitch.grant('keeper').access}", "Client-Id": twitch.client_id}
+
+        async def status() -> int:
+            async with session.get(f"{twitch.helix_url}users?login=demo", headers=headers) as answer:
+                return answer.status
+
+        await twitch_sim.take(twitch, "!fault helix 429")
+        await twitch_sim.take(twitch, "!fault helix 503 2")
+        assert [await status() for _ in range(4)] == [429, 503, 503, 200]
+        await twitch_sim.take(twitch, "!slow helix 1")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(status(), 0.2)
+        assert await status() == 200
+        async with session.ws_connect(twitch.irc_url) as chat:
+            reader = Reader(chat)
+            await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #demo")
+            await reader.until("ROOMSTATE")
+            await twitch_sim.take(twitch, "!garbage")
+            assert (await chat.receive(timeout=5)).type is aiohttp.WSMsgType.BINARY
+            await twitch_sim.take(twitch, "!stall")
+            assert twitch.irc.connections[0].stalled
+            await twitch_sim.take(twitch, "!html 2")
+            assert (await chat.receive(timeout=5)).type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
+        for _ in range(2):
+            with pytest.raises(aiohttp.WSServerHandshakeError):
+                await session.ws_connect(twitch.irc_url)
+        async with session.ws_connect(twitch.irc_url):
+            pass
+        for wrong in (
+            "!fault",
+            "!fault moon 429",
+            "!fault helix 200",
+            "!fault helix 429 0",
+            "!html x",
+            "!slow",
+            "!slow helix 0",
+        ):
+            with pytest.raises((ValueError, IndexError)):
+                await twitch_sim.take(twitch, wrong)

@@ -1,13 +1,26 @@
 """Settings: every one documented, and a broken file told by file, table and key."""
 
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.load import example_toml, explanations, load_settings, parse_settings
+from forgetmenot.settings.load import example_toml, load_settings, parse_settings
 from forgetmenot.settings.schema import PersonaSettings, Settings
+
+
+def explanations() -> dict[tuple[str, str], str]:
+    """What the example says about each setting, by table and key."""
+    found: dict[tuple[str, str], str] = {}
+    table = ""
+    for line in example_toml().splitlines():
+        if head := re.fullmatch(r"(?:# )?\[([\w.]+)\].*", line.strip()):
+            table = head[1]
+        elif told := re.match(r"#?\s?(\w+) = .*?\s# (.+)", line):
+            found[table, told[1]] = told[2]
+    return found
 
 
 def test_the_example_is_the_defaults() -> None:
@@ -67,11 +80,11 @@ def test_a_persona_stands_in_the_example_with_its_keys_and_defaults() -> None:
         ('[bot]\nmode = "mention"', "[bot], key `mode` cannot be `mention`. Did you mean `mentions`?"),
         ('[actions]\nclass_c = "live"', "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask."),
         ('[log]\nlevel = "warn"', "[log], key `level` cannot be `warn`. Did you mean `warning`?"),
-        ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is no login"),
-        ('[twitch]\nbot_login = "my bot"', "key `bot_login`: `my bot` is no login"),
-        ('[twitch]\nirc_url = "http://127.0.0.1"', "key `irc_url`: `http://127.0.0.1` is no address"),
-        ('[twitch]\nhelix_url = "api.twitch.tv"', "key `helix_url`: `api.twitch.tv` is no address"),
-        ('[model]\nbase_url = "127.0.0.1:11434"', "key `base_url`: `127.0.0.1:11434` is no address"),
+        ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
+        ('[twitch]\nbot_login = "my bot"', "key `bot_login`: `my bot` is not a login"),
+        ('[twitch]\nirc_url = "http://127.0.0.1"', "key `irc_url`: `http://127.0.0.1` is not an address"),
+        ('[twitch]\nhelix_url = "api.twitch.tv"', "key `helix_url`: `api.twitch.tv` is not an address"),
+        ('[model]\nbase_url = "127.0.0.1:11434"', "key `base_url`: `127.0.0.1:11434` is not an address"),
         ("[sending]\nper_30s = 21", "[sending], key `per_30s` must be at most 20."),
         ("name = 1", "no key `name`"),
         ("bot = 1", "`bot` must be a table, written as [bot]"),

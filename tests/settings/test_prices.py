@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.prices import Cost, Used, cost, told
+from forgetmenot.settings.prices import Cost, Used, amount, cost
 from forgetmenot.settings.schema import Settings
 
 LISTED = """
@@ -22,28 +22,28 @@ SETTINGS = parse_settings(LISTED, "test")
 
 def test_without_prices_there_is_no_cost() -> None:
     assert cost(Settings(), {"flash-3.5": Used(1_000, 0, 10)}) is None
-    assert told(Settings(), None) == ""
+    assert amount(Settings(), None) == ""
 
 
 def test_cached_input_costs_its_own_price_where_it_has_one() -> None:
     found = cost(SETTINGS, {"flash-3.5": Used(3_000_000, 1_000_000, 500_000), "uncached": Used(1_000_000, 900_000, 0)})
     assert found == Cost(1.0 + 0.1 + 1.0 + 1.0, whole=True)
-    assert told(SETTINGS, found) == "3.10 EUR"
+    assert amount(SETTINGS, found) == "3.10 EUR"
 
 
 def test_a_model_without_a_price_makes_it_the_least_it_can_be() -> None:
     found = cost(SETTINGS, {"flash-3.5": Used(1_000, 0, 0), "another": Used(5, 0, 0)})
-    assert told(SETTINGS, found) == "at least 0.0005 EUR"
+    assert amount(SETTINGS, found) == "at least 0.0005 EUR"
     assert cost(SETTINGS, {"another": Used(5, 0, 0)}) is None
 
 
 @pytest.mark.parametrize("used", [{}, {"offline": Used(900, 0, 80)}, {"another": Used(0, 0, 0)}])
 def test_what_was_not_used_or_is_ours_costs_nothing(used: dict[str, Used]) -> None:
-    assert told(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
+    assert amount(SETTINGS, cost(SETTINGS, used)) == "0.00 EUR"
 
 
 def test_a_very_small_cost_is_not_nothing() -> None:
-    assert told(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
+    assert amount(SETTINGS, cost(SETTINGS, {"flash-3.5": Used(1, 0, 0)})) == "under 0.0001 EUR"
 
 
 @pytest.mark.parametrize(

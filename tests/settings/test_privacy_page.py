@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from forgetmenot.domain.operation import Permission
+from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.sensitive import CATEGORIES
-from forgetmenot.text.wishes import Kind
 
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 PAGE = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
@@ -21,20 +22,25 @@ def retention_table(settings: Settings) -> str:
             "kept; without quotations of eight words or more",
         ),
         ("Notes about people and the channel", "`semantic_notes`", "1, 3, 7 or 30 days, or kept, as each note says"),
-        ("Notes that were replaced or taken back", "`semantic_notes`", "kept until their subject has them erased"),
-        ("Names, and which streams somebody came to", "`viewers`, `attendance`", "kept until the person is erased"),
+        ("Notes that were replaced or removed", "`semantic_notes`", "kept until the viewer has them erased"),
+        ("Names, and which streams a viewer attended", "`viewers`, `attendance`", "kept until the person is erased"),
         ("The bot's own replies, and which notes they used", "`bot_messages`", replies),
-        ("What it was asked to do, and what came of it", "`action_logs`", replies),
-        ("Counts of model calls and their tokens", "`model_calls`", replies),
+        (
+            "How chat took each reply, as a code, and which words of it nothing known supports",
+            "`reply_outcomes`",
+            replies,
+        ),
+        ("Actions that were asked for, and their results", "`action_logs`", replies),
+        ("Counts of model calls and tokens", "`model_calls`", replies),
         (
             "Everything about a banned account",
             "all of them",
             "hidden at once, erased after 7 days unless the ban is lifted",
         ),
         (
-            "Copies of the memory, without chat and the bot's replies",
+            "Backups of the memory, without chat and the bot's replies",
             "`backups/`",
-            f"the newest {settings.privacy.keep_backups}; one at each start; an erasure deletes all and makes one anew",
+            f"the newest {settings.privacy.keep_backups}; one at each start; an erasure replaces all with a new one",
         ),
         ("The log: counts and ids, never chat", "`forgetmenot.log`", "the last three files of 1 MB"),
     ]
@@ -57,5 +63,6 @@ def test_every_category_that_is_never_stored_is_named() -> None:
 
 
 def test_every_command_of_viewers_is_named() -> None:
-    for command in (*(f"!{wish}" for wish in Kind), "!nevermention", "!maymention", "!wrong"):
-        assert f"`{command}" in PAGE
+    for form, _, permission in commands():
+        if permission is Permission.ANYONE:
+            assert f"`{form.split()[0]}" in PAGE, form

@@ -8,10 +8,10 @@ import pytest
 import twitchio
 from twitchio.http import Route
 
-from forgetmenot.sim.reader import Connect, Reader
 from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.irc_reader import Connect, Reader
 
-PATIENCE = aiohttp.ClientWSTimeout(ws_close=0.05)
+RECAP_DEADLINE = aiohttp.ClientWSTimeout(ws_close=0.05)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def connect(sim: TwitchSim) -> AsyncIterator[Connect]:
         session = await stack.enter_async_context(aiohttp.ClientSession())
 
         async def open_one(nick: str = "justinfan1", password: str = "", join: str = "demo") -> Reader:
-            reader = Reader(await stack.enter_async_context(session.ws_connect(sim.irc_url, timeout=PATIENCE)))
+            reader = Reader(await stack.enter_async_context(session.ws_connect(sim.irc_url, timeout=RECAP_DEADLINE)))
             await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password or 'x'}", f"NICK {nick}")
             if join:
                 await reader.send(f"JOIN #{join}")

@@ -4,9 +4,9 @@ import aiohttp
 import pytest
 import twitchio
 
-from forgetmenot.sim.reader import Connect
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.sim.world import Said
+from tests.loopback_servers.irc_reader import Connect
 
 
 async def test_what_is_sent_comes_back_on_the_reading_connection(
@@ -159,22 +159,6 @@ async def test_a_call_without_its_papers_is_401(sim: TwitchSim, headers: dict[st
         assert answer.headers["Ratelimit-Limit"] == "800"
 
 
-@pytest.mark.parametrize("missing", ["broadcaster_id", "moderator_id"])
-async def test_both_ids_must_stand_in_the_query(sim: TwitchSim, missing: str) -> None:
-    bot = sim.world.moderator("bot")
-    query = {"broadcaster_id": sim.world.room_id, "moderator_id": bot.id}
-    del query[missing]
-    headers = {"Client-Id": sim.client_id, "Authorization": f"Bearer {sim.grant('bot').access}"}
-    body = {"data": {"user_id": sim.world.user("eve").id, "duration": 10}}
-    async with (
-        aiohttp.ClientSession(headers=headers) as session,
-        session.post(f"{sim.helix_url}moderation/bans", params=query, json=body) as answer,
-    ):
-        assert answer.status == 400
-        assert missing in (await answer.json())["message"]
-    assert not sim.actions
-
-
 async def test_helix_has_so_many_points_a_minute(sim: TwitchSim) -> None:
     sim.helix.bucket.limit = 1
     headers = {"Client-Id": sim.client_id, "Authorization": f"Bearer {sim.grant('bot').access}"}
@@ -185,131 +169,58 @@ async def test_helix_has_so_many_points_a_minute(sim: TwitchSim) -> None:
                 assert answer.headers["Ratelimit-Remaining"] == "0"
 
 
-async def test_deleting_takes_only_what_may_be_deleted(
-    sim: TwitchSim, connect: Connect, channel: twitchio.PartialUser, bot_id: str
+IDS = "broadcaster_id={room}&moderator_id={bot}"
+LONG = "x" * 501
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "no/such/thing", None, 404),
+        ("POST", "moderation/bans?moderator_id={bot}", {"data": {"user_id": "{eve}"}}, 400),
+        ("POST", "moderation/bans?broadcaster_id={room}", {"data": {"user_id": "{eve}"}}, 400),
+        ("POST", f"moderation/bans?{IDS}", {}, 400),
+        ("POST", f"moderation/bans?{IDS}", {"data": {"user_id": "42"}}, 400),
+        ("POST", f"moderation/bans?{IDS}", {"data": {"user_id": "{eve}", "duration": 0}}, 400),
+        ("POST", f"moderation/bans?{IDS}", {"data": {"user_id": "{eve}", "reason": LONG}}, 400),
+        ("POST", "moderation/bans?broadcaster_id=5&moderator_id={bot}", {}, 404),
+        ("DELETE", f"moderation/chat?{IDS}", None, 204),
+        ("DELETE", f"moderation/chat?{IDS}&message_id={{by_alice}}", None, 400),
+        ("GET", f"chat/settings?{IDS}", None, 200),
+        ("PATCH", f"chat/settings?{IDS}", {"slow_mode": True, "slow_mode_wait_time": 1}, 400),
+        ("POST", f"chat/announcements?{IDS}", {"message": "x", "color": "pink"}, 400),
+        ("POST", f"chat/announcements?{IDS}", {}, 400),
+        ("POST", "chat/shoutouts?from_broadcaster_id={room}&to_broadcaster_id={room}&moderator_id={bot}", None, 400),
+        ("POST", "chat/messages", {"broadcaster_id": "{room}", "sender_id": "{bot}", "message": LONG}, 422),
+        ("POST", "chat/messages", {"broadcaster_id": "{room}", "sender_id": "{eve}", "message": "x"}, 401),
+        ("POST", "chat/messages", {"broadcaster_id": "{room}", "sender_id": "{bot}"}, 400),
+        ("PATCH", "channels?broadcaster_id={room}", {"title": "mine"}, 401),
+        ("GET", "users?id=" + "&id=".join(str(number) for number in range(101)), None, 400),
+        ("GET", "channels", None, 400),
+        ("GET", "channels?broadcaster_id=5", None, 200),
+        ("GET", "streams?user_login=DEMO", None, 200),
+        ("GET", "games?id=27471", None, 200),
+    ],
+)
+async def test_helix_answers_each_call_with_its_status(
+    sim: TwitchSim, method: str, path: str, body: dict[str, object] | None, status: int
 ) -> None:
-    reader = await connect()
-    by_owner, by_eve = await sim.say("demo", "mine"), await sim.say("eve", "spam")
-    await channel.delete_chat_messages(moderator=bot_id, message_id=by_eve, token_for=bot_id)
-    await reader.until(f"target-msg-id={by_eve}")
-    for message_id, status in ((by_owner, 400), (by_eve, 404), ("unknown", 404)):
-        work = channel.delete_chat_messages(moderator=bot_id, message_id=message_id, token_for=bot_id)
-        assert (await _refusal(work))[0] == status
+    sim.world.moderator("bot")
+    sim.world.moderator("alice")
+    names = {"room": sim.world.room_id, "bot": sim.world.user("bot").id, "eve": sim.world.user("eve").id}
+    names["by_alice"] = await sim.say("alice", "mod talk")
+    headers = {"Client-Id": sim.client_id, "Authorization": f"Bearer {sim.grant('bot').access}"}
+    sent = _filled(body, names)
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.request(method, sim.helix_url + path.format(**names), json=sent) as answer,
+    ):
+        assert answer.status == status
+    assert (sim.requests[-1].method, sim.requests[-1].status) == (method, status)
+    assert "Authorization" not in sim.requests[-1].headers
 
 
-async def test_chat_settings_change_and_are_told(
-    sim: TwitchSim, connect: Connect, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    reader = await connect()
-    await reader.until("ROOMSTATE")
-    changed = await channel.update_chat_settings(bot_id, slow_mode=True, slow_mode_wait_time=10, token_for=bot_id)
-    assert (changed.slow_mode, changed.slow_mode_wait_time, changed.emote_mode) == (True, 10, False)
-    assert "slow=10" in await reader.until("ROOMSTATE")
-    assert (await channel.fetch_chat_settings(token_for=bot_id)).slow_mode
-    assert (await _refusal(channel.update_chat_settings(bot_id, token_for=bot_id)))[0] == 400
-
-
-async def test_announcements_and_shoutouts(
-    sim: TwitchSim, connect: Connect, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    reader, alice = await connect(), sim.world.user("alice")
-    await channel.send_announcement(moderator=bot_id, message="listen", color="blue", token_for=bot_id)
-    assert "msg-param-color=BLUE" in await reader.until("USERNOTICE")
-    shout = {"to_broadcaster": alice.id, "moderator": bot_id, "token_for": bot_id}
-    assert (await _refusal(channel.send_shoutout(**shout)))[0] == 400
-    sim.go_live()
-    await channel.send_shoutout(**shout)
-    assert (await _refusal(channel.send_shoutout(**shout)))[0] == 429
-    assert [action.path for action in sim.actions] == ["chat/announcements", "chat/shoutouts"]
-
-
-async def test_the_stream_its_title_and_what_it_allows(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    assert await client.fetch_streams(user_ids=[channel.id], token_for=bot_id) == []
-    assert (await _refusal(channel.create_clip(token_for=bot_id)))[0] == 404
-    live = sim.go_live(title="Going deep", game="Celeste")
-    (stream,) = await client.fetch_streams(user_ids=[channel.id], token_for=bot_id)
-    assert (stream.id, stream.title, stream.game_name) == (live.id, "Going deep", "Celeste")
-    assert stream.started_at.timestamp() * 1_000 == sim.now()
-    clip = await channel.create_clip(token_for=bot_id)
-    assert clip.id == sim.channel.clips[0]["id"]
-    assert [found.id async for found in client.fetch_clips(clip_ids=[clip.id], token_for=bot_id)] == [clip.id]
-    info = await channel.fetch_channel_info(token_for=bot_id)
-    assert (info.title, info.game_name) == ("Going deep", "Celeste")
-
-
-async def test_what_only_the_broadcaster_may(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    sim.go_live()
-    sim.world.vip("carol")
-    assert (await _refusal(channel.modify_channel(title="mine now")))[0] == 401
-    token = sim.grant("demo")
-    await client.add_token(token.access, token.refresh)
-    await channel.modify_channel(title="New", game_id="504461")
-    assert (sim.world.title, sim.world.game) == ("New", "Celeste")
-    marker = await channel.create_stream_marker(token_for=channel.id, description="here")
-    assert marker.description == "here"
-    assert [user.name for user in await channel.fetch_moderators()] == ["bot"]
-    assert [user.name for user in await channel.fetch_vips()] == ["carol"]
-
-
-async def test_lists_come_in_pages(sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser) -> None:
-    for number in range(45):
-        sim.world.moderator(f"mod{number}")
-    token = sim.grant("demo")
-    await client.add_token(token.access, token.refresh)
-    assert len({user.id async for user in channel.fetch_moderators()}) == 46
-
-
-async def test_users_are_found_by_login_and_id(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    alice = sim.world.user("alice", name="ALICE")
-    found = await client.fetch_users(logins=["Alice", "nobody"], token_for=bot_id)
-    assert [(user.id, user.name, user.display_name) for user in found] == [(alice.id, "alice", "ALICE")]
-
-
-async def test_games_are_found(sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser) -> None:
-    game = await client.fetch_game(name="celeste")
-    assert game is not None
-    assert game.id == "504461"
-    found = [category.name async for category in client.search_categories("mine")]
-    assert found == ["Minecraft"]
-
-
-async def test_banned_people_are_listed_for_the_broadcaster(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser
-) -> None:
-    await sim.timeout("eve", 60)
-    await sim.ban("mallory")
-    token = sim.grant("demo")
-    await client.add_token(token.access, token.refresh)
-    listed = {entry.user.name: entry.expires_at for entry in await channel.fetch_banned_user()}
-    assert set(listed) == {"eve", "mallory"}
-    assert listed["mallory"] is None
-
-
-async def test_a_ban_tells_who_made_it_when_and_why(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    eve, began = sim.world.user("eve"), sim.now()
-    sim.now = lambda: began
-    await channel.timeout_user(moderator=bot_id, user=eve.id, duration=60, reason="spam", token_for=bot_id)
-    sim.now = lambda: began + 30_000
-    token = sim.grant("demo")
-    await client.add_token(token.access, token.refresh)
-    (entry,) = await channel.fetch_banned_user(user_ids=[eve.id])
-    assert (entry.moderator.id, entry.reason) == (bot_id, "spam")
-    assert int(entry.created_at.timestamp()) == began // 1_000
-    assert entry.expires_at is not None
-    assert int(entry.expires_at.timestamp()) == began // 1_000 + 60
-    assert await channel.fetch_banned_user(user_ids=[channel.id]) == []
-
-
-async def test_where_the_bot_moderates(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    bot = client.create_partialuser(bot_id)
-    assert [found.id for found in await bot.fetch_moderated_channels()] == [channel.id]
+def _filled(body: object, names: dict[str, str]) -> object:
+    if isinstance(body, dict):
+        return {key: _filled(value, names) for key, value in body.items()}
+    return body.format(**names) if isinstance(body, str) else body

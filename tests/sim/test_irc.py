@@ -1,10 +1,12 @@
 """The loopback chat behaves as Twitch's does towards a reading client."""
 
+import asyncio
+
 import aiohttp
 import pytest
 
-from forgetmenot.sim.reader import Connect
 from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.irc_reader import Connect
 
 
 async def test_an_anonymous_reader_hears_what_is_said(sim: TwitchSim, connect: Connect) -> None:
@@ -18,25 +20,6 @@ async def test_an_anonymous_reader_hears_what_is_said(sim: TwitchSim, connect: C
     assert f"id={message_id}" in line
     assert "tmi-sent-ts=123" in line
     assert "badges=subscriber/12" in line
-
-
-async def test_without_the_capability_lines_have_no_tags(sim: TwitchSim) -> None:
-    async with aiohttp.ClientSession() as session, session.ws_connect(sim.irc_url) as socket:
-        for line in ("NICK justinfan7", "JOIN #demo"):
-            await socket.send_str(line)
-        await sim.joined()
-        await sim.say("alice", "hi")
-        async for message in socket:
-            if "PRIVMSG" in message.data:
-                assert message.data == ":alice!alice@alice.tmi.twitch.tv PRIVMSG #demo :hi\r\n"
-                return
-
-
-async def test_signing_in_takes_a_living_token_with_the_right_to_read(sim: TwitchSim, connect: Connect) -> None:
-    reader = await connect("bot", f"oauth:{sim.grant('bot').access}")
-    assert sim.irc.connections[0].user is sim.world.user("bot")
-    await sim.say("alice", "hi")
-    await reader.until("PRIVMSG")
 
 
 @pytest.mark.parametrize(
@@ -55,13 +38,6 @@ async def test_a_bad_password_is_told_and_the_connection_closed(
     reader = await connect("bot", password.format(token.access), join="")
     assert await reader.until("NOTICE") == f":tmi.twitch.tv NOTICE * :{why}"
     await reader.closed()
-
-
-async def test_a_join_is_followed_by_the_room_s_state(sim: TwitchSim, connect: Connect) -> None:
-    sim.world.rules.slow_mode, sim.world.rules.slow_mode_wait_time = True, 10
-    reader = await connect()
-    state = await reader.until("ROOMSTATE")
-    assert f"room-id={sim.world.room_id};slow=10" in state
 
 
 async def test_a_channel_that_does_not_exist_and_a_ban_are_notices(sim: TwitchSim, connect: Connect) -> None:
@@ -83,17 +59,6 @@ async def test_tag_values_are_escaped_and_a_reply_names_its_parent(sim: TwitchSi
     assert line.endswith("PRIVMSG #demo :@Alice what?")
 
 
-async def test_me_bits_first_message_and_shared_chat_show_in_the_line(sim: TwitchSim, connect: Connect) -> None:
-    reader = await connect()
-    await sim.say("alice", "waves", me=True, bits=100, first_msg=True)
-    line = await reader.until("waves")
-    assert line.endswith(":\x01ACTION waves\x01")
-    assert ";bits=100" in line
-    assert "first-msg=1" in line
-    await sim.shared("eve", "from next door")
-    assert "source-room-id=987654321" in await reader.until("next door")
-
-
 async def test_clearing_tells_what_is_gone(sim: TwitchSim, connect: Connect) -> None:
     reader = await connect()
     message_id = await sim.say("eve", "spam")
@@ -105,15 +70,6 @@ async def test_clearing_tells_what_is_gone(sim: TwitchSim, connect: Connect) -> 
     assert "ban-duration" not in await reader.until("CLEARCHAT #demo :eve")
     await sim.clear_chat()
     assert (await reader.until("CLEARCHAT")).endswith("CLEARCHAT #demo")
-
-
-async def test_a_moved_clock_ends_a_timeout(sim: TwitchSim) -> None:
-    await sim.timeout("eve", 30)
-    eve = sim.world.user("eve")
-    assert sim.world.ban_left(eve.id) == 30_000
-    began = sim.now()
-    sim.now = lambda: began + 30_000
-    assert sim.world.ban_left(eve.id) == 0
 
 
 @pytest.mark.parametrize(
@@ -144,36 +100,42 @@ async def test_a_message_can_be_delivered_twice(sim: TwitchSim, connect: Connect
     assert len(sim.log) == 1
 
 
-async def test_pings_are_answered_both_ways(sim: TwitchSim, connect: Connect) -> None:
-    reader = await connect()
-    await reader.send("PING :abc")
-    assert await reader.until("PONG") == ":tmi.twitch.tv PONG tmi.twitch.tv :abc"
-    await sim.ping()
-    assert await reader.until("PING") == "PING :tmi.twitch.tv"
-    await reader.send("PONG :tmi.twitch.tv")
-    await sim.until(lambda: sim.irc.connections[0].pongs == 1)
-
-
-async def test_after_part_nothing_is_heard(sim: TwitchSim, connect: Connect) -> None:
-    reader = await connect()
-    await reader.send("PART #demo")
-    await reader.until("PART #demo")
-    await sim.say("alice", "gone?")
-    await reader.send("PING :end")
-    assert "PONG" in await reader.until("")
-
-
-async def test_what_one_connection_says_the_others_hear(sim: TwitchSim, connect: Connect) -> None:
-    reader, writer = await connect(), await connect("bot", f"oauth:{sim.grant('bot').access}")
-    await writer.send("PRIVMSG #demo :from irc")
-    await reader.until(":from irc")
-    assert [said.via for said in sim.log] == ["irc"]
-    await reader.send("PRIVMSG #demo :anonymous", "PING :end")
-    await reader.until("PONG")
-    assert len(sim.log) == 1
-
-
 async def test_a_rename_keeps_the_id_and_a_recycled_login_gets_another(sim: TwitchSim) -> None:
     alice = sim.world.user("alice")
     assert sim.world.rename("alice", "alicia").id == alice.id
     assert sim.world.user("alice", id="77").id == "77"
+
+
+async def test_a_fault_strikes_its_own_call_and_so_often_as_asked(sim: TwitchSim) -> None:
+    token = sim.grant("bot")
+    headers = {"Authorization": f"Bearer {token.access}", "Client-Id": sim.client_id}
+    sim.faults.add("helix", path="users", status=429, times=2, headers={"Ratelimit-Reset": "99"})
+    async with aiohttp.ClientSession(headers=headers) as session:
+        seen = []
+        for path in ("channels?broadcaster_id=1", "users", "users", "users"):
+            async with session.get(sim.helix_url + path) as answer:
+                seen.append((answer.status, answer.headers.get("Ratelimit-Reset") == "99"))
+    assert seen == [(200, False), (429, True), (429, True), (200, False)]
+
+
+async def test_a_lost_answer_was_carried_out_all_the_same(sim: TwitchSim) -> None:
+    token = sim.grant("bot")
+    headers = {"Authorization": f"Bearer {token.access}", "Client-Id": sim.client_id}
+    sim.faults.add("helix", path="chat/messages", lose=True)
+    message = {"broadcaster_id": sim.world.room_id, "sender_id": token.user_id, "message": "hi"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        with pytest.raises(aiohttp.ClientError):
+            await session.post(f"{sim.helix_url}chat/messages", json=message)
+    assert [said.text for said in sim.sent] == ["hi"]
+
+
+async def test_a_slow_answer_is_right_and_a_stalled_one_never_comes(sim: TwitchSim) -> None:
+    sim.faults.add("oauth", delay=0.01)
+    sim.faults.add("oauth", stall=True)
+    headers = {"Authorization": f"OAuth {sim.grant('bot').access}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        async with session.get(f"{sim.id_url}oauth2/validate") as answer:
+            assert answer.status == 200
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05), session.get(f"{sim.id_url}oauth2/validate"):
+                pass

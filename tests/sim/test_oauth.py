@@ -53,19 +53,6 @@ async def test_the_page_of_the_code_approves_it(sim: TwitchSim, client: twitchio
     assert sim.oauth.codes[0].approved_by == "bot"
 
 
-async def test_an_expired_token_is_refreshed_once_and_used(
-    sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
-) -> None:
-    old = client.tokens[bot_id]["refresh"]
-    sim.expire("bot")
-
-    users = await client.fetch_users(ids=[bot_id], token_for=bot_id)
-
-    assert [user.name for user in users] == ["bot"]
-    assert sim.tokens.refreshes == 1
-    assert client.tokens[bot_id]["refresh"] != old
-
-
 async def test_a_refresh_token_is_good_once(
     sim: TwitchSim, client: twitchio.Client, channel: twitchio.PartialUser, bot_id: str
 ) -> None:
@@ -75,20 +62,6 @@ async def test_a_refresh_token_is_good_once(
         await client.fetch_users(ids=[bot_id], token_for=bot_id)
     assert raised.value.status == 400
     assert sim.tokens.refused_refreshes == 1
-
-
-async def test_rights_taken_back_kill_both_tokens(sim: TwitchSim, client: twitchio.Client) -> None:
-    token = sim.grant("bot")
-    sim.tokens.disconnect("bot")
-    with pytest.raises(twitchio.InvalidTokenException):
-        await client.add_token(token.access, token.refresh)
-
-
-async def test_a_token_about_to_lapse_is_refreshed_when_added(sim: TwitchSim, client: twitchio.Client) -> None:
-    token = sim.grant("bot")
-    sim.tokens.expires_in = 600
-    await client.add_token(token.access, token.refresh)
-    assert sim.tokens.refreshes == 1
 
 
 async def test_revoke_is_200_without_a_body(sim: TwitchSim) -> None:

@@ -1,16 +1,18 @@
 """What the bot said and did not say, as it is kept."""
 
 import itertools
+from dataclasses import replace
 
-from forgetmenot.clock import ManualClock
-from forgetmenot.store import bot_messages, channel_state
-from forgetmenot.store.bot_messages import Status
+from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.store import action_logs, bot_messages, channel_state
+from forgetmenot.store.action_logs import ActionStatus, NewAction
+from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 
 NUMBERS = itertools.count(1)
 
 
-async def said(db: Database, text: str, status: Status, *, at: int = 1_000, viewer: str = "1") -> int:
+async def said(db: Database, text: str, status: ReplyStatus, *, at: int = 1_000, viewer: str = "1") -> int:
     async with db.write() as tx:
         await tx.execute(
             "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at)"
@@ -28,13 +30,13 @@ async def test_a_row_begins_in_silence(db: Database) -> None:
         row = await bot_messages.begin(tx, at=5, event_id=None, viewer_id="9", trigger="name", mode="shadow")
     kept = await bot_messages.get(db, row)
     assert kept is not None
-    assert (kept.status, kept.detail, kept.viewer_id) == (Status.SILENT, "not finished", None)
+    assert (kept.status, kept.detail, kept.viewer_id) == (ReplyStatus.SILENT, "not finished", None)
     assert await bot_messages.get(db, 77) is None
     assert await bot_messages.latest(db) is None
 
 
 async def test_only_what_went_out_counts_as_said(db: Database) -> None:
-    for status in Status:
+    for status in ReplyStatus:
         await said(db, f"it was {status}", status)
     assert [line.text for line in await bot_messages.said_lately(db, 10, 0)] == ["it was sent"]
     assert [line.text for line in await bot_messages.said_to(db, "1", 10, 0)] == ["it was sent"]
@@ -42,15 +44,15 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
 
 
 async def test_a_line_whose_words_were_taken_away_takes_no_place_in_a_prompt(db: Database) -> None:
-    await said(db, "it stays", Status.SENT)
-    await said(db, "", Status.SENT)
+    await said(db, "it stays", ReplyStatus.SENT)
+    await said(db, "", ReplyStatus.SENT)
     assert [line.text for line in await bot_messages.said_lately(db, 1, 0)] == ["it stays"]
     assert [line.text for line in await bot_messages.said_to(db, "1", 1, 0)] == ["it stays"]
 
 
 async def test_the_last_lines_come_oldest_first(db: Database) -> None:
     for i in range(5):
-        await said(db, f"line {i}", Status.SENT, at=i)
+        await said(db, f"line {i}", ReplyStatus.SENT, at=i)
     assert [line.text for line in await bot_messages.said_lately(db, 2, 0)] == ["line 3", "line 4"]
     latest = await bot_messages.latest(db)
     assert latest is not None
@@ -60,16 +62,16 @@ async def test_the_last_lines_come_oldest_first(db: Database) -> None:
 
 async def test_filters_are_counted(db: Database) -> None:
     for filters in (("links", "markdown"), ("links",)):
-        row = await said(db, "hello", Status.SENT)
+        row = await said(db, "hello", ReplyStatus.SENT)
         async with db.write() as tx:
             await bot_messages.record_answer(tx, row, model="m", latency_ms=1, usage={}, filters=filters)
     assert await bot_messages.filter_counts(db) == {"links": 2, "markdown": 1}
 
 
 async def test_old_rows_go_but_not_those_in_the_middle_of_sending(db: Database) -> None:
-    await said(db, "old", Status.SENT, at=1)
-    await said(db, "open", Status.SENDING, at=1)
-    await said(db, "new", Status.SENT, at=100)
+    await said(db, "old", ReplyStatus.SENT, at=1)
+    await said(db, "open", ReplyStatus.SENDING, at=1)
+    await said(db, "new", ReplyStatus.SENT, at=100)
     async with db.write() as tx:
         assert await bot_messages.prune(tx, 50) == 1
     assert [kept.text for kept in await bot_messages.listing(db, 5)] == ["new", "open"]
@@ -90,7 +92,12 @@ async def test_the_channel_s_state_is_one_text_per_name(db: Database, clock: Man
 
 async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
     """Also by another reply, and whatever the first one's fate was; a refusal may be tried again."""
-    for fate, again in ((Status.SENT, False), (Status.UNKNOWN, False), (Status.SENDING, False), (Status.REFUSED, True)):
+    for fate, again in (
+        (ReplyStatus.SENT, False),
+        (ReplyStatus.UNKNOWN, False),
+        (ReplyStatus.SENDING, False),
+        (ReplyStatus.REFUSED, True),
+    ):
         async with db.write() as tx:
             first, second = [
                 await bot_messages.begin(tx, at=0, event_id=fate, viewer_id=None, trigger="mention", mode="live")
@@ -101,3 +108,40 @@ async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
         assert await bot_messages.is_answered(db, fate) is not again
         async with db.write() as tx:
             assert await bot_messages.record_sending(tx, second, "hello again", 0) is again
+
+
+NEW = NewAction(
+    key="k",
+    at=1_000,
+    name="clip",
+    kind="A",
+    params={"text": "x"},
+    verdict="allow",
+    rule="allowed",
+    reason="No rule objects.",
+    status=ActionStatus.RUNNING,
+    asked_by="nobody-stored",
+)
+
+
+async def test_old_rows_go_but_not_what_is_still_to_do(db: Database) -> None:
+    async with db.write() as tx:
+        await action_logs.insert(tx, replace(NEW, key="done", status=ActionStatus.DONE))
+        await action_logs.insert(tx, replace(NEW, key="due", status=ActionStatus.DONE, revert_at=2_000))
+        await action_logs.insert(
+            tx, replace(NEW, key="waits", status=ActionStatus.WAITING, verdict="ask", expires_at=9)
+        )
+        await action_logs.insert(tx, replace(NEW, key="no", status=ActionStatus.DENIED, verdict="deny"))
+    async with db.write() as tx:
+        assert await action_logs.prune(tx, DAY) == 2
+    assert {row.key for row in await action_logs.latest(db, 9)} == {"due", "waits"}
+
+
+async def test_a_rest_is_not_shortened_and_ends(db: Database) -> None:
+    async with db.write() as tx:
+        await channel_state.set_cooldowns(tx, {("clip", ""): 100})
+        await channel_state.set_cooldowns(tx, {("clip", ""): 50})
+    assert await channel_state.cooldown_until(db, "clip") == 100
+    async with db.write() as tx:
+        assert await channel_state.drop_past_cooldowns(tx, 100) == 1
+    assert await channel_state.cooldown_until(db, "clip") == 0

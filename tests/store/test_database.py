@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import Database, Source, open_database, to_the_end
+from forgetmenot.store.database import LATEST, MIGRATIONS, Database, Source, open_database, schema_sql, to_the_end
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 
 INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
 
@@ -157,41 +156,6 @@ async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Databas
     assert await db.wipe_deleted()
 
 
-async def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("my shopping list, which is long enough to look like a page of something" * 20, encoding="utf-8")
-    before = path.read_bytes()
-    with pytest.raises(errors.StoreForeign, match="not a readable SQLite database"):
-        async with open_database(path):
-            pass
-    assert path.read_bytes() == before
-
-
-async def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "other.db"
-    other = sqlite3.connect(path)
-    other.execute("CREATE TABLE songs (title TEXT)")
-    other.commit()
-    other.close()
-    before = path.read_bytes()
-    with pytest.raises(errors.StoreForeign, match="another program"):
-        async with open_database(path):
-            pass
-    assert path.read_bytes() == before
-
-
-async def test_a_newer_database_asks_for_an_update(tmp_path: Path) -> None:
-    path = tmp_path / "memory.sqlite3"
-    async with open_database(path):
-        pass
-    other = sqlite3.connect(path)
-    other.execute(f"PRAGMA user_version = {LATEST + 1}")
-    other.close()
-    with pytest.raises(errors.StoreForeign, match="Update ForgetMeNot"):
-        async with open_database(path):
-            pass
-
-
 async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(errors.StoreError, match="cannot be opened"):
@@ -204,7 +168,7 @@ async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written
     away = db.path.with_name("away")
     db.path.rename(away)
     for _ in range(2):
-        with pytest.raises(errors.StoreError, match="was moved away or replaced"):
+        with pytest.raises(errors.StoreError, match="was moved or replaced"):
             async with db.write() as tx:
                 await tx.insert(INSERT, (1, "lost"))
         db.path.write_bytes(away.read_bytes())
@@ -242,3 +206,21 @@ async def test_every_past_version_is_brought_to_exactly_the_newest_schema(tmp_pa
     assert [number for number, _ in MIGRATIONS] == list(range(2, LATEST + 1))
     fresh.close()
     opened.close()
+
+
+async def test_a_memory_of_the_first_version_gets_every_column_and_table(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    old = sqlite3.connect(path)
+    old.executescript(Path(__file__).with_name("schema_1.sql").read_text(encoding="utf-8"))
+    old.executescript(f"PRAGMA user_version = 1; PRAGMA application_id = {APPLICATION_ID};")
+    old.close()
+    async with open_database(path):
+        pass
+    fresh, brought = sqlite3.connect(":memory:"), sqlite3.connect(path)
+    fresh.executescript(schema_sql())
+    for name, _ in shape(fresh):
+        columns = 'SELECT name, type, "notnull", dflt_value FROM pragma_table_xinfo(?)'
+        assert brought.execute(columns, (name,)).fetchall() == fresh.execute(columns, (name,)).fetchall(), name
+    assert {name for name, _ in shape(brought)} == {name for name, _ in shape(fresh)}
+    fresh.close()
+    brought.close()

@@ -1,7 +1,7 @@
 """Erasure forgets no column: each text column of the schema is cleaned, or there is a reason why it need not be."""
 
 from forgetmenot.store.database import Database
-from forgetmenot.store.erasure import EXEMPT, PLACES
+from forgetmenot.store.personal_data import EXEMPT, PLACES
 
 
 async def text_columns(db: Database) -> set[str]:

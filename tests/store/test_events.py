@@ -1,15 +1,16 @@
 """Tier 1."""
 
+import json
+
 import pytest
 
-from forgetmenot.clock import HOUR
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import EventKind, Role
-from forgetmenot.domain.memory import EpisodeKind, Part
-from forgetmenot.store import episode_mending, episodes, events, identities, tally
-from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.identities import Seen
+from forgetmenot.memory.transfer import import_notes
+from forgetmenot.store import episodes, events, identities, run_stats
+from forgetmenot.store.database import Database
+from forgetmenot.store.events import NewEvent
+from forgetmenot.store.identities import SeenViewer
 
 
 def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEvent:
@@ -34,48 +35,17 @@ def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEve
 
 @pytest.fixture
 async def run_id(db: Database) -> int:
-    run = await tally.begin_run(db, "test", 1)
+    run = await run_stats.begin_run(db, "test", 1)
     async with db.write() as tx:
-        await identities.take_in(tx, [Seen(who, f"login{who}", f"Login{who}", Role.VIEWER, 1, 1) for who in "12"])
+        await identities.record_seen(
+            tx, [SeenViewer(who, f"login{who}", f"Login{who}", Role.VIEWER, 1, 1) for who in "12"]
+        )
     return run
 
 
 async def insert(db: Database, *rows: NewEvent) -> set[str] | None:
     async with db.write() as tx:
         return await events.insert(tx, rows)
-
-
-async def test_insert_tells_what_was_new(db: Database, run_id: int) -> None:
-    assert await insert(db, row("a", run_id), row("b", run_id)) is None
-    assert await insert(db, row("b", run_id), row("c", run_id), row("c", run_id)) == {"c"}
-    assert [line.id for line in await events.unread(db)] == ["a", "b", "c"]
-
-
-async def cover(db: Database, *seqs: int) -> int | None:
-    new = NewEpisode(EpisodeKind.CHAT, None, 1, 1, "summary", {"1": Part(len(seqs), 0)}, seqs)
-    return await episodes.write(db, new, 1)
-
-
-async def test_an_event_is_covered_once(db: Database, run_id: int) -> None:
-    await insert(db, row("a", run_id), row("b", run_id))
-    assert await cover(db, 1) == 1
-    assert await cover(db, 1, 2) is None
-    assert await db.value("SELECT count(*) FROM episodes") == 1
-    assert [line.seq for line in await events.unread(db)] == [2]
-
-
-async def clear(db: Database, what: Clear) -> int:
-    async with db.write() as tx:
-        return await events.clear(tx, what, 5)
-
-
-async def test_a_clear_dirties_the_episode_once(db: Database, run_id: int) -> None:
-    await insert(db, row("a", run_id), row("b", run_id), row("c", run_id, viewer_id="2"))
-    await cover(db, 1, 2, 3)
-    assert await clear(db, Clear(5, viewer_id="1")) == 2
-    assert await clear(db, Clear(6, event_id="a")) == 0
-    assert [one.id for one in await episode_mending.dirty(db)] == [1]
-    assert [line.id for line in await events.of_episode(db, 1)] == ["c"]
 
 
 async def test_lines_are_found_by_age_person_and_id(db: Database, run_id: int) -> None:
@@ -85,15 +55,50 @@ async def test_lines_are_found_by_age_person_and_id(db: Database, run_id: int) -
     assert await events.count_unread(db, before=3) == 2
 
 
-async def test_pruning_counts_per_run(db: Database, run_id: int) -> None:
-    await insert(db, *(row(f"m{i}", run_id, i) for i in range(1, 5)))
-    await cover(db, 1)
-    await clear(db, Clear(9, event_id="m2"))
-    async with db.write() as tx:
-        counts = await prune(tx)
-    assert counts == {run_id: {"pruned_covered": 1, "pruned_redacted": 1, "pruned_unread": 2}}
-    assert await events.count_unread(db) == 0
+PIECES = "SELECT count(DISTINCT segid) FROM episodes_fts_idx"
 
 
-async def prune(tx: Transaction) -> dict[int, dict[str, int]]:
-    return await events.prune(tx, HOUR)
+async def summarise(db: Database, *summaries: str) -> None:
+    """Each by itself: every transaction leaves a piece."""
+    for summary in summaries:
+        async with db.write() as tx:
+            await tx.execute(
+                "INSERT INTO episodes (kind, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', 0, 0, ?, 1, 0)",
+                (summary,),
+            )
+
+
+async def found(db: Database, word: str) -> list[str]:
+    return [one.summary for one in await episodes.search(db, episodes.any_of([word]), limit=10)]
+
+
+async def test_after_a_merge_everything_is_found_in_one_piece(db: Database) -> None:
+    await summarise(db, "a raid came", "a tuba was played", "the raid left")
+    assert await db.value(PIECES) > 1
+    await episodes.merge_search_index(db)
+    assert await db.value(PIECES) == 1
+    assert sorted(await found(db, "raid")) == ["a raid came", "the raid left"]
+
+
+async def test_what_came_after_a_merge_is_merged_too(db: Database) -> None:
+    await episodes.merge_search_index(db)
+    await summarise(db, "a raid came")
+    await episodes.merge_search_index(db)
+    await summarise(db, "a tuba was played")
+    assert await db.value(PIECES) == 2
+    await episodes.merge_search_index(db)
+    await episodes.merge_search_index(db)
+    assert await db.value(PIECES) == 1
+    assert await found(db, "tuba") == ["a tuba was played"]
+
+
+async def test_an_import_leaves_one_piece(db: Database, clock: ManualClock) -> None:
+    for number in range(3):
+        line = {
+            "viewer": "alice",
+            "fact": f"plays tuba number {number}",
+            "episode": {"key": f"{number}", "summary": "x"},
+        }
+        await import_notes(db, [json.dumps(line)], now=clock.now())
+    assert await db.value(PIECES) == 1

@@ -1,4 +1,4 @@
-"""The memory's files are their owner's alone; a synced folder is told."""
+"""The memory's files: private to their owner, one running bot each, one channel each."""
 
 import os
 import stat
@@ -7,9 +7,51 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import logs
+from forgetmenot.errors import StoreLocked, TwitchRefused
+from forgetmenot.store.channel_files import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
-from forgetmenot.store.file_safety import protect, synced_by, warning_about
-from forgetmenot.store.lock import held
+from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by, warning_about
+
+
+async def claimed(file: Path, room_id: str, channel: str) -> None:
+    async with open_database(file) as db:
+        await claim(db, room_id, channel, 1)
+
+
+async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path: Path) -> None:
+    default = tmp_path / "memory.sqlite3"
+    assert file_for(default, "") == file_for(default, "tea") == default, "nobody's yet"
+    await claimed(default, "1", "#Tea")
+    assert owner_of(default) == Owner("1", "tea")
+    assert file_for(default, "TEA") == default
+    other = file_for(default, "coffee")
+    assert other == tmp_path / "memory-coffee.sqlite3"
+    await claimed(other, "2", "coffee")
+    assert (file_for(default, "coffee"), file_for(default, "tea")) == (other, default)
+
+
+async def test_another_channels_file_is_never_written(tmp_path: Path) -> None:
+    default = tmp_path / "memory.sqlite3"
+    await claimed(default, "1", "tea")
+    with pytest.raises(TwitchRefused, match="another channel"):
+        await claimed(default, "2", "coffee")
+    assert owner_of(default) == Owner("1", "tea")
+
+
+async def test_a_channel_that_changed_its_name_keeps_its_file(tmp_path: Path) -> None:
+    default = tmp_path / "memory.sqlite3"
+    await claimed(default, "1", "tea")
+    fresh = file_for(default, "green_tea")
+    with pytest.raises(TwitchRefused, match="was called tea before"):
+        await claimed(fresh, "1", "green_tea")
+    assert file_for(default, "green_tea") == default
+    await claimed(default, "1", "green_tea")
+
+
+def test_what_is_no_memory_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "memory.sqlite3").write_bytes(b"not a database")
+    assert owner_of(tmp_path / "memory.sqlite3") == Owner()
+    assert owner_of(tmp_path / "none.sqlite3") == Owner()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps others out by the user's folder")
@@ -36,7 +78,7 @@ def test_lock_log_and_the_folders_they_make_are_their_owners_alone(tmp_path: Pat
     try:
         logs.set_up(folder=folder / "logs", console=False)
         logs.log.info("something")
-        with held(folder / "memory.sqlite3", "test"):
+        with instance_lock(folder / "memory.sqlite3", "test"):
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
     finally:
         os.umask(old)
@@ -90,3 +132,43 @@ def test_what_a_crash_left_beside_it_is_closed_too(tmp_path: Path) -> None:
         path.with_name(path.name + ending).touch(0o644)
     protect(path)
     assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_second_bot_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with (
+        instance_lock(path, "run"),
+        pytest.raises(StoreLocked, match=r"in use by forgetmenot run \(process \d+\)"),
+        instance_lock(path, "demo"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("told", [b"\xff\xfe", b"evil\n" + b"x" * 100_000, b"", b"y" * 100_000])
+def test_what_stands_in_the_other_ones_note_is_not_trusted(tmp_path: Path, told: bytes) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with instance_lock(path, "run"):
+        (tmp_path / "memory.sqlite3.holder").write_bytes(told)
+        with pytest.raises(StoreLocked) as caught, instance_lock(path, "demo"):
+            pass
+        assert len(str(caught.value)) < len(str(path)) + 180
+        assert "\n" not in str(caught.value)
+
+
+def test_when_the_first_has_stopped_the_second_may_start(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with instance_lock(path, "run"):
+        pass
+    with instance_lock(path, "demo"):
+        assert not (tmp_path / "gone").exists()
+
+
+def test_whether_a_bot_runs_can_be_asked_without_getting_in_its_way(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    assert not is_locked(path)
+    assert list(tmp_path.iterdir()) == []
+    with instance_lock(path, "run"):
+        assert is_locked(path)
+    assert not is_locked(path)
+    path.with_name(path.name + ".holder").write_text("left behind by a killed one")
+    assert not is_locked(path)

@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.store import bot_messages, episodes, evidence, identities, notes
+from forgetmenot.store import episodes, evidence, identities, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.evidence import Stance
@@ -130,16 +130,4 @@ async def test_ids_are_never_used_twice(db: Database, alice: str) -> None:
         await notes.delete_of_subject(tx, alice)
     assert await notes.highest_id(db) == note.id
     assert (await write(db, alice)).id == note.id + 1
-    assert await notes.taken_ids(db, [note.id, note.id + 1]) == {note.id + 1}
-
-
-async def test_replies_that_used_a_note_are_found(db: Database, alice: str) -> None:
-    note = await write(db, alice)
-    prompt = f'{{"sections": [{{"name": "lore", "rows": [{note.id}]}}, {{"name": "chat", "rows": [99]}}]}}'
-    async with db.write() as tx:
-        await tx.execute(
-            "INSERT INTO bot_messages (at, trigger, mode, text, status, prompt_json) VALUES (3, '', '', '', 'sent', ?)",
-            (prompt,),
-        )
-    assert [at for _, at in await bot_messages.with_note(db, note.id)] == [3]
-    assert await bot_messages.with_note(db, 99) == []
+    assert set(await notes.facts_of(db, [note.id, note.id + 1])) == {note.id + 1}

@@ -3,18 +3,18 @@
 import pytest
 
 from forgetmenot.domain.chat import Attendance, Role
-from forgetmenot.store import attendance, identities, viewers
+from forgetmenot.store import identities, streams, viewers
 from forgetmenot.store.database import Database
-from forgetmenot.store.identities import Seen
+from forgetmenot.store.identities import SeenViewer
 
 
-def seen(viewer_id: str, login: str, at: int = 1, role: Role = Role.VIEWER) -> Seen:
-    return Seen(viewer_id, login, login.title(), role, at, at)
+def seen(viewer_id: str, login: str, at: int = 1, role: Role = Role.VIEWER) -> SeenViewer:
+    return SeenViewer(viewer_id, login, login.title(), role, at, at)
 
 
-async def take_in(db: Database, *people: Seen) -> None:
+async def take_in(db: Database, *people: SeenViewer) -> None:
     async with db.write() as tx:
-        await identities.take_in(tx, people)
+        await identities.record_seen(tx, people)
 
 
 async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> None:
@@ -90,7 +90,7 @@ async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
 
 async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(db: Database) -> None:
     """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
-    await take_in(db, seen("1", "bob"), Seen("6", "mallory", "bob", Role.VIEWER, 9, 9))
+    await take_in(db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9))
     assert [one.id for one in await viewers.called(db, ["bob"])] == ["1"]
     await take_in(db, seen("1", "robert", 10))
     assert [one.id for one in await viewers.called(db, ["bob"])] == ["6"]
@@ -109,9 +109,9 @@ async def test_attendance_counts_streams_and_when_the_one_before_was_left(db: Da
             "INSERT INTO streams (id, started_at, last_event_at) VALUES (?, ?2, ?2)", [(1, 10), (2, 50), (3, 90)]
         )
         await tx.execute("UPDATE streams SET ended_at = started_at + 9 WHERE id < 3")
-        await attendance.attend(tx, [("1", number, at, at + 1, 2) for number, at in ((1, 10), (2, 50), (3, 90))])
-        await attendance.attend(tx, [("1", 3, 95, 97, 1)])
-    found = await attendance.of(db, ["1", "2"], lately=50)
+        await streams.attend(tx, [("1", number, at, at + 1, 2) for number, at in ((1, 10), (2, 50), (3, 90))])
+        await streams.attend(tx, [("1", 3, 95, 97, 1)])
+    found = await streams.attendance_of(db, ["1", "2"], lately=50)
     assert found == {"1": Attendance(3, 2, 51), "2": Attendance(0, 0, None)}
-    assert (await attendance.of(db, ["1"], lately=50, during=2))["1"].before_at == 11
+    assert (await streams.attendance_of(db, ["1"], lately=50, during=2))["1"].before_at == 11
     assert await db.value("SELECT last_at - first_at FROM attendance WHERE stream_id = 3") == 7

@@ -1,12 +1,17 @@
-"""Foreign text as one visible line."""
+"""Texts and their words: cleaned, cut, compared and fenced."""
 
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.text.clean import clean
+from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.fences import fence, fenced, unbracket
+from forgetmenot.text.lookalikes import fold_word, plain, skeleton, unleet
+from forgetmenot.text.mentions import is_login, login_of
+from forgetmenot.text.outgoing import without_phrase
+from forgetmenot.text.words import STOPWORDS, stem, stems, trigrams, words
 
 
 @pytest.mark.parametrize(
@@ -31,7 +36,6 @@ def test_what_is_seen_stays_and_what_is_not_goes(raw: str, expected: str) -> Non
     assert clean(raw) == expected
 
 
-@settings(max_examples=200)
 @example("´\u200d\r\x1b")
 @given(st.text(max_size=80) | st.text(alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20))
 def test_cleaning_twice_changes_nothing(text: str) -> None:
@@ -39,3 +43,178 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert clean(once) == once
     assert not any(unicodedata.category(char) in {"Cc", "Cs", "Co"} for char in once)
     once.encode()
+
+
+def test_no_name_is_halved() -> None:
+    for most in range(4, 12):
+        assert cut("hey @user12 hi", most) in {"hey ", "hey @user12"}
+    assert cut("hey @user12 hi", 12) == "hey @user12 "
+    assert cut("a" * 900, 500) == "a" * 500
+    assert cut("short", 500) == "short"
+
+
+@given(st.text(max_size=80), st.integers(0, 60))
+def test_it_is_a_beginning_and_short(text: str, most: int) -> None:
+    assert text.startswith(cut(text, most))
+    assert len(cut(text, most)) <= most
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    ["admin", "ADMIN", "аdmin", "ａｄｍｉｎ", "𝔸𝕕𝕞𝕚𝕟", "🅰🅳🅼🅸🅽", "a\u0301dmin", "a\u200bdmin", "ᴀᴅᴍɪɴ", "ᗩᗪᗰIᑎ"],
+)
+def test_disguises_have_one_skeleton(disguise: str) -> None:
+    assert skeleton(disguise) == "admin"
+
+
+def test_capitals_of_another_alphabet_count_as_they_look() -> None:
+    assert skeleton("ΗΥΜΝ") == "hymn"
+
+
+def test_digits_for_letters_are_read_by_filters_only() -> None:
+    assert skeleton("m0d") == "m0d"
+    assert unleet("m0d") == "mod"
+
+
+@pytest.mark.parametrize(("word", "folded"), [("plain", "plain"), ("mоd", "mod"), ("привет", "привет"), ("сор", "cop")])
+def test_a_word_is_folded_where_it_pretends(word: str, folded: str) -> None:
+    assert fold_word(word) == folded
+
+
+@given(st.text(max_size=60))
+def test_plain_text_stays_plain(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+
+
+HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3ce@429〈〉⟨⟩"), max_size=60)
+
+
+@given(HOSTILE | st.text(max_size=60))
+def test_a_body_reads_back_as_one_fence(body: str) -> None:
+    text = f"{fence('chat', body)}\nrules\n{fence('facts', 'plays chess')}"
+    assert fenced(text) == {"chat": unbracket(body), "facts": "plays chess"}
+
+
+@given(HOSTILE)
+def test_taking_brackets_away_twice_changes_nothing(body: str) -> None:
+    assert unbracket(unbracket(body)) == unbracket(body)
+
+
+def test_look_alike_fences_become_round_brackets() -> None:
+    assert unbracket("</chat> ＜/chat＞ ‹/chat› &lt;/chat&gt;") == "(/chat) (/chat) (/chat) (/chat("
+
+
+def test_mentions_and_hearts_stay() -> None:
+    assert unbracket("<@42> <3 <@login:alice>") == "<@42> <3 <@login:alice>"
+
+
+def test_fences_of_one_name_are_joined() -> None:
+    assert fenced(fence("a", "one") + "\n" + fence("a", "two")) == {"a": "one\ntwo"}
+
+
+@pytest.mark.parametrize("name", ["", "Chat", "a b", "chat>", "1a"])
+def test_a_name_is_lower_case_letters(name: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        fence(name, "text")
+
+
+@pytest.mark.parametrize("text", ["alice", "@Alice_1", "#alice", "", "a" * 25])
+def test_names(text: str) -> None:
+    assert is_login(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["alice smith", "älice", "@", "#@alice", "a" * 26, "https://twitch.tv/alice", "alice\n"]
+)
+def test_what_is_none(text: str) -> None:
+    assert not is_login(text)
+
+
+def test_as_twitch_keeps_them() -> None:
+    assert [login_of(text) for text in ("@Alice_1", "#ALICE", "alice")] == ["alice_1", "alice", "alice"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", ["hello", "world"]),
+        ("sooooo gooood", ["soo", "good"]),
+        ("don't", ["dont"]),
+        ("alice's cat", ["alice", "cat"]),
+        ("<@42> and <@login:alice>", ["<@42>", "and", "<@login:alice>"]),
+        ("ｐｌａｙｓ", ["plays"]),
+        ("cafe\u0301 café", ["cafe", "cafe"]),
+        ("mоd", ["mod"]),
+        ("привет", ["привет"]),
+        ("mo\u200bd", ["mod"]),
+        ("h̷̢e̸l̷lo", ["hello"]),
+        ("日本語", ["日本", "本語"]),
+        ("日", ["日"]),
+        ("😀 KEKW 🎸", ["kekw"]),
+        ("1000 III", ["1000", "iii"]),
+        ("", []),
+    ],
+)
+def test_texts_that_look_the_same_have_the_same_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_stems_join_inflections() -> None:
+    assert stems("plays playing played") == ["play", "play", "play"]
+    assert stem("speedrunning") == "speedrun"
+
+
+def test_trigrams_mark_the_edges() -> None:
+    assert trigrams("cat") == {" ca", "cat", "at "}
+    assert trigrams("") == frozenset()
+
+
+def test_stop_words_are_words_as_words_gives_them() -> None:
+    assert all(words(word) == [word] for word in STOPWORDS)
+
+
+@given(st.text(max_size=100))
+def test_words_hold_no_space_and_no_capital(text: str) -> None:
+    for word in words(text):
+        assert word
+        assert " " not in word
+        assert word == word.casefold() or word.startswith("<@")
+
+
+@given(st.lists(st.text("abzAZ019 _-.#'`\n<@>:") | st.sampled_from(["<@42>", "<@login:alice>", "it's"])).map("".join))
+def test_a_text_of_plain_letters_has_the_words_it_has_beside_others(text: str) -> None:
+    assert words(f"{text} ж") == [*words(text), "ж"]
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        "badword", "bad-word", "bad_word", "bad word", "b4dword", "b@dword", "b a d w o r d", "BÁDWORD", "baaadword",
+        "badwоrd", "bad\u200bword", "ba*dw*ord", "xbadwordy", "b.a.d.w.o.r.d", "𝐛𝐚𝐝word",
+    ],
+)  # fmt: skip
+def test_it_is_found(spelt: str) -> None:
+    assert without_phrase(f"so {spelt} it is", "badword") == "so … it is"
+
+
+@pytest.mark.parametrize("text", ["class", "club adventure", "as if", "455 points", "a sass", "4$$"])
+def test_a_short_one_is_only_found_as_words(text: str) -> None:
+    assert without_phrase(without_phrase(text, "ass"), "bad") == text
+
+
+@pytest.mark.parametrize("spelt", ["ass", "a$$", "@ss", "a s s", "a-s-s"])
+def test_a_short_one_is_found_behind_signs(spelt: str) -> None:
+    assert without_phrase(f"an {spelt} here", "ass") == "an … here"
+
+
+def test_marks_around_a_word_stay() -> None:
+    assert without_phrase("badword! (badword), @badword.", "badword") == "…! (…), …."
+    assert without_phrase("evil, phrase", "evil phrase") == "…"
+    assert without_phrase("it is 420 now", "420") == "it is … now"
+    assert without_phrase("nothing", "!?") == "nothing"
+
+
+@given(st.text(alphabet="bad4@!- …wórd", max_size=60))
+def test_twice_is_once(text: str) -> None:
+    once = without_phrase(text, "bad")
+    assert without_phrase(once, "bad") == once

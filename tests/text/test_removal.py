@@ -1,10 +1,10 @@
 """A text without one person, or without one fact: it cuts rather too much than too little, and invents nothing."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.removal import Names, traces, without_fact, without_person
 
 
@@ -35,30 +35,15 @@ def test_sentences_and_clauses_about_a_person_go(text: str, rest: str) -> None:
 PIECES = st.lists(
     st.sampled_from(
         [
-            "<@1>",
-            "<@2>",
-            "<@3>",
-            "and",
-            ",",
-            "while",
-            "they",
-            "plays",
-            "drums",
-            ".",
-            ";",
-            "'s",
-            "but",
-            "cat",
-            "Chat",
-            "!",
+            "<@1>", "<@2>", "<@3>", "and", ",", "while", "they", "plays", "drums", ".", ";", "'s", "but", "cat",
+            "Chat", "!",
         ]
     ),
     max_size=25,
-)
+)  # fmt: skip
 
 
 @given(PIECES)
-@settings(max_examples=200)
 def test_whatever_the_text_is_they_are_not_in_what_is_left(pieces: list[str]) -> None:
     text = " ".join(pieces)
     rest = without_person(text, "1")
@@ -100,7 +85,6 @@ def test_no_name_is_no_trace() -> None:
 
 
 @given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=8), max_size=3))
-@settings(max_examples=150)
 def test_a_log_line_keeps_its_length(text: str, names: list[str]) -> None:
     who = Names("123456", names, ())
     line = f"{text}{''.join(names)} 123456"
@@ -123,3 +107,31 @@ def test_only_what_says_the_fact_about_its_subject_goes(text: str, rest: str) ->
 def test_a_fact_of_nothing_but_small_words_is_never_cut() -> None:
     assert traces("is it") == frozenset()
     assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it."
+
+
+def test_a_mention_is_shown_by_its_current_name() -> None:
+    text = f"{mention('42')} raided {mention('7')} and {mention('42')}"
+    assert ids_in(text) == ("42", "7")
+    assert show(text, {"42": "alice"}) == "alice raided somebody and alice"
+
+
+def test_a_provisional_id_can_be_mentioned() -> None:
+    assert ids_in(mention("login:alice")) == ("login:alice",)
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "4>2", "x" * 65])
+def test_what_is_no_id_is_refused(bad: str) -> None:
+    with pytest.raises(ValueError, match="id"):
+        mention(bad)
+
+
+@given(st.text(alphabet=st.sampled_from("<＜@＠42> a"), max_size=30) | st.text(max_size=40))
+def test_foreign_text_mentions_nobody(text: str) -> None:
+    assert ids_in(defang(text)) == ()
+
+
+def test_a_name_that_stands_for_somebody_else_is_shown_behind_an_at() -> None:
+    names = {"1": "You", "2": "somebody", "3": "alice", "4": "уou"}
+    assert (
+        show("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == "@You told @somebody, alice and @уou; somebody left"
+    )

@@ -1,12 +1,14 @@
 """What is never stored, measured on a list of phrases."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.text.sensitive import CATEGORIES, sensitive_category
+from forgetmenot.text.sensitive_languages import in_uncovered_language
 
 
 def listed(name: str) -> list[list[str]]:
@@ -45,6 +47,70 @@ def test_phrases_of_somebody_who_had_not_seen_the_rules() -> None:
     refused = [phrase for kind, phrase in listed("sensitive_phrases_blind.txt") if kind == "harmless"]
     refused = [phrase for phrase in refused if sensitive_category(phrase) is not None]
     assert (missed, refused) == ([], [])
+
+
+NUMBERS = {"phone": "contact", "address": "address", "email": "contact", "card": "payment", "iban": "payment"}
+NUMBER_LINES = Path(__file__).parents[1] / "data" / "phones_addresses.tsv"
+
+
+def test_numbers_and_addresses_of_many_countries() -> None:
+    rows = [line.split("\t") for line in NUMBER_LINES.read_text("utf-8").splitlines() if not line.startswith("#")]
+    others = set(CATEGORIES) - set(NUMBERS.values())
+    found, lines = Counter[str](), Counter[str]()
+    for split, label, text in rows:
+        lines[label] += 1
+        lines[f"{split} {label}"] += 1
+        found.update((label, f"{split} {label}") if sensitive_category(text, allow=others) else ())
+    assert found["heldout phone"] / lines["heldout phone"] >= 0.95
+    assert found["heldout address"] / lines["heldout address"] >= 0.93
+    assert found["heldout none"] / lines["heldout none"] <= 0.025
+    page = " ".join((Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text("utf-8").split())
+    assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in page
+    assert f"and {found['address']} of {lines['address']} addresses" in page
+    assert f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in page
+
+
+def in_languages(split: str) -> dict[str, dict[bool, list[bool]]]:
+    """By language: for sensitive phrases (True) and harmless ones, whether each was refused."""
+    lines = (Path(__file__).parents[1] / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
+    told: dict[str, dict[bool, list[bool]]] = {}
+    for half, language, category, phrase in (line.split("\t") for line in lines if not line.startswith("#")):
+        if half == split:
+            found = told.setdefault(language, {True: [], False: []})
+            found[category != "ok"].append(sensitive_category(phrase) is not None)
+    return told
+
+
+@pytest.mark.parametrize(("split", "least", "most"), [("dev", 0.94, 0.06), ("heldout", 0.8, 0.09)])
+def test_eleven_languages(split: str, least: float, most: float) -> None:
+    told = in_languages(split)
+    for sensitive in (True, False):
+        every = [found for language in told.values() for found in language[sensitive]]
+        share = sum(every) / len(every)
+        print(split, "sensitive" if sensitive else "harmless", round(share, 3))  # noqa: T201
+        assert share >= least if sensitive else share <= most
+
+
+def test_the_privacy_page_tells_what_each_language_shows() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text("utf-8")
+    for language, found in in_languages("heldout").items():
+        caught, wrong = (f"{sum(found[kind])} of {len(found[kind])}" for kind in (True, False))
+        assert f"| {language} | {caught} | {wrong} |" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "uncovered"),
+    [
+        ("ik heb een kat en het is niet leuk", True),
+        ("我有一只猫", True),
+        ("έχω μια γάτα", True),
+        ("plays drums in a band", False),
+        ("日本語を勉強している", False),
+        ("играет на барабанах", False),
+    ],
+)
+def test_languages_whose_sensitive_words_are_not_known(text: str, uncovered: bool) -> None:
+    assert in_uncovered_language(text) is uncovered
 
 
 def test_the_list_is_long_and_covers_every_category() -> None:
@@ -103,7 +169,6 @@ def test_the_id_in_a_mention_is_no_telephone() -> None:
     assert sensitive_category("call <@5558675309> the king") is None
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=120))
 def test_any_text_has_an_answer(text: str) -> None:
     assert sensitive_category(text) in {None, *CATEGORIES}

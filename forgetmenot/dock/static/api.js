@@ -1,12 +1,13 @@
-// The server: reading by the cookie, acting by the token, which is kept for this page's own address alone.
+// The server: everything is asked with the token of the address. It stays in this tab's session and nowhere else.
 
 const KEY = "forgetmenot-token";
 export const build = document.querySelector("meta[name=build]").content;
 const given = new URLSearchParams(location.search).get("token");
 if (given) {
-  localStorage.setItem(KEY, given);
-  history.replaceState(null, "", location.pathname + location.hash);
+  sessionStorage.setItem(KEY, given);
+  history.replaceState(null, "", location.pathname + location.hash); // a shared screen must not show it
 }
+const token = () => ({ "X-Dock-Token": sessionStorage.getItem(KEY) || "" });
 
 export class Problem extends Error {
   constructor(line, status) {
@@ -21,7 +22,7 @@ export const whenLockedOut = (call) => { onLost = call; };
 async function read(answer) {
   const told = await answer.json().catch(() => ({}));
   if (answer.status === 401) onLost();
-  if (!answer.ok) throw new Problem(told.line || "The bot did not understand that.", answer.status);
+  if (!answer.ok) throw new Problem(told.line || "The bot did not understand this request.", answer.status);
   return told;
 }
 
@@ -36,11 +37,11 @@ async function fetched(path, options) {
 export async function get(path, query = {}) {
   const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== "" && value !== null));
   const text = asked.toString();
-  return read(await fetched(`/api/${path}${text ? `?${text}` : ""}`));
+  return read(await fetched(`/api/${path}${text ? `?${text}` : ""}`, { headers: token() }));
 }
 
 export async function post(path, body = {}) {
-  const headers = { "Content-Type": "application/json", "X-Dock-Token": localStorage.getItem(KEY) || "" };
+  const headers = { "Content-Type": "application/json", ...token() };
   return read(await fetched(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 

@@ -1,21 +1,28 @@
 // Doing something: one call, one sentence afterwards, and a question before what cannot be undone.
 
 import { h, put, button, empty } from "./dom.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
+import { state } from "./live.js";
 
+const RESTARTS_WITHIN = 8_000;
+
+const operations = await get("operations").catch(() => ({})); // what can be done, with its words: the bot's own table
 let hiding = 0;
+
+export const label = (name) => operations[name]?.label ?? name;
+export const does = (name) => operations[name]?.does ?? "";
 
 export function say(line, ok = true, undo = null) {
   const toast = document.getElementById("toast");
   if (!toast) return;
   const back = () => { toast.classList.remove("shown"); act(undo.name, undo.body); };
-  put(toast, h("p", { class: ok ? "good" : "bad" }, line, ok && undo && button("Undo", back, { class: "small" })));
+  put(toast, h("p", { class: ok ? "good" : "bad" }, line, ok && undo && button(label(undo.name), back, { class: "small" })));
   toast.classList.add("shown");
   clearTimeout(hiding);
   hiding = setTimeout(() => toast.classList.remove("shown"), undo ? 10_000 : 6000);
 }
 
-// What could not be read is told in its place, with a way to try again. What is shown already stays.
+// What could not be read is said in its place, with a way to try again. What is already shown stays.
 export function failed(room, problem, again) {
   if (problem.status === 401) return;
   if (room.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
@@ -39,6 +46,32 @@ export async function act(name, body = {}, from = null, undo = null) {
   }
 }
 
+// A step of the set-up. A question that comes back is asked, and with a yes the step is done after all. Null: it failed.
+export async function step(name, body = {}, from = null) {
+  if (from) from.disabled = true;
+  try {
+    const told = await post(`setup/${name}`, body);
+    if (told.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
+    if (!told.ask) return told;
+    return (await confirmed({ title: "Are you sure?", text: told.ask, yes: told.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
+  } catch (problem) {
+    if (problem.status === 0 && state.restarting > Date.now()) {
+      await new Promise((go) => { setTimeout(go, 500); });
+      return await step(name, body, from);
+    }
+    return problem.status === 401 ? null : { ok: false, line: problem.message };
+  } finally {
+    if (from) from.disabled = false;
+  }
+}
+
+// The mode, from wherever it is chosen.
+export async function setMode(mode, from = null) {
+  const told = await step("mode", { mode }, from);
+  if (told) say(told.line, told.ok);
+  return Boolean(told?.ok);
+}
+
 export function sheet(title, ...content) {
   const back = document.activeElement;
   const close = () => dialog.close();
@@ -58,10 +91,10 @@ export function sheet(title, ...content) {
   return dialog;
 }
 
-export function confirmed({ title, text, type, yes }) {
+export function confirmed({ title, text, type, yes, kind = "danger" }) {
   return new Promise((done) => {
     const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": `Type ${type} to confirm`, oninput: check });
-    const go = button(yes, () => { dialog.returnValue = "yes"; dialog.close("yes"); }, { class: "danger" });
+    const go = button(yes, () => { dialog.returnValue = "yes"; dialog.close("yes"); }, { class: kind });
     function check() { go.disabled = field.value.trim().toLowerCase() !== type.toLowerCase(); }
     const dialog = sheet(
       title, h("p", {}, text),

@@ -5,7 +5,7 @@ import { h, s, empty } from "./dom.js";
 const WIDE = 320, HIGH = 100;
 const opened = new Set(); // tables that somebody reads stay open when the figures move
 
-export function chart({ title, note, head, rows, draw, none = "Nothing to count yet." }) {
+export function chart({ title, note, head, rows, draw, none = "No data yet." }) {
   return h(
     "figure", { class: "chart" },
     h("figcaption", {}, h("h2", {}, title), note && h("p", { class: "meta" }, note)),

@@ -1,10 +1,10 @@
 // What happens, as it happens. After a lost connection it goes on from the last event; an update reloads the page.
 
-import { build, get } from "./api.js";
+import { build, post } from "./api.js";
 import { clock } from "./words.js";
 
 const KEPT = 400;
-export const state = { now: null, items: new Map(), connection: "connecting" };
+export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0 };
 const listeners = new Set();
 let source = null;
 let mark = "";
@@ -89,27 +89,38 @@ function anew() {
   connect();
 }
 
-export const disconnect = () => source?.close();
+export function disconnect() {
+  source?.close();
+  source = null;
+}
 
-export function connect() {
+// A stream is opened with a ticket that is good once: a browser sends no header of ours for it.
+export async function connect() {
   disconnect();
-  source = new EventSource(mark ? `/events?after=${mark}` : "/events");
+  let ticket;
+  try {
+    ({ ticket } = await post("ticket"));
+  } catch (problem) {
+    connected("lost");
+    if (problem.status !== 401) again();
+    return;
+  }
+  disconnect(); // two calls may have asked for a ticket meanwhile
+  source = new EventSource(`/events?ticket=${ticket}${mark ? `&after=${mark}` : ""}`);
   for (const [name, handle] of Object.entries(handlers)) {
     source.addEventListener(name, (event) => handle(JSON.parse(event.data), event.lastEventId));
   }
   source.onerror = () => {
+    disconnect();
     connected("lost");
-    if (source.readyState === EventSource.CLOSED) again();
+    again();
   };
 }
 
+let trying = 0;
+
 async function again() {
-  await new Promise((done) => setTimeout(done, pause));
+  clearTimeout(trying);
+  trying = setTimeout(connect, pause);
   pause = Math.min(pause * 1.6, 15_000);
-  try {
-    await get("now");
-    connect();
-  } catch (problem) {
-    if (problem.status !== 401) again();
-  }
 }

@@ -3,7 +3,7 @@
 import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
-import { act, say } from "./ask.js";
+import { act, does, label, say } from "./ask.js";
 import { clock, span } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
@@ -12,12 +12,14 @@ import * as figures from "./panels/figures.js";
 import * as health from "./panels/health.js";
 import * as rights from "./panels/rights.js";
 import * as settings from "./panels/settings.js";
+import * as setup from "./panels/setup.js";
 
-const PANELS = { now, memory, approvals, figures, health, rights, settings };
+const PANELS = { now, memory, approvals, figures, health, rights, settings, setup };
 const NAMES = {
   now: "Now", memory: "Memory", approvals: "Approvals", figures: "Figures", health: "Health", rights: "Rights",
-  settings: "Settings",
+  settings: "Settings", setup: "Set up",
 };
+const IN_NAV = Object.keys(NAMES).filter((name) => name !== "setup"); // the set-up is reached from where it is missed
 const main = document.getElementById("main");
 let shown = null;
 
@@ -39,6 +41,7 @@ function open() {
   main.append(room);
   shown = PANELS[name].open(room, rest) || {};
   nav(name);
+  document.body.classList.remove("with-menu");
   window.scrollTo(0, 0);
 }
 
@@ -46,7 +49,7 @@ function open() {
 const drawNav = changedOnly(({ current, waiting }) => {
   redraw(
     document.getElementById("nav"),
-    Object.entries(NAMES).map(([name, title]) =>
+    IN_NAV.map((name) => [name, NAMES[name]]).map(([name, title]) =>
       h(
         "a", { href: `#${name}`, title, data: { key: name }, "aria-label": title, "aria-current": name === current ? "page" : null },
         icon(name), h("span", { class: "label" }, title),
@@ -58,12 +61,13 @@ const drawNav = changedOnly(({ current, waiting }) => {
 const nav = (current) => drawNav({ current, waiting: state.now?.waiting || 0 });
 
 function standing(told) {
-  if (state.connection === "lost") return ["bad", "The bot is out of reach. Trying again …"];
+  if (state.restarting > Date.now()) return ["warn", "Starting with the new settings …"];
+  if (state.connection === "lost") return ["bad", "The bot cannot be reached. Trying again …"];
   if (!told) return ["", "Connecting …"];
   if (told.paused) return ["warn", "Paused"];
   if (told.quiet_until > clock.now()) return ["warn", `Quiet for ${span(told.quiet_until - clock.now())}`];
   if (told.trouble) return ["bad", told.trouble];
-  if (told.phase === "none") return ["", "No channel is read"];
+  if (told.phase === "none") return ["", "No channel yet"];
   if (told.phase !== "connected") return ["warn", "Connecting to chat …"];
   return ["good", told.live ? `Live in ${told.channel}` : `Reading ${told.channel}`];
 }
@@ -72,25 +76,31 @@ function top() {
   const told = state.now;
   const [kind, line] = standing(told);
   const stopped = told && (told.paused || told.quiet_until > clock.now());
-  drawTop({ kind, line, stopped, name: told?.name, trouble: told?.trouble, safe: told?.safe_mode, settled: told?.safe_in_settings });
+  const hint = told?.phase === "none" || localStorage.getItem(DISMISSED) === told?.hint ? "" : told?.hint;
+  drawTop({ kind, line, hint, unset: told?.phase === "none", stopped, name: told?.name, trouble: told?.trouble, safe: told?.safe_mode, settled: told?.safe_in_settings });
 }
 
-const drawTop = changedOnly(({ kind, line, stopped, name, trouble, safe, settled }) => {
+const DISMISSED = "forgetmenot-dismissed";
+
+const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled }) => {
   redraw(
     document.getElementById("top"),
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
-      trouble && trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line)),
+      trouble && trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, "Set up")),
+    h("button", { type: "button", class: "ghost small menu", "aria-label": "Menu", onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "☰"),
     name && h(
       "div", { class: "switches" },
-      button(stopped ? "Resume" : "Pause", (event) => act("switch", { text: stopped ? "resume" : "pause" }, event.target),
-        { class: stopped ? "big on" : "big", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
-      button(safe ? "Safe mode on" : "Safe mode", (event) => act("switch", { text: safe ? "unsafe" : "safe" }, event.target), {
+      button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
+        { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
+      button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
         class: safe ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(safe), disabled: settled,
-        title: settled ? "Switched on in the settings" : "It talks, and does nothing",
+        title: settled ? "Switched on in the settings" : does(safe ? "unsafe" : "safe"),
       }),
     ),
+    hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, "Set up"),
+      button("Dismiss", () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
 });
 
@@ -104,20 +114,23 @@ whenLockedOut(() => {
   shown = null;
   put(
     document.body,
-    h("main", { class: "locked" }, h("h1", {}, "Open the dock’s address again"),
-      h("p", {}, "This page’s pass has run out. In a terminal, type:"), h("pre", {}, "forgetmenot dock"),
-      h("p", {}, "In OBS, the address under Docks → Custom Browser Docks is the whole one, with its token.")),
+    h("main", { class: "locked" }, h("h1", {}, "Open the dock again"),
+      h("p", {}, "This link is not valid or has expired. In a terminal, type:"), h("pre", {}, "forgetmenot dock"),
+      h("p", {}, "In OBS, enter the whole address, with its token, under Docks → Custom Browser Docks.")),
   );
 });
 
 listen((what, data) => {
   if (locked) return;
+  if (what === "now" && !state.now.channel && !location.hash) location.hash = "setup"; // nothing is set up yet
   if (what === "now" || what === "connection") {
     top();
     nav(route()[0]);
   }
   if (what === "connection" && state.connection === "live" && data === "lost") {
-    say("The bot is back. What happened meanwhile is shown here now.");
+    if (state.restarting < Date.now()) say("The bot is back. The page is up to date again.");
+    state.restarting = 0;
+    top();
     shown?.changed?.();
   }
   shown?.on?.(what, data);

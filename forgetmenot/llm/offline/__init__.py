@@ -1,1 +1,1 @@
-"""A model made of rules, for a demo and a first try without a key: from the prompt's fences to words."""
+"""A model made of rules, for the demo and a first run without a key."""

@@ -1,1 +1,1 @@
-"""Tier 2: windows of chat become summaries; recaps, a digest and briefs stand above them."""
+"""Tier 2: windows of chat become summaries; recaps, a digest and briefs are made from them."""

@@ -2,21 +2,111 @@
 
     [20:14] P3: text                    [20:14] P3 (to the bot): text
     [20:15] * P4 subscribed             [20:15] KEKW ×37, 30 people
-    [20:15] BOT: text
+    [20:15] BOT: text                   [20:16] * P3 was timed out for 60 s
 
-llm/offline/transcript reads the same format. Bare commands ("!so") are left out. Times are UTC.
+llm/offline/memory reads the same format. Commands ("!so") are left out, but for the fact in a
+!remember, which was said like any other. Times are UTC.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from forgetmenot.domain.chat import EventKind, Line, Role, Standing
 from forgetmenot.domain.memory import Part
-from forgetmenot.memory.episodes.windows import Window
 from forgetmenot.memory.handles import BOT, Handles
-from forgetmenot.text.clean import clean
-from forgetmenot.text.commands import is_command
-from forgetmenot.text.cut import cut
+from forgetmenot.text.chat_commands import is_command, said_text
+from forgetmenot.text.clean import clean, cut
+
+Window = Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How to cut. Times in ms. `everything`: also the remainders. `truncated`: more unread lines follow these."""
+
+    smallest: int
+    largest: int
+    silence: int
+    now: int
+    closed: Collection[int] = field(default_factory=frozenset)
+    everything: bool = False
+    truncated: bool = False
+
+
+def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
+    """The windows that are due among unread lines (in order of time), the oldest first.
+
+    Lines that no summary came of stay in the windows that they were put in for the next try.
+    """
+    fresh = [line for line in lines if line.retry_from is None]
+    due = [window for stream in _by_stream(fresh).values() for window in _of_stream(stream, cut)]
+    again: dict[int, list[Line]] = {}
+    for line in lines:
+        if line.retry_from is not None:
+            again.setdefault(line.retry_from, []).append(line)
+    return sorted([*due, *again.values()], key=lambda window: (window[0].at, window[0].seq))
+
+
+def aged(lines: Sequence[Line], largest: int, before: int) -> list[Window]:
+    """Windows over the lines said before then, whatever their number."""
+    old = [line for line in lines if line.at < before]
+    return [part[i : i + largest] for part in _by_stream(old).values() for i in range(0, len(part), largest)]
+
+
+def halves(window: Window) -> list[Window]:
+    """A window cut in two at its middle; one line stays alone."""
+    middle = len(window) // 2
+    return [window[:middle], window[middle:]] if middle else [window]
+
+
+def waiting_time(tries: int) -> int:
+    """The pause in ms before what failed so often is tried again: from two minutes, doubled each time, to 17 hours.
+
+    So a line is tried again within the day that it may be kept, however long the model was at fault.
+    """
+    return 60_000 << min(tries, 10)
+
+
+def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
+    streams: dict[int | None, list[Line]] = {}
+    for line in lines:
+        streams.setdefault(line.stream_id, []).append(line)
+    return streams
+
+
+def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
+    found: list[Window] = []
+    start = 0
+    while len(lines) - start >= cut.smallest and (end := _end(lines, start, cut)):
+        found.append(lines[start:end])
+        start = end
+    rest = lines[start:]
+    if rest and _is_over(rest, cut):
+        found.append(rest)
+    return found
+
+
+def _end(lines: Sequence[Line], start: int, cut: Cut) -> int | None:
+    """Where the window from `start` ends: at the longest lull that leaves it large enough, the last of equals.
+
+    With much still to read only the larger half of the sizes is looked at, so that a slow model catches up. Where the
+    lines are not all there are, what may still grow is left to grow.
+    """
+    left = len(lines) - start
+    if left <= cut.largest and cut.truncated:
+        return None
+    smallest = max(cut.smallest, cut.largest // 2) if left > 3 * cut.largest else cut.smallest
+    ends = range(start + smallest, start + min(cut.largest, left) + 1)
+    lull: Callable[[int], int] = lambda end: (lines[end].at if end < len(lines) else cut.now) - lines[end - 1].at  # noqa: E731
+    return max(ends, key=lambda end: (lull(end), end))
+
+
+def _is_over(rest: Sequence[Line], cut: Cut) -> bool:
+    if cut.truncated:
+        return False
+    return cut.everything or rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence
+
 
 OFTEN = 3
 """So many lines with the same words become one."""
@@ -28,12 +118,13 @@ _RANKS = (Role.BROADCASTER, Role.MODERATOR, Role.VIP)
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     """Who is in a window, by rank and then by lines: the streamer first; last who was only spoken about."""
-    said = [line for line in window if not line.from_bot]
+    said = [line for line in window if not line.from_bot and line.kind is not EventKind.MODERATION]
+    moderated = [line.viewer_id for line in window if line.kind is EventKind.MODERATION]
     lines = Counter(line.viewer_id for line in said)
     addressed = Counter(line.viewer_id for line in said if line.addressed)
     roles = {line.viewer_id: line.role for line in said}
     order = sorted(lines, key=lambda who: (_rank(roles[who]), -lines[who]))
-    return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned))}
+    return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned, *moderated))}
 
 
 def _rank(role: Role) -> int:
@@ -58,13 +149,13 @@ def transcript(window: Window, handles: Handles) -> list[str]:
     """The window's lines."""
     repeats = _repeats(window)
     shown: list[str] = []
-    told: set[str] = set()
+    collapsed: set[str] = set()
     for line in window:
         key = _key(line)
         if key not in repeats:
             shown += _shown(line, handles)
-        elif key not in told:
-            told.add(key)
+        elif key not in collapsed:
+            collapsed.add(key)
             shown.append(_collapsed(line, repeats[key], handles))
     return shown
 
@@ -97,18 +188,21 @@ def _key_as_typed(line: Line) -> str:
 
 
 def _shown(line: Line, handles: Handles) -> list[str]:
-    if is_command(line.text):
+    said = said_text(line.text)
+    if line.text and not said:
         return []
-    text = handles.hide_chat(cut(clean(line.text), MOST_CHARACTERS))
+    text = handles.hide_chat(cut(clean(said), MOST_CHARACTERS))
     if line.from_bot:
         return [f"{_time(line)} {BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
-    happened = [f"{_time(line)} * {_told(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
-    to_bot = " (to the bot)" if line.addressed else ""
+    if line.kind is EventKind.MODERATION:
+        return [f"{_time(line)} * {who} {line.system_text}"]
+    happened = [f"{_time(line)} * {_sentence(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
+    to_bot = " (to the bot)" if line.addressed or said != line.text else ""
     return [*happened, f"{_time(line)} {who}{to_bot}: {text}"] if text else happened
 
 
-def _told(who: str, sentence: str) -> str:
+def _sentence(who: str, sentence: str) -> str:
     """Twitch's own sentence, which mostly says itself who it is about."""
     return sentence if who in sentence.split() else f"{who}: {sentence}"
 

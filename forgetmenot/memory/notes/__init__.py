@@ -1,1 +1,1 @@
-"""Tier 3: what is proposed, believed, told and corrected about people and the channel."""
+"""Tier 3: notes about viewers and the channel: proposed, merged, edited, explained."""

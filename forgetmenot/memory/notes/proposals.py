@@ -2,7 +2,7 @@
 
 Promises that nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said
 by somebody who spoke, in a fit length and free of what is never stored, is refused with the name of the rule. It does
-not know what is remembered already; memory/notes/beliefs does.
+not know what is remembered already; memory/notes/note_merge does.
 """
 
 import json
@@ -15,12 +15,12 @@ import msgspec
 from msgspec import Meta
 
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
-from forgetmenot.memory.notes.claims import forbidden_claim
-from forgetmenot.text.addresses import has_link
+from forgetmenot.memory.text_gate import claim_fault, text_fault
 from forgetmenot.text.clean import clean
+from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import MENTION, ids_in
-from forgetmenot.text.moments import without_moments
 from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.sensitive_languages import in_uncovered_language
 from forgetmenot.text.words import stems
 
 SHORTEST, LONGEST = 5, 200
@@ -59,6 +59,8 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon"."""
+_LIST = re.compile(r'\s*\{\s*"changes"\s*:\s*\[\s*')
+_NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
 SCHEMA: Mapping[str, Any] = {
@@ -103,7 +105,7 @@ class Proposed(msgspec.Struct, frozen=True):
     said_by: str | None = None
 
 
-class Person(NamedTuple):
+class NoteSubject(NamedTuple):
     """Somebody in the episode. `addressed`: they spoke to the bot; `hidden`: opted out or banned; `streamer`: owner."""
 
     viewer_id: str
@@ -117,7 +119,7 @@ class Person(NamedTuple):
 class Screen:
     """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
 
-    people: Mapping[str, Person]
+    people: Mapping[str, NoteSubject]
     to_ids: Callable[[str], str | None]
     min_confidence: float
     allowed: frozenset[str] = frozenset()
@@ -125,7 +127,7 @@ class Screen:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProposedChange:
     """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
 
     op: str
@@ -139,10 +141,10 @@ class Change:
     lasts: int | None
     topics: tuple[str, ...]
     asked_with: tuple[str, ...]
-    speaker: Person | None
+    speaker: NoteSubject | None
 
 
-class Refused(Exception):
+class FactRefused(Exception):
     """A proposal did not pass; `rule` names why. Control flow of memory/: callers catch it, nobody is shown it."""
 
     def __init__(self, rule: str) -> None:
@@ -151,21 +153,52 @@ class Refused(Exception):
 
 
 def proposals(text: str) -> list[object] | None:
-    """The changes in a model's answer, not yet looked at; None where the answer is no such object."""
+    """The changes in a model's answer, not yet looked at, each once; None where the answer is no such object.
+
+    Of a list that was cut off at the limit, the whole ones.
+    """
     try:
         answer = json.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
+        return _begun(text)
+    except RecursionError:
         return None
     changes = answer.get("changes") if isinstance(answer, dict) else None
-    return changes if isinstance(changes, list) else None
+    return _each_once(changes) if isinstance(changes, list) else None
 
 
-def screened(raw: object, screen: Screen) -> Change:
+def _begun(text: str) -> list[object] | None:
+    found = _LIST.match(text)
+    changes: list[object] = []
+    decoder, at = json.JSONDecoder(), found.end() if found else 0
+    while found:
+        try:
+            change, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        changes.append(change)
+        found = _NEXT.match(text, at)
+        at = found.end() if found else at
+    return _each_once(changes) or None
+
+
+def _each_once(changes: list[object]) -> list[object]:
+    """The changes up to the first that was there before: a small model that repeats itself repeats for ever."""
+    seen: set[str] = set()
+    for at, change in enumerate(changes):
+        key = repr(change)
+        if key in seen:
+            return changes[:at]
+        seen.add(key)
+    return changes
+
+
+def screened(raw: object, screen: Screen) -> ProposedChange:
     """One proposal, checked. Raises Refused."""
     try:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
-        raise Refused("malformed") from error
+        raise FactRefused("malformed") from error
     _check_op(proposed)
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
@@ -176,7 +209,7 @@ def screened(raw: object, screen: Screen) -> Change:
         gossips = _names_others(fact, scope, speaker, screen)
     source = SourceKind.REPORTED if gossips else _source(scope, subject, speaker)
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
-    return Change(
+    return ProposedChange(
         op=proposed.op,
         note_id=proposed.id,
         scope=scope,
@@ -194,42 +227,42 @@ def screened(raw: object, screen: Screen) -> Change:
 
 def _check_op(proposed: Proposed) -> None:
     if proposed.op not in {"add", "confirm", "supersede"}:
-        raise Refused("unknown_op")
+        raise FactRefused("unknown_op")
     if proposed.op != "add" and proposed.id is None:
-        raise Refused("no_id")
+        raise FactRefused("no_id")
 
 
-def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, Person | None]:
+def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, NoteSubject | None]:
     about = proposed.about.strip()
     if about in _PLACES:
         return _PLACES[about], None
     person = screen.people.get(about)
     if person is None:
-        raise Refused("not_there")
+        raise FactRefused("not_there")
     if person.hidden:
-        raise Refused("hidden_person")
+        raise FactRefused("hidden_person")
     return Scope.VIEWER, person
 
 
-def _speaker(proposed: Proposed, screen: Screen, *, needed: bool) -> Person | None:
+def _speaker(proposed: Proposed, screen: Screen, *, needed: bool) -> NoteSubject | None:
     said_by = (proposed.said_by or "").strip()
     if not said_by and not needed:
         return None
     person = screen.people.get(said_by)
     if person is None:
-        raise Refused("no_speaker")
+        raise FactRefused("no_speaker")
     if not person.spoke or person.hidden:
-        raise Refused("speaker_silent")
+        raise FactRefused("speaker_silent")
     return person
 
 
-def _source(scope: Scope, subject: Person | None, speaker: Person | None) -> SourceKind:
+def _source(scope: Scope, subject: NoteSubject | None, speaker: NoteSubject | None) -> SourceKind:
     if scope is not Scope.VIEWER:
         return SourceKind.OBSERVED
     return SourceKind.SELF_CLAIM if subject == speaker else SourceKind.REPORTED
 
 
-def _names_others(fact: str, scope: Scope, speaker: Person | None, screen: Screen) -> bool:
+def _names_others(fact: str, scope: Scope, speaker: NoteSubject | None, screen: Screen) -> bool:
     """Whether a fact about the channel is about somebody else than who said it: hearsay through the back door.
 
     A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises Refused.
@@ -237,7 +270,7 @@ def _names_others(fact: str, scope: Scope, speaker: Person | None, screen: Scree
     streamers = {person.viewer_id for person in screen.people.values() if person.streamer}
     others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
     if scope is Scope.CHANNEL and others - streamers:
-        raise Refused("about_a_person")
+        raise FactRefused("about_a_person")
     return bool(others)
 
 
@@ -248,13 +281,15 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
 
 def _fact(proposed: Proposed, screen: Screen) -> str:
     if proposed.confidence < screen.min_confidence:
-        raise Refused("confidence")
+        raise FactRefused("confidence")
     named = screen.to_ids(clean(proposed.fact))
     if named is None:
-        raise Refused("unknown_handle")
+        raise FactRefused("unknown_handle")
     lasts = LASTS[_lifetime(proposed.lifetime)]
     if lasts is None or lasts > LASTS_A_WEEK:
         named = without_moments(named)  # it will be read on days when "last week" is another one
+    if in_uncovered_language(named):
+        raise FactRefused("sensitive:language")
     return checked_fact(named, allowed=screen.allowed, never=screen.never)
 
 
@@ -264,17 +299,15 @@ def checked_fact(
     """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises Refused."""
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
-        raise Refused("length")
+        raise FactRefused("length")
     if _LABEL.search(bare):
-        raise Refused("forged_label")
+        raise FactRefused("forged_label")
     category = sensitive_category(bare, allow=allowed, extra=tuple(never))
     if category is not None:
-        raise Refused(f"sensitive:{category}")
-    if not links and has_link(bare):
-        raise Refused("link")
-    claim = forbidden_claim(bare)
-    if claim is not None:
-        raise Refused(f"claim:{claim}")
+        raise FactRefused(f"sensitive:{category}")
+    fault = text_fault(fact, links=links)
+    if fault is not None:
+        raise FactRefused("link" if fault == "link" else f"claim:{fault}")
     return fact
 
 
@@ -305,4 +338,4 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
 
 def _may_be_kept(word: str, screen: Screen) -> bool:
     sensitive = sensitive_category(word, allow=screen.allowed, extra=tuple(screen.never))
-    return sensitive is None and forbidden_claim(word) is None
+    return sensitive is None and claim_fault(word) is None

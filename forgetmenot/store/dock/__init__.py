@@ -1,1 +1,1 @@
-"""What the dock reads, as it reads it."""
+"""Queries for the dock."""

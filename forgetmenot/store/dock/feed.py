@@ -1,12 +1,14 @@
-"""What the dock shows as it happens: the newest lines and what became of them. Reads only.
+"""Queries for the dock's event feed: newest lines, episodes, notes, replies and actions. Reads only.
 
-Nothing of people who opted out or were banned, and nothing redacted. The bot's own lines are left out: they stand in
-`bot_messages` with their reasons.
+People who opted out or were banned and redacted lines are left out; so are the bot's own lines, which `bot_messages`
+holds with their reasons.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from forgetmenot.store import action_logs, bot_messages, ledger
+from forgetmenot.domain.memory import Episode, Note
+from forgetmenot.store import action_logs, bot_messages, episodes, notes, privacy_log
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
@@ -51,21 +53,26 @@ class Learnt(NamedTuple):
     cause: str
 
 
-class Marks(NamedTuple):
-    """The newest of each: what was seen up to here was seen."""
+class FeedCursor(NamedTuple):
+    """A position in the feed: the highest id of each kind that was read."""
 
     line: int = 0
     episode: int = 0
     change: int = 0
 
 
-async def marks(db: Database) -> Marks:
-    """Where things stand now."""
+async def feed_cursor(db: Database) -> FeedCursor:
+    """The present position."""
     row = await db.row(
         "SELECT (SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(id), 0) FROM episodes),"
         " (SELECT coalesce(max(id), 0) FROM note_changes)"
     )
-    return Marks(*row) if row else Marks()
+    return FeedCursor(*row) if row else FeedCursor()
+
+
+async def any_summary(db: Database) -> bool:
+    """Whether a summary of chat was ever written."""
+    return await db.row("SELECT 1 FROM episodes LIMIT 1") is not None
 
 
 async def hidden(db: Database) -> str:
@@ -77,7 +84,7 @@ async def hidden(db: Database) -> str:
         "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
         " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL), (SELECT max(id) FROM forgotten)"
     )
-    return f"{ledger.size(db.key)} {tuple(row or ())}"
+    return f"{privacy_log.size(db.key)} {tuple(row or ())}"
 
 
 async def lines(db: Database, after: int, limit: int) -> list[Heard]:
@@ -102,7 +109,7 @@ async def taken_away(db: Database, since: int) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
-async def episodes(db: Database, after: int, limit: int) -> list[Happened]:
+async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
     """The newest episodes after a mark, oldest first."""
     rows = await db.rows(
         "SELECT id, created_at, kind, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?",
@@ -130,3 +137,65 @@ async def replies(db: Database, limit: int) -> list[BotMessage]:
 async def actions(db: Database, limit: int) -> list[LoggedAction]:
     """The newest proposals, oldest first."""
     return (await action_logs.latest(db, limit))[::-1]
+
+
+# What was added to the memory since a moment.
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCursor:
+    """The highest ids that were seen."""
+
+    episode: int = 0
+    change: int = 0
+    reply: int = 0
+    action: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoteNews:
+    """A note whose status changed, from what to what, and why."""
+
+    note: Note
+    before: str | None
+    after: str
+    cause: str
+
+
+async def memory_cursor(db: Database) -> MemoryCursor:
+    """The present position."""
+    row = await db.row(
+        "SELECT (SELECT coalesce(max(id), 0) FROM episodes), (SELECT coalesce(max(id), 0) FROM note_changes),"
+        " (SELECT coalesce(max(id), 0) FROM bot_messages), (SELECT coalesce(max(id), 0) FROM action_logs)"
+    )
+    return MemoryCursor(*row) if row else MemoryCursor()
+
+
+async def episodes_since(db: Database, after: int) -> list[Episode]:
+    """Episodes with a higher id, oldest first."""
+    ids = [row[0] for row in await db.rows("SELECT id FROM episodes WHERE id > ? ORDER BY id", (after,))]
+    found = [await episodes.get(db, one) for one in ids]
+    return [one for one in found if one is not None]
+
+
+async def notes_since(db: Database, after: int) -> list[NoteNews]:
+    """Changes of notes with a higher id, oldest first."""
+    rows = await db.rows(
+        "SELECT note_id, from_status, to_status, cause FROM note_changes WHERE id > ? ORDER BY id", (after,)
+    )
+    found = [(await notes.get(db, row["note_id"]), row) for row in rows]
+    return [NoteNews(note, row["from_status"], row["to_status"], row["cause"]) for note, row in found if note]
+
+
+async def replies_since(db: Database, after: int) -> list[BotMessage]:
+    """Replies with a higher id, oldest first."""
+    ids = [row[0] for row in await db.rows("SELECT id FROM bot_messages WHERE id > ? ORDER BY id", (after,))]
+    found = [await bot_messages.get(db, one) for one in ids]
+    return [one for one in found if one is not None]
+
+
+async def actions_since(db: Database, after: int) -> list[LoggedAction]:
+    """Proposed actions with a higher id, oldest first."""
+    ids = [row[0] for row in await db.rows("SELECT id FROM action_logs WHERE id > ? ORDER BY id", (after,))]
+    found = [await action_logs.get(db, one) for one in ids]
+    return [one for one in found if one is not None]

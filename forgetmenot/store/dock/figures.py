@@ -1,4 +1,4 @@
-"""Counts over time for the dock's charts, and the promises as figures. Reads only; each is one bounded query."""
+"""Counts over time for the dock's charts, and figures for the guarantees. Reads only; bounded queries."""
 
 from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database
@@ -91,6 +91,7 @@ _PROMISES = {
     "without_trail": "SELECT count(*) FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "unsure": "SELECT count(*) FROM bot_messages WHERE status = 'unknown'",
     "to_extract": "SELECT count(*) FROM episodes WHERE extracted_at IS NULL",
+    "set_aside": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'set_aside'",
     "erasing": "SELECT count(*) FROM viewers WHERE erase_at IS NOT NULL",
     "last_line_at": "SELECT coalesce(max(last_event_at), 0) FROM streams",
     "size": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",

@@ -1,6 +1,6 @@
-"""The memory as a person leafs through it: people, notes in pages, streams with their episodes. Reads only.
+"""Queries for the dock's memory panel: viewers, pages of notes, streams with their episodes. Reads only.
 
-Of somebody who was banned only that is shown: what is known about them is hidden until the ban is lifted.
+Of a banned viewer only the ban is shown, until it is lifted.
 """
 
 import json
@@ -12,7 +12,7 @@ from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
 
 
-class Person(NamedTuple):
+class PersonRow(NamedTuple):
     """Somebody in the list. Times in ms; `lately`: streams within the time that makes a regular."""
 
     id: str
@@ -29,7 +29,7 @@ class Person(NamedTuple):
     notes: int
 
 
-class Told(NamedTuple):
+class EpisodeRow(NamedTuple):
     """An episode of a stream."""
 
     id: int
@@ -54,14 +54,15 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
     v.opted_out_at IS NOT NULL AS opted_out, v.banned_at IS NOT NULL AS banned, v.erase_at IS NOT NULL AS erasing,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
-    (SELECT count(*) FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active' AND v.banned_at IS NULL)
+    (SELECT count(*) FROM semantic_notes n
+        WHERE n.subject_id = v.id AND n.status IN ('active', 'stale') AND v.banned_at IS NULL)
         AS notes
 """
 
 
 async def people(
     db: Database, *, find: str, since: int, bot: str, offset: int, limit: int, only: str = ""
-) -> tuple[int, list[Person]]:
+) -> tuple[int, list[PersonRow]]:
     """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
 
     `only`: "opted_out", or "" for everybody.
@@ -79,13 +80,13 @@ async def people(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
         asked,
     )
-    return total, [Person(*row) for row in rows]
+    return total, [PersonRow(*row) for row in rows]
 
 
-async def person(db: Database, viewer_id: str, since: int) -> Person | None:
+async def person(db: Database, viewer_id: str, since: int) -> PersonRow | None:
     """One of them."""
     row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
-    return Person(*row) if row else None
+    return PersonRow(*row) if row else None
 
 
 def _likes(find: str) -> list[str]:
@@ -105,7 +106,7 @@ SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHE
 """
 
 
-class Page(NamedTuple):
+class NotePage(NamedTuple):
     """Which notes. `scope`: viewer, channel or ""; `status`: live, past or ""; `subject` and `find` may be empty."""
 
     scope: str = ""
@@ -116,7 +117,7 @@ class Page(NamedTuple):
     limit: int = 100
 
 
-async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
+async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
     """How many notes fit, and a page of them: pinned first, then the newest."""
     likes = {f"like{number}": like for number, like in enumerate(_likes(wanted.find))}
     asked = {**wanted._asdict(), **likes}
@@ -127,7 +128,7 @@ async def page(db: Database, wanted: Page) -> tuple[int, list[Note]]:
     return total, [notes.from_row(row) for row in rows]
 
 
-def _conditions(wanted: Page, likes: Iterable[str]) -> str:
+def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
     """Only those that ask for something: the database then finds its index."""
     found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
     found += ["n.subject_id = :subject"] if wanted.subject else []
@@ -157,7 +158,7 @@ async def streams(db: Database, limit: int) -> list[Row]:
     )
 
 
-async def episodes_of(db: Database, stream_id: int) -> list[Told]:
+async def episodes_of(db: Database, stream_id: int) -> list[EpisodeRow]:
     """A stream's episodes, oldest first."""
     rows = await db.rows(
         "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.events,"
@@ -166,7 +167,7 @@ async def episodes_of(db: Database, stream_id: int) -> list[Told]:
         " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
         (stream_id,),
     )
-    return [Told(*row) for row in rows]
+    return [EpisodeRow(*row) for row in rows]
 
 
 async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:

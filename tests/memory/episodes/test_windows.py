@@ -1,10 +1,13 @@
 """Where chat is cut."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
-from forgetmenot.memory.episodes.windows import Cut, aged, halves, windows
+from forgetmenot.llm.offline.memory import summary
+from forgetmenot.memory.episodes.summary_rules import counted
+from forgetmenot.memory.episodes.transcript import Cut, aged, halves, parts, transcript, windows
+from forgetmenot.memory.handles import Handles
 
 MINUTE = 60_000
 
@@ -36,7 +39,6 @@ def end_of(chat: list[Line]) -> int:
     return chat[-1].at if chat else 0
 
 
-@settings(max_examples=100)
 @given(chats(), st.booleans(), st.booleans())
 def test_windows_lie_in_one_stream_in_order_and_within_size(
     chat: list[Line], everything: bool, truncated: bool
@@ -50,14 +52,12 @@ def test_windows_lie_in_one_stream_in_order_and_within_size(
         assert 1 <= len(window) <= 20
 
 
-@settings(max_examples=100)
 @given(chats())
 def test_everything_covers_everything(chat: list[Line]) -> None:
     found = windows(chat, cut(end_of(chat), everything=True))
     assert sorted(line.seq for window in found for line in window) == [line.seq for line in chat]
 
 
-@settings(max_examples=100)
 @given(chats())
 def test_what_is_left_is_less_than_a_window_and_recent(chat: list[Line]) -> None:
     now = end_of(chat)
@@ -69,7 +69,6 @@ def test_what_is_left_is_less_than_a_window_and_recent(chat: list[Line]) -> None
     assert not [line for line in left if line.stream_id == 2]
 
 
-@settings(max_examples=50)
 @given(chats(), st.integers(0, 80 * 40 * MINUTE))
 def test_aged_takes_all_that_is_old_and_nothing_else(chat: list[Line], before: int) -> None:
     found = aged(chat, 20, before)
@@ -110,3 +109,56 @@ def test_halves_are_the_whole() -> None:
     chat = lines([1] * 5)
     first, second = halves(chat)
     assert [*first, *second] == chat
+
+
+def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, system: str = "", **more: bool) -> Line:
+    flags = {"emote_only": False, "addressed": False, "from_bot": False} | more
+    return Line(seq, f"m{seq}", 1, who, kind, text, system, Role.VIEWER, at=seq * 60_000, **flags)
+
+
+def test_the_offline_model_reads_what_is_written() -> None:
+    window = [
+        line(1, "1", "I moved to Oslo"),
+        line(2, "2", "hello bot", addressed=True),
+        line(3, "2", "great stream", EventKind.SUB, "bob subscribed for 3 months."),
+        *(line(4 + i, str(i), "KEKW TIME") for i in range(1, 6)),
+        line(20, "9", "hello", from_bot=True),
+    ]
+    handles = Handles.of(["1", "2"], {"bob": "2"})
+    told = summary("\n".join(transcript(window, handles)))
+    assert told == 'P1 moved to Oslo. P2 subscribed. Running bit: chat kept saying "kekw time".'
+
+
+def test_what_was_told_by_command_was_said_and_a_timeout_happened() -> None:
+    window = [
+        line(1, "1", "!remember that I moved to Oslo"),
+        line(2, "1", "!remember this about bob"),
+        line(3, "1", "!so bob"),
+        line(4, "2", "", EventKind.MODERATION, "was timed out for 60 s"),
+    ]
+    assert list(parts(window)) == ["1", "2"]
+    assert transcript(window, Handles.of(["1", "2"])) == [
+        "[00:01] P1 (to the bot): I moved to Oslo",
+        "[00:04] * P2 was timed out for 60 s",
+    ]
+
+
+def test_counting_names_people_numbers_and_shared_words_only() -> None:
+    window = [line(1, "1", "pizza secretword"), line(2, "2", "pizza time"), line(3, "2", "!so pizza")]
+    summary = counted(window, Handles.of(["1", "2"]))
+    assert summary == "Chat in numbers: 3 lines by <@2> (2), <@1> (1). Words that came up: pizza."
+
+
+def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
+    ids = [str(number) for number in range(1, 13)]
+    handles = Handles.of(ids, {f"user{number}": number for number in ids})
+    for length in range(470, 520):
+        (shown,) = transcript([line(1, "12", ("y " * 300)[: length - 8] + " @user12 was it")], handles)
+        assert "P1" not in shown.removeprefix("[00:01] P12: ").replace("P12", ""), length
+        same = [line(seq, str(seq), "zz" + ("y " * 300)[: length - 308] + " @user12 was it") for seq in range(1, 5)]
+        assert "P1" not in transcript(same, handles)[0].replace("P12", ""), length
+
+
+def test_one_endless_word_is_cut_anyway() -> None:
+    (shown,) = transcript([line(1, "1", "a" * 900)], Handles.of(["1"]))
+    assert shown == "[00:01] P1: " + "a" * 500

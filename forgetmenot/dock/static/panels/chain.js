@@ -52,7 +52,7 @@ export function openChain(room, id) {
 function layers(told) {
   return [
     told.streams.map((one) => ({ id: `s${one.id}`, head: one.title || "Stream", foot: date(one.at), href: "#memory/streams" })),
-    told.evidence.map((one) => ({ id: `e${one.episode}`, from: one.stream && `s${one.stream}`, head: one.speaker ? `${one.stance} by ${one.speaker}` : one.stance, foot: `episode ${one.episode}, ${hour(one.at)}`, title: one.summary })),
+    told.evidence.map((one) => ({ id: `e${one.episode}`, from: one.stream && `s${one.stream}`, head: one.speaker ? `${one.stance} by ${one.speaker}` : one.stance, foot: `summary ${one.episode}, ${hour(one.at)}`, title: one.summary })),
     [{ id: "n", head: told.fact, foot: `#${told.id} ${told.who}`, strong: true }],
     told.replies.map((one) => ({ id: `r${one.id}`, from: "n", head: `reply ${one.id}`, foot: ago(one.at), call: () => why(one.id) })),
   ];
@@ -69,7 +69,7 @@ function drawn(told, wide) {
     if (one.from && by.has(one.from)) lines.push(link(by.get(one.from), one, flat));
     if (one.id.startsWith("e") && by.has("n")) lines.push(link(one, by.get("n"), flat));
   }
-  return s("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, class: "chain", role: "group", "aria-label": "The chain behind this note" },
+  return s("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, class: "chain", role: "group", "aria-label": "Where this note comes from" },
     lines, places.map((one) => (one.title_of ? s("text", { x: one.x, y: one.y + 12, class: "layer" }, one.title_of) : box(one))));
 }
 
@@ -130,15 +130,15 @@ function box(one) {
 function list(told) {
   return h(
     "div", { class: "stack" },
-    h("h2", {}, "What it rests on"),
+    h("h2", {}, "Evidence"),
     told.evidence.map((one) => h("div", { class: "item episode" }, h("p", {}, one.summary),
-      h("p", { class: "meta" }, `${one.stance}${one.speaker ? ` by ${one.speaker}` : ""} · episode ${one.episode} · ${date(one.at)}, ${hour(one.at)}`))),
-    (told.replaced.length > 0 || told.replaced_by) && h("h2", {}, told.replaced_by ? "What replaced it" : "What it replaced"),
+      h("p", { class: "meta" }, `${one.stance}${one.speaker ? ` by ${one.speaker}` : ""} · summary ${one.episode} · ${date(one.at)}, ${hour(one.at)}`))),
+    (told.replaced.length > 0 || told.replaced_by) && h("h2", {}, told.replaced_by ? "Replaced by" : "Replaced"),
     told.replaced_by && h("p", {}, "Replaced by ", h("a", { href: `#memory/note/${told.replaced_by.id}` }, `#${told.replaced_by.id}`), ` ${told.replaced_by.fact}`),
     told.replaced.map((one) => h("p", {}, "Replaced ", h("a", { href: `#memory/note/${one.id}` }, `#${one.id}`), ` ${one.fact}`)),
-    h("h2", {}, "Its history"),
+    h("h2", {}, "History"),
     h("ul", { class: "plain" }, told.history.map((one) => h("li", {}, `${date(one.at)}, ${hour(one.at)}: ${one.from ? `${one.from} → ` : ""}${one.to} (${one.cause})`))),
     h("h2", {}, "Where it was used"),
-    told.replies.length ? h("div", { class: "row" }, told.replies.map((one) => button(`Reply ${one.id}, ${ago(one.at)}`, () => why(one.id), { class: "small" }))) : h("p", { class: "meta" }, "In no reply that is still kept."),
+    told.replies.length ? h("div", { class: "row" }, told.replies.map((one) => button(`Reply ${one.id}, ${ago(one.at)}`, () => why(one.id), { class: "small" }))) : h("p", { class: "meta" }, "In no reply that is still stored."),
   );
 }

@@ -6,9 +6,9 @@ import { date, hour, section } from "../words.js";
 
 // The filters a reply passes (reply/postprocess), as people say them.
 const FILTERS = {
-  labels: "labels taken off", fences: "marks of quoted data taken out", markdown: "markdown made plain", lines: "lines joined into one", "mention tokens": "ids made names",
-  quotes: "quotation marks around all taken off", spam: "the same over and over, or a wall of signs", links: "web addresses taken out", "double @": "a second @ taken out", openers: "an opener it had used lately",
-  blocklist: "words of the blocklist", command: "a command at its start", length: "cut to its length",
+  labels: "labels removed", fences: "data markers removed", markdown: "markdown removed", lines: "lines joined", "mention tokens": "IDs replaced by names",
+  quotes: "outer quotation marks removed", spam: "repetition or symbol spam", links: "links removed", "double @": "double @ removed", openers: "repeated opening removed",
+  blocklist: "blocked words", command: "leading command removed", length: "shortened",
 };
 const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
 
@@ -29,14 +29,14 @@ export function open(room) {
     redraw(
       room,
       h("div", { class: "charts" },
-        chart({ title: "Chat", note: "lines a minute, the last two busy hours", head: ["When", "Lines a minute"], rows: told.chat.map(([when, n]) => [hour(when), n]), draw: bars("Chat per minute") }),
-        chart({ title: "The prompt", note: "tokens of each section, the mean of the last replies", head: ["Section", "Tokens"], rows: told.sections.map(([name, n]) => [section(name), Math.round(n)]), draw: lying("Tokens per section"), none: "No prompt yet." }),
-        chart({ title: "Tokens per reply", note: `billed; ${Math.round(cached * 100)} % of them from the cache`, head: ["Reply", "Cached", "New"], rows: told.bills.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars("Tokens per reply")(rows), legend(["cached", "new"])], none: "No model has answered yet." }),
+        chart({ title: "Chat", note: "messages per minute, last two busy hours", head: ["When", "Messages per minute"], rows: told.chat.map(([when, n]) => [hour(when), n]), draw: bars("Chat per minute") }),
+        chart({ title: "The prompt", note: "tokens per section, average of the last replies", head: ["Section", "Tokens"], rows: told.sections.map(([name, n]) => [section(name), Math.round(n)]), draw: lying("Tokens per section"), none: "No prompt yet." }),
+        chart({ title: "Tokens per reply", note: `billed; ${Math.round(cached * 100)} % from the cache`, head: ["Reply", "Cached", "New"], rows: told.bills.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars("Tokens per reply")(rows), legend(["cached", "new"])], none: "No model has answered yet." }),
         spend(told),
         chart({ title: "Notes", note: "by status, over time", head: ["Day", ...present], rows: told.notes.map((day) => [date(day.at), ...present.map((name) => day.counts[name] || 0)]), draw: (rows) => [bars("Notes by status")(rows), legend(present)], none: "No notes yet." }),
-        chart({ title: "Filters", note: "how often each changed a reply", head: ["Filter", "Times"], rows: told.filters.map(([name, n]) => [FILTERS[name] || name, n]), draw: lying("Filters"), none: "None has changed a reply." }),
-        chart({ title: "Rules", note: "how often each decided a proposal", head: ["Rule", "Times", "Decision"], rows: told.rules.map(([rule, verdict, n]) => [rule.replaceAll("_", " "), n, verdict]), draw: lying("Rules"), none: "Nothing was proposed yet." }),
-        chart({ title: "Recall", note: held.length ? `half within ${at(0.5)} ms, nearly all within ${at(0.95)} ms` : "", head: ["Share", "Within ms"], rows: held.length ? [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99].map((share) => [`${Math.round(share * 100)} %`, at(share)]) : [], draw: bars("Recall latency"), none: "Nothing was looked up since the start." }),
+        chart({ title: "Filters", note: "how often each filter changed a reply", head: ["Filter", "Times"], rows: told.filters.map(([name, n]) => [FILTERS[name] || name, n]), draw: lying("Filters"), none: "No filter has changed a reply." }),
+        chart({ title: "Rules", note: "how often each rule decided a proposal", head: ["Rule", "Times", "Decision"], rows: told.rules.map(([rule, verdict, n]) => [rule.replaceAll("_", " "), n, verdict]), draw: lying("Rules"), none: "The bot has not proposed anything yet." }),
+        chart({ title: "Recall", note: held.length ? `half within ${at(0.5)} ms, nearly all within ${at(0.95)} ms` : "", head: ["Share", "Within ms"], rows: held.length ? [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99].map((share) => [`${Math.round(share * 100)} %`, at(share)]) : [], draw: bars("Recall latency"), none: "No recall since the start." }),
       ),
     );
   }
@@ -51,6 +51,6 @@ function spend(told) {
     return chart({ title, note: `${told.currency || "cost"}, of all model calls with a price`, head: ["Stream", told.currency || "Cost", "Tokens in", "Tokens out"],
       rows: told.streams.map(([when, input, output, cost]) => [date(when), cost ?? 0, input, output]), draw: (rows) => bars("Cost per stream")(rows.map((row) => row.slice(0, 2))), none });
   }
-  return chart({ title, note: "tokens of all model calls; money, once prices are named in the settings file", head: ["Stream", "In", "Out"],
+  return chart({ title, note: "tokens of all model calls; add your provider's prices to the settings file to see money", head: ["Stream", "In", "Out"],
     rows: told.streams.map(([when, input, output]) => [date(when), input, output]), draw: (rows) => [bars("Tokens per stream")(rows), legend(["in", "out"])], none });
 }

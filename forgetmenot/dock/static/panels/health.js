@@ -3,26 +3,26 @@ import { get } from "../api.js";
 import { failed } from "../ask.js";
 import { ago, count } from "../words.js";
 
-const STATES = { ok: ["good", "well"], off: ["", "off"], trouble: ["bad", "needs a look"] };
+const STATES = { ok: ["good", "OK"], off: ["", "off"], trouble: ["bad", "needs attention"] };
 
 export function open(room) {
   const draw = changedOnly((told) => redraw(
     room,
-    h("h2", {}, "Its parts"),
+    h("h2", {}, "Status"),
     h("div", { class: "stack" }, told.parts.map((part) => h(
       "div", { class: `item health ${STATES[part.state][0]}` },
       h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", sentence(part.line)),
       part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, sentence(part.fix)),
       h("span", { class: "out" }, STATES[part.state][1])))),
-    h("h2", {}, "What it promises"),
+    h("h2", {}, "Promises"),
     h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, "Promise"), h("th", {}, "Figure"))),
       h("tbody", {}, told.promises.map((one) => h("tr", { class: one.kept === false ? "bad" : "" },
         h("th", { scope: "row" }, one.line), h("td", {}, one.figure, one.kept === true && h("span", { class: "kept", title: "kept" }, " ✓"), one.kept === false && chip("broken", "bad")))))),
-    told.promises.some((one) => one.kept === false) && h("p", { class: "meta" }, "A broken promise is a fault of the program, not yours. Please report it, with the log."),
+    told.promises.some((one) => one.kept === false) && h("p", { class: "meta" }, "A broken promise is a bug, not your fault. Please report it with the log."),
     h("h2", {}, "Backups"),
     told.backups.length
       ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))
-      : h("p", { class: "meta" }, "No copies lie beside the memory yet. ", h("code", {}, "forgetmenot memory backup"), " makes one, without chat."),
+      : h("p", { class: "meta" }, "There are no backups yet. ", h("code", {}, "forgetmenot memory backup"), " makes one, without chat."),
   ));
   async function refresh() {
     try {

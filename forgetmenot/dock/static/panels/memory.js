@@ -1,8 +1,9 @@
 import { h, put, redraw, button, chip, changedOnly, empty, heading, soon } from "../dom.js";
 import { get } from "../api.js";
-import { act, failed, say } from "../ask.js";
+import { act, failed, label, say } from "../ask.js";
 import { windowed } from "../list.js";
-import { ROLES, ago, date, hour, many, span } from "../words.js";
+import { state } from "../live.js";
+import { ROLES, ago, date, firstSummary, hour, many, span } from "../words.js";
 import { noteCard } from "./note.js";
 import { openChain } from "./chain.js";
 import { erase, exported, optOut } from "./rights.js";
@@ -26,15 +27,17 @@ function search(label, placeholder, call) {
   return field;
 }
 
+// Before the first summary an empty list says what it waits for.
+const soFar = (otherwise) => (state.now?.unread && !state.now.summaries ? firstSummary(state.now) : otherwise);
 const SELDOM = 3000; // ms between two looks at what is long
 const tell = (problem) => say(problem.message, false);
 
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
 function openPeople(room) {
-  const find = search("Find a person", "Any name they had", () => list.reload());
+  const find = search("Find a person", "Current or former name", () => list.reload());
   const list = windowed({
-    label: "People", rowHeight: 58, nothing: () => (find.value ? "Nobody by that name." : "Nobody has spoken yet. Who does appears here."),
+    label: "People", rowHeight: 58, nothing: () => (find.value ? "No viewer with that name." : "No viewers yet. Everybody who chats appears here."),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
     row: (one) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(one.id)}` },
       h("p", {}, h("b", {}, one.name), one.regular && chip("regular", "good"), ROLES[one.role] && chip(ROLES[one.role]), one.opted_out && chip("opted out", "warn"), one.banned && chip("hidden", "warn")),
@@ -49,13 +52,16 @@ function openPerson(room, id) {
   const head = h("header", { class: "who" });
   const alone = h("ul", { class: "plain" });
   const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
-    live: "Nothing is known. What they tell the bot or the chat becomes notes after a while.", past: "No note of theirs was replaced, taken back or ran out.",
+    live: "Nothing is known yet. What they say becomes notes after a while.", past: "No note of theirs was replaced, removed or has ended.",
   });
   const drawHead = changedOnly(drawPerson);
+  const heard = h("p", { class: "heard-now" });
+  const drawHeard = changedOnly((facts) => put(heard, facts.length > 0 && ["Heard just now, not yet summarised: ", h("b", {}, facts.join(" · "))]));
 
   async function refresh() {
     try {
       drawHead(await get(`person/${encodeURIComponent(id)}`));
+      drawHeard(await get("heard", { viewer: id }));
       await list.refresh();
     } catch (problem) {
       if (problem.status === 404) put(room, h("p", {}, h("a", { href: "#memory" }, "← People")), empty(problem.message));
@@ -74,7 +80,7 @@ function openPerson(room, id) {
     redraw(alone, leftAlone(one.left_alone, refresh));
   }
 
-  put(room, head, adder("Remember about them", { viewer: id }, refresh), heading("Notes", past), list.root, h("h2", {}, "Never bring up with them"), silence(refresh, { viewer: id }), alone);
+  put(room, head, adder("Remember about them", { target: id }, refresh), heading("Notes", past), heard, list.root, h("h2", {}, "Never mention"), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -83,12 +89,12 @@ function openPerson(room, id) {
 function standingOrPast(query, refresh, nothing) {
   let status = "live";
   const list = windowed({
-    label: "Notes", rowHeight: 110, nothing: () => nothing[status],
+    label: "Notes", rowHeight: 110, nothing: () => (status === "live" ? soFar(nothing.live) : nothing[status]),
     fetchPage: (offset, limit) => get("notes", { ...query, status, offset, limit }), row: (one) => noteCard(one, refresh),
   });
   const past = button("Show history", () => {
     status = status === "live" ? "past" : "live";
-    past.textContent = status === "live" ? "Show history" : "Show what stands";
+    past.textContent = status === "live" ? "Show history" : "Show active notes";
     list.reload();
   }, { class: "ghost small" });
   return { list, past };
@@ -100,7 +106,7 @@ function adder(label, body, refresh, example = "plays drums in a band") {
     class: "adder",
     async onsubmit(event) {
       event.preventDefault();
-      if (await act("remember", { ...body, text: field.value }, event.submitter)) { field.value = ""; refresh(); }
+      if (await act("remember", { ...body, fact: field.value }, event.submitter)) { field.value = ""; refresh(); }
     },
   }, h("span", { class: "meta" }, label), h("div", { class: "row" }, field, h("button", { type: "submit", class: "primary" }, "Add")));
 }
@@ -110,7 +116,7 @@ function adder(label, body, refresh, example = "plays drums in a band") {
 function openChannel(room) {
   const alone = h("ul", { class: "plain" });
   const { list, past } = standingOrPast({ scope: "channel" }, () => refresh(), {
-    live: "Nothing about the channel yet.", past: "No note of the channel was replaced, taken back or ran out.",
+    live: "No notes about the channel yet.", past: "No replaced, removed or expired notes.",
   });
   const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
   async function refresh() {
@@ -118,24 +124,24 @@ function openChannel(room) {
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows.filter((row) => !row.viewer));
   }
-  put(room, adder("Remember about the channel", {}, refresh, "streams on Sundays at eight"), adder("A running bit", { key: "bit" }, refresh, "blame the ladder whenever somebody falls"),
-    heading("Channel notes and running bits", past), list.root,
-    h("h2", {}, "Never bring up"), silence(refresh), alone);
+  put(room, adder("Remember about the channel", {}, refresh, "streams on Sundays at eight"), adder("Add a running joke", { joke: true }, refresh, "blame the ladder whenever somebody falls"),
+    heading("Channel notes and running jokes", past), list.root,
+    h("h2", {}, label("never_mention")), suppression(refresh), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
 
 const leftAlone = (rows, refresh) => (rows.length
-  ? rows.map((row) => h("li", {}, row.words || `note #${row.note}`, " ", button("Allow again", async (event) => { await act("allow_again", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
-  : h("li", { class: "meta" }, "Nothing is left out."));
+  ? rows.map((row) => h("li", {}, row.words || `note #${row.note}`, " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
+  : h("li", { class: "meta" }, "Nothing on the list."));
 
-function silence(refresh, whom = {}) {
-  const field = h("input", { type: "text", maxlength: 200, placeholder: "a topic, in a few words", "aria-label": "A topic that is never brought up", required: true });
+function suppression(refresh, viewer = {}) {
+  const field = h("input", { type: "text", maxlength: 200, placeholder: "a topic, in a few words", "aria-label": "A topic the bot never mentions", required: true });
   return h("form", {
     class: "adder",
     async onsubmit(event) {
       event.preventDefault();
-      if (await act("leave_alone", { ...whom, text: field.value }, event.submitter)) { field.value = ""; refresh(); }
+      if (await act("never_mention", { ...viewer, what: field.value }, event.submitter)) { field.value = ""; refresh(); }
     },
   }, h("div", { class: "row" }, field, h("button", { type: "submit" }, "Add")));
 }
@@ -146,11 +152,11 @@ function openNotes(room) {
   const reload = async () => count(await list.reload());
   const find = search("Find a note", "Find by words", reload);
   const which = h("select", { "aria-label": "Which notes", onchange: reload },
-    h("option", { value: "live" }, "that stand"), h("option", { value: "past" }, "history"), h("option", { value: "" }, "all"));
+    h("option", { value: "live" }, "active"), h("option", { value: "past" }, "history"), h("option", { value: "" }, "all"));
   const total = h("p", { class: "meta" });
   const count = (told) => told && put(total, many(told.total, "note"));
   const list = windowed({
-    label: "Notes", rowHeight: 110, nothing: () => (find.value || which.value !== "live" ? "No such note." : "No note yet. What people tell becomes notes after a while."),
+    label: "Notes", rowHeight: 110, nothing: () => (find.value || which.value !== "live" ? "No such note." : soFar("No note yet. What viewers say becomes notes after a while.")),
     fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (one) => noteCard(one, () => list.refresh(), true),
   });
   put(room, h("div", { class: "row" }, find, which), total, list.root);
@@ -160,7 +166,7 @@ function openNotes(room) {
 
 function openStreams(room) {
   const opened = new Set();
-  const draw = changedOnly((rows) => redraw(room, rows.length ? h("ol", { class: "timeline" }, rows.map((one) => stream(one, opened))) : empty("No stream yet. The first line of chat begins one.")));
+  const draw = changedOnly((rows) => redraw(room, rows.length ? h("ol", { class: "timeline" }, rows.map((one) => stream(one, opened))) : empty(soFar("No streams yet. The first chat message starts one."))));
   const refresh = () => get("streams").then(draw, (problem) => failed(room, problem, refresh));
   refresh();
   return { changed: soon(refresh, 3000) };
@@ -180,8 +186,8 @@ function stream(one, opened) {
   return h(
     "li", { class: one.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(one.started_at)}, ${hour(one.started_at)} · ${lasted} · ${many(one.people, "person", "people")}`),
-    h("h3", {}, one.title || "Untitled stream"), h("p", {}, one.recap || h("span", { class: "meta" }, one.ended_at ? "No recap." : "Its recap is written when it ends.")),
-    one.episodes ? details : h("p", { class: "meta" }, one.ended_at ? "No episode: too little was said." : "No episode yet."),
+    h("h3", {}, one.title || "Untitled stream"), h("p", {}, one.recap || h("span", { class: "meta" }, one.ended_at ? "No recap." : "The recap is written when the stream ends.")),
+    one.episodes ? details : h("p", { class: "meta" }, one.ended_at ? "No summary: too little was said." : "No summary yet."),
   );
 }
 

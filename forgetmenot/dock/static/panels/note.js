@@ -1,7 +1,7 @@
 // One note as a card, with everything that can be done to it.
 
 import { h, put, button, chip } from "../dom.js";
-import { act } from "../ask.js";
+import { act, does, label } from "../ask.js";
 import { SOURCES, ago, clock, many, span, sure } from "../words.js";
 
 const LIVE = new Set(["active", "stale"]);
@@ -10,25 +10,25 @@ export function noteCard(one, refresh, named = false) {
   const live = LIVE.has(one.status);
   const card = h("div", { class: `item notecard ${one.status}`, data: { note: one.id } });
   const go = async (name, body, event, undo = null) => { if (await act(name, { id: one.id, ...body }, event.target, undo)) refresh(); };
-  const tool = (text, call) => button(text, call, { class: "ghost small", data: { key: `${text}${one.id}` } });
+  const tool = (name, call) => button(label(name), call, { class: "ghost small", title: does(name), data: { key: `${name}${one.id}` } });
   const meter = h("i", {});
   meter.style.width = `${one.confidence * 100}%`;
-  const about = one.who || (one.scope === "viewer" ? "somebody" : one.scope === "channel" ? "the channel" : "running bit");
-  const lifetime = !one.expires_at ? "for good" : one.expires_at > clock.now() ? `${span(one.expires_at - clock.now())} left` : "its time is up";
+  const about = one.who || (one.scope === "viewer" ? "somebody" : one.scope === "channel" ? "the channel" : "running joke");
+  const lifetime = !one.expires_at ? "permanent" : one.expires_at > clock.now() ? `${span(one.expires_at - clock.now())} left` : "expired";
 
   function show() {
     put(
       card,
-      h("p", { class: "fact" }, (named || one.scope === "running_bit") && h("b", {}, `${about} `), one.fact, " ", one.pinned && chip("pinned", "good"), one.left_alone && chip("never brought up", "warn"), !live && chip(one.status)),
+      h("p", { class: "fact" }, (named || one.scope === "running_bit") && h("b", {}, `${about} `), one.fact, " ", one.pinned && chip("pinned", "good"), one.left_alone && chip("never mentioned", "warn"), !live && chip(one.status)),
       h("p", { class: "meta" }, h("span", { class: "meter", title: `confidence ${one.confidence}` }, meter), `${sure(one.confidence)} · ${SOURCES[one.source]} · ${ago(one.confirmed_at)} · ${lifetime} · `,
         h("a", { href: `#memory/note/${one.id}` }, `#${one.id}, ${many(one.episodes, "episode")}`)),
       h("div", { class: "row tools" },
-        live && tool("Edit", edit),
-        live && tool(one.pinned ? "Unpin" : "Pin", (event) => go("pin", { on: !one.pinned }, event)),
-        live && !one.left_alone && tool("Never bring up", (event) => go("leave_alone", { viewer: one.subject, text: `#${one.id}` }, event)),
-        one.left_alone && tool("Allow again", async (event) => { if (await act("allow_again", { id: one.left_alone }, event.target)) refresh(); }),
-        live && tool("Retract", (event) => go("retract", {}, event, { name: "restore", body: { id: one.id } })),
-        !live && tool("Undo", (event) => go("restore", {}, event))),
+        live && tool("edit", edit),
+        live && tool(one.pinned ? "unpin" : "pin", (event) => go(one.pinned ? "unpin" : "pin", {}, event)),
+        live && !one.left_alone && tool("never_mention", (event) => go("never_mention", { viewer: one.subject, what: `#${one.id}` }, event)),
+        one.left_alone && tool("may_mention", async (event) => { if (await act("may_mention", { id: one.left_alone }, event.target)) refresh(); }),
+        live && tool("retract", (event) => go("retract", {}, event, { name: "restore", body: { id: one.id } })),
+        !live && tool("restore", (event) => go("restore", {}, event))),
     );
   }
 
@@ -42,7 +42,7 @@ export function noteCard(one, refresh, named = false) {
         show(); // nobody writes here any more: the list may change
         refresh();
       },
-    }, field, h("p", { class: "meta" }, "The old wording stays in the history. Name people with @login."), h("div", { class: "row end" }, button("Cancel", () => { show(); card.querySelector("button")?.focus(); }, { class: "ghost small" }), h("button", { type: "submit", class: "primary small" }, "Save"))));
+    }, field, h("p", { class: "meta" }, "The old version stays in the history. Mention people as @login."), h("div", { class: "row end" }, button("Cancel", () => { show(); card.querySelector("button")?.focus(); }, { class: "ghost small" }), h("button", { type: "submit", class: "primary small" }, "Save"))));
     field.focus();
   }
 

@@ -1,8 +1,9 @@
 import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
-import { act, say } from "../ask.js";
-import { ROLES, STATUS, TRIGGERS, ago, clock, count, hour, many, short, span } from "../words.js";
+import { say, setMode } from "../ask.js";
+import { MODES, ROLES, STATUS, TRIGGERS, ago, clock, count, firstSummary, hour, many, short, span } from "../words.js";
+import { waitingCards } from "./approvals.js";
 import { bar, sections, why } from "./why.js";
 
 const SHOWN = 120;
@@ -12,11 +13,15 @@ const off = new Set();
 
 export function open(room) {
   const cards = standing();
-  const feed = h("div", { class: "feed", role: "log", "aria-label": "What happened, the newest first", "aria-live": "off" });
+  const approvals = waitingCards();
+  const feed = h("div", { class: "feed", role: "log", "aria-label": "Events, newest first", "aria-live": "off" });
   const held = h("p", { class: "meta held" });
   const filters = h("div", { class: "row filters", role: "group", "aria-label": "What is shown" });
   const nodes = new Map();
-  put(room, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
+  put(room, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
+  const first = h("p", { class: "meta first" });
+  const drawFirst = (line) => { if (first.textContent !== (line || "")) put(first, line); };
+  feed.before(first);
   const later = () => setTimeout(refresh, 0);
   let clicked = false; // what came to the focus by the pointer does not hold the list when the pointer leaves
   feed.addEventListener("pointerdown", () => { clicked = true; });
@@ -33,7 +38,7 @@ export function open(room) {
     const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
     const still = nodes.size > 0 && (feed.matches(":hover") || feed.querySelector(":focus-visible") !== null);
     const newer = wanted.filter((item) => !nodes.has(item.key)).length;
-    put(held, still && newer > 0 && `${count(newer)} newer, shown when you leave the list.`);
+    put(held, still && newer > 0 && `${count(newer)} newer. They appear when you leave the list.`);
     if (still) return renew();
     const keys = new Set(wanted.map((item) => item.key));
     for (const [key, one] of nodes) if (!keys.has(key)) { one.node.remove(); nodes.delete(key); }
@@ -49,7 +54,8 @@ export function open(room) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of what is chosen yet." : "Nothing yet. As soon as somebody speaks, it is here.";
+    feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of the chosen kinds yet." : "Nothing yet. Chat appears here as soon as somebody writes.";
+    drawFirst(state.now?.summaries ? null : state.now?.unread ? firstSummary(state.now) : null);
   }
 
   // What has become of what is shown already.
@@ -64,6 +70,7 @@ export function open(room) {
   }
 
   function tick() {
+    approvals.tick();
     for (const node of feed.querySelectorAll("time")) {
       const told = ago(Number(node.dataset.at));
       if (node.textContent !== told) node.textContent = told;
@@ -81,7 +88,7 @@ export function open(room) {
   refresh();
   return {
     on(what, data) {
-      if (what === "now") draw(state.now);
+      if (what === "now") { draw(state.now); approvals.refresh(); refresh(); }
       if (what === "gone") for (const key of data) { nodes.get(key)?.node.remove(); nodes.delete(key); }
       if (what === "items" || what === "gone") { refresh(); tick(); }
     },
@@ -89,23 +96,18 @@ export function open(room) {
   };
 }
 
-const MODES = { shadow: "thinks, answers commands alone", mentions: "answers who speaks to it", live: "also speaks by itself" };
-
 // The cards stay the same elements, and only their words change: a list that is open stays open.
 function standing() {
-  const mode = h("select", { "aria-label": "Mode", class: "value", onchange: () => act("set", { table: "bot", key: "mode", value: mode.value }) },
-    Object.keys(MODES).map((one) => h("option", { value: one }, one)));
-  const [stream, how, chat, model, spent] = [card("Stream", "wide"), card("Mode", "", mode), card("Chat"), card("Model"), card("Spent in 24 h")];
-  const waiting = h("a", { class: "card warn", href: "#approvals", hidden: true });
-  const node = h("div", { class: "cards" }, waiting, [stream, how, chat, model, spent].map((one) => one.node));
+  const mode = h("select", { "aria-label": "Mode", class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
+    Object.entries(MODES).map(([one, [title]]) => h("option", { value: one }, title)));
+  const [stream, how, chat, model, spent] = [card("Stream", "wide"), card("Mode", "wide", mode), card("Chat"), card("Model"), card("Spent in 24 h")];
+  const node = h("div", { class: "cards" }, [stream, how, chat, model, spent].map((one) => one.node));
 
   function draw(told) {
-    waiting.hidden = !told.waiting;
-    put(waiting, h("b", {}, `${told.waiting} waiting for you`), " · approve or deny");
     stream.tell(told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good" : "");
     if (mode.value !== told.mode) mode.value = told.mode;
-    how.tell(null, MODES[told.mode]);
-    chat.tell(`${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} in the making` : told.queued ? `${told.queued} waiting to be sent` : "queue empty");
+    how.tell(null, MODES[told.mode][1]);
+    chat.tell(`${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} being written` : told.queued ? `${told.queued} waiting to be sent` : "queue empty");
     model.tell(told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad");
     const { input, output, cached, calls, cost } = told.spent;
     const tokens = `${short(input + output)} tokens`;
@@ -133,7 +135,7 @@ function tryOut() {
   const go = h("button", { type: "submit", class: "primary" }, "Try");
   const form = h(
     "form", { class: "try", onsubmit: run },
-    h("label", { for: "try-who" }, "What would it say to"), who, h("label", { for: "try-text", class: "out" }, "the message"), text, go,
+    h("label", { for: "try-who" }, "What would the bot say to"), who, h("label", { for: "try-text", class: "out" }, "the message"), text, go,
   );
   async function run(event) {
     event.preventDefault();
@@ -147,18 +149,18 @@ function tryOut() {
     }
     go.disabled = false;
   }
-  return h("details", { class: "box" }, h("summary", {}, "Try a message, in shadow"), form, result);
+  return h("details", { class: "box" }, h("summary", {}, "Try a message; nothing is sent"), form, result);
 }
 
 function tried(told) {
   return h(
     "div", { class: "item reply" },
-    h("p", { class: "text" }, told.text || "It would say nothing."),
-    told.proposal && h("p", { class: "decision" }, `It would propose ${told.proposal.name.replaceAll("_", " ")}: ${told.proposal.verdict}. ${told.proposal.reason} (rule ${told.proposal.rule})`),
+    h("p", { class: "text" }, told.text || "The bot would not reply."),
+    told.proposal && h("p", { class: "decision" }, `The bot would propose ${told.proposal.name.replaceAll("_", " ")}: ${told.proposal.verdict}. ${told.proposal.reason} (rule ${told.proposal.rule})`),
     told.recalled.length > 0 && h("ul", { class: "recalled" }, told.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
     bar(told.sections, told.usage, told.budget, told.cost),
     h("details", { class: "part" }, h("summary", {}, "The prompt's sections"), sections(told.sections)),
-    h("p", { class: "meta" }, `${told.model}, ${count(told.latency_ms)} ms. Nothing was said or done.`),
+    h("p", { class: "meta" }, `${told.model}, ${count(told.latency_ms)} ms. Nothing was sent or done.`),
   );
 }
 
@@ -173,14 +175,15 @@ function drawItem(item) {
 
 function line(item) {
   return h("div", { class: item.addressed ? "item line addressed" : "item line" },
-    h("p", {}, h("b", {}, item.who), ROLES[item.role] && chip(ROLES[item.role]), " ", item.text), when(item));
+    h("p", {}, h("b", {}, item.who), ROLES[item.role] && chip(ROLES[item.role]), " ", item.text), when(item),
+    item.learned.length > 0 && h("p", { class: "heard-now" }, "Heard just now, not yet summarised: ", h("b", {}, `${item.who} ${item.learned.join(", ")}`)));
 }
 
 function reply(item) {
   const meta = [item.who && `to ${item.who}`, TRIGGERS[item.trigger] || item.trigger, item.tokens && `${count(item.tokens)} tokens`];
   return h(
     "div", { class: `item reply ${item.status}` },
-    h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "nothing to say")),
+    h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "no reply")),
     item.text && item.detail && h("p", { class: "meta" }, item.detail),
     h("div", { class: "row" }, h("span", { class: "meta" }, meta.filter(Boolean).join(" · ")), button("Why", () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
   );
@@ -194,14 +197,14 @@ function action(item) {
 
 function episode(item) {
   return h("div", { class: "item episode" },
-    h("p", {}, chip("episode"), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, `from ${many(item.events, "line")}`), when(item)));
+    h("p", {}, chip("summary"), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, `from ${many(item.events, "line")}`), when(item)));
 }
 
-const MARKS = { active: "learnt", superseded: "replaced", retracted: "taken back", expired: "ran out", evicted: "made room", stale: "rests" };
+const MARKS = { active: "learned", superseded: "replaced", retracted: "removed", expired: "expired", evicted: "dropped", stale: "inactive" };
 
 function note(item) {
   const about = item.who || (item.scope === "viewer" ? "somebody" : item.scope.replace("_", " "));
   return h("div", { class: `item note ${item.after}` },
-    h("p", {}, chip(item.before && item.after === "active" ? "back again" : MARKS[item.after] || item.after, item.after), " ", h("b", {}, about), " ", item.text),
+    h("p", {}, chip(item.before && item.after === "active" ? "restored" : MARKS[item.after] || item.after, item.after), " ", h("b", {}, about), " ", item.text),
     h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, `note #${item.note}`), h("span", { class: "meta" }, item.cause), when(item)));
 }

@@ -1,6 +1,6 @@
 import { h, put, redraw, button, chip, soon } from "../dom.js";
 import { get, download } from "../api.js";
-import { act, confirmed, say, sheet } from "../ask.js";
+import { act, confirmed, does, label, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
 import { listen } from "../live.js";
 import { ROLES, ago, many } from "../words.js";
@@ -8,34 +8,35 @@ import { ROLES, ago, many } from "../words.js";
 export async function erase(person, from) {
   const name = person.login || person.name;
   const sure = await confirmed({
-    title: `Erase ${person.name}?`, yes: "Erase for good", type: name,
-    text: "Their notes, lines, names and every mention of them go from the memory, the log and the free space of the file. It cannot be undone.",
+    title: `Erase ${person.name}?`, yes: "Erase permanently", type: name,
+    text: "This permanently deletes their notes, messages, names and every mention of them from the memory, the log and the free space of the file. It cannot be undone.",
   });
   return sure && erasing(person, from);
 }
 
-const STEPS = { hiding: "Hiding them.", "rebuilding the file": "Building the file anew, so that no deleted byte stays in it.", "log files": "Cleaning the log files.", done: "Done." };
+const STEPS = { hiding: "Hiding them.", "rebuilding the file": "Rebuilding the file, so that no deleted data stays in it.", "log files": "Cleaning the log files.", done: "Done." };
 
 // In a memory of years it takes some seconds: how far it is comes by the stream of events.
 async function erasing(person, from) {
-  const gauge = h("progress", { max: 1, value: 0, "aria-label": "How far it is" });
+  const gauge = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
   const step = h("p", { class: "meta", role: "status" }, STEPS.hiding);
   const dialog = sheet(`Erasing ${person.name}`, gauge, step);
   const stop = listen((what, told) => {
     if (what !== "erasing" || told.viewer !== person.id) return;
     gauge.value = told.share;
-    put(step, STEPS[told.what] || "Taking them out of what others said, summaries and replies.");
+    put(step, STEPS[told.what] || "Removing them from others' messages, summaries and replies.");
   });
   try {
-    return await act("erase", { viewer: person.id }, from);
+    return await act("erase", { viewer: person.id, confirm: true }, from);
   } finally {
     stop();
     dialog.close();
   }
 }
 
+const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
 export const optOut = (person, then) =>
-  button(person.opted_out ? "Let in again" : "Opt out", (event) => then(act("opt_out", { viewer: person.id, on: !person.opted_out }, event.target)), { class: "small", data: { key: `optout${person.id}` } });
+  button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.target)), { class: "small", title: does(choice(person)), data: { key: `optout${person.id}` } });
 
 export async function exported(person) {
   try {
@@ -46,9 +47,9 @@ export async function exported(person) {
 }
 
 export function open(room) {
-  const find = h("input", { type: "search", id: "rights-find", placeholder: "A name, old or new", maxlength: 50, oninput: typed });
+  const find = h("input", { type: "search", id: "rights-find", placeholder: "Current or former name", maxlength: 50, oninput: typed });
   const list = windowed({
-    label: "People", rowHeight: 92, nothing: () => (find.value ? "Nobody is called that." : "Nobody has spoken yet."),
+    label: "People", rowHeight: 92, nothing: () => (find.value ? "No viewer with that name." : "No viewers yet."),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }), row,
   });
   const out = h("section", {});
@@ -71,13 +72,13 @@ export function open(room) {
       h("div", { class: "row" },
         button("Export", () => exported(person), { class: "small", data: { key: `export${person.id}` } }),
         optOut(person, then),
-        button("Erase", (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
+        button(label("erase"), (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
     );
   }
   put(
     room,
-    h("p", { class: "lead" }, "Everybody may see what is kept about them, stay out of it, and have it erased: by typing !memory, !optout or !forgetme in chat, or by asking you."),
-    h("label", { class: "field", for: "rights-find" }, "Whom is it about?", find), list.root, out,
+    h("p", { class: "lead" }, "Viewers can see what is stored about them, opt out and have it erased. They type !memory, !optout or !forgetme in chat, or ask you."),
+    h("label", { class: "field", for: "rights-find" }, "Which viewer?", find), list.root, out,
   );
   refresh();
   return { close: list.close, changed: soon(refresh, 3000) };

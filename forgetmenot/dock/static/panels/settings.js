@@ -1,16 +1,14 @@
 import { h, redraw, button, changedOnly, soon } from "../dom.js";
 import { get } from "../api.js";
-import { act, failed, say } from "../ask.js";
-
-const TITLES = { bot: "The bot", reply: "Replies", actions: "Actions", recall: "Recall", people: "People", memory: "Memory", privacy: "Privacy" };
-const words = (key) => key.replaceAll("_", " ").replace(/ s$/, " (seconds)").replace(/ d$/, " (days)").replace(/ min$/, " (minutes)").replace(/ h$/, " (hours)").replace(/^class (.)$/, (_, letter) => `class ${letter.toUpperCase()}`);
+import { failed, say, step } from "../ask.js";
+import { CHOICES, MODES } from "../words.js";
 
 export function open(room) {
   let rest = false;
   async function refresh() {
     try {
-      const told = await get("settings");
-      if (!writing()) draw(told);
+      const [told, setup] = await Promise.all([get("settings"), get("setup")]);
+      if (!writing()) draw({ ...told, autostart: setup.autostart });
     } catch (problem) {
       failed(room, problem, refresh);
     }
@@ -18,43 +16,69 @@ export function open(room) {
   // What somebody is about to save is not drawn over by what another page changed.
   const writing = () => room.querySelector(".save:not([hidden])") !== null;
   const draw = changedOnly((told) => {
-    const tables = told.tables.map((table) => ({ ...table, live: table.rows.filter((one) => one.form), rest: table.rows.filter((one) => !one.form) }));
+    const basic = told.rows.filter((one) => one.basic), advanced = told.rows.filter((one) => !one.basic);
     redraw(
       room,
-      h("p", { class: "lead" }, told.file ? `A change here is written to ${told.file}, comments and all, and counts from the next message on.` : "No settings file was named at the start: a change here lasts until the bot stops. Start it with --config FILE to keep them."),
-      tables.filter((table) => table.live.length).map((table) => h(
-        "fieldset", {}, h("legend", {}, TITLES[table.name] || table.name), [...table.live].sort((a, b) => (b.key === "mode") - (a.key === "mode")).map((one) => setting(table.name, one)))),
-      h("details", { class: "box", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, "Everything else"),
-        h("p", { class: "meta" }, told.file ? `These are changed in ${told.file}; they count from the next start on.` : "These are changed in a settings file; config.example.toml tells them all."),
-        tables.filter((table) => table.rest.length).map((table) => h(
-          "table", { class: "figures" }, h("caption", {}, `[${table.name}]`),
-          h("tbody", {}, table.rest.map((one) => h("tr", {}, h("th", { scope: "row", title: one.told }, one.key), h("td", {}, shown(one.value)))))))),
+      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, "Set up step by step")),
+      h("p", { class: "meta" }, told.file ? `Changes count at once and are written to ${told.file}.` : "Changes count at once and last until the bot stops."),
+      groups(basic),
+      h("fieldset", {}, h("legend", {}, "This computer"), autostart(told.autostart)),
+      h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, "Advanced"), h("div", { class: "stack" }, groups(advanced))),
     );
   });
   refresh();
   return { changed: soon(refresh) };
 }
 
-const shown = (value) => (Array.isArray(value) ? value.join(", ") || "none" : value === "" ? "—" : value === true ? "yes" : value === false ? "no" : typeof value === "object" ? Object.keys(value).join(", ") || "none" : String(value));
-
-function setting(table, one) {
-  const id = `set-${table}-${one.key}`;
-  const save = button("Save", () => send(), { class: "primary small save", hidden: true });
-  const control = build(one.form, one.value, id, { changed: () => { save.hidden = false; }, now: () => send() });
-  let held = one.value;
-  control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
-  async function send() {
-    const value = control.read();
-    if (value === null) return say("That is no number.", false);
-    const ok = await act("set", { table, key: one.key, value }, save);
-    if (ok) { held = value; save.hidden = true; } else control.write(held);
-  }
-  return h("div", { class: `setting ${one.form.kind}` }, h("label", { for: id }, words(one.key)), h("div", { class: "control" }, control.node, save), one.told && h("p", { class: "meta" }, one.told));
+function groups(rows) {
+  const names = [...new Set(rows.map((one) => one.group))];
+  return names.map((name) => h("fieldset", {}, h("legend", {}, name), rows.filter((one) => one.group === name).map(setting)));
 }
 
-function build(form, value, id, on) {
+function autostart(on) {
+  const node = h("input", { id: "set-autostart", type: "checkbox", role: "switch", checked: on, onchange: async () => {
+    const told = await step("autostart", { on: node.checked }, node);
+    if (told) say(told.line, told.ok);
+    if (!told?.ok) node.checked = !node.checked;
+  } });
+  return h("div", { class: "setting switch" }, h("label", { for: "set-autostart" }, "Start with this computer"), h("div", { class: "control" }, node),
+    h("p", { class: "meta" }, "The bot starts when you log in, without a window. Default: off."));
+}
+
+const choice = (one, name) => (one.key === "mode" ? MODES[name][0] : CHOICES[name] || name);
+
+function inWords(one, value) {
+  if (one.form.kind === "choice") return choice(one, value);
+  if (one.form.kind === "switch") return value ? "on" : "off";
+  if (one.form.kind === "list") return value.join(", ") || "none";
+  return value === "" ? "empty" : `${value}${one.suffix ? ` ${one.suffix}` : ""}`;
+}
+
+function setting(one) {
+  const id = `set-${one.table}-${one.key}`;
+  const save = button("Save", () => send(), { class: "primary small save", hidden: true });
+  const control = build(one, id, { changed: () => { save.hidden = false; }, now: () => send() });
+  let held = one.value;
+  control.node.addEventListener("keydown", (event) => { if (event.key === "Enter" && control.node.tagName === "INPUT" && !save.hidden) send(); });
+  async function send(value = control.read()) {
+    if (value === null) return say("That is not a number.", false);
+    const told = await step("set", { table: one.table, key: one.key, value }, save);
+    if (told) say(told.line, told.ok);
+    if (told?.ok) { held = value; save.hidden = true; } else control.write(held);
+    return null;
+  }
+  const usual = one.table === "twitch" || JSON.stringify(one.value) === JSON.stringify(one.default);
+  const long = one.form.long && one.default.length > 60;
+  return h("div", { class: `setting ${one.form.kind}` },
+    h("label", { for: id }, one.label),
+    h("div", { class: "control" }, control.node, one.suffix && h("span", { class: "meta" }, one.suffix), save),
+    h("p", { class: "meta" }, one.sentence, !long && ` Default: ${inWords(one, one.default)}.`, !usual && button("Use the default", () => { control.write(one.default); send(one.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
+}
+
+function build(one, id, on) {
+  const { form, value } = one;
   if (form.kind === "choice") {
-    const node = h("select", { id, data: { key: id }, onchange: on.now }, form.choices.map((name) => h("option", { value: name, selected: name === value }, name)));
+    const node = h("select", { id, data: { key: id }, onchange: on.now }, form.choices.map((name) => h("option", { value: name, selected: name === value }, choice(one, name))));
     return { node, read: () => node.value, write: (old) => { node.value = old; } };
   }
   if (form.kind === "switch") {

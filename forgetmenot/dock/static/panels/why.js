@@ -1,8 +1,8 @@
 // Why it said that: the prompt in its sections as a bar, the recalled notes marked, what was left out, what was decided.
 
-import { h, chip } from "../dom.js";
+import { h, button, chip } from "../dom.js";
 import { get } from "../api.js";
-import { sheet, say } from "../ask.js";
+import { act, sheet, say } from "../ask.js";
 import { count, section, MEMORY, STATUS, TRIGGERS, date, hour } from "../words.js";
 
 export function bar(sections, usage, budget, cost = "") {
@@ -41,15 +41,15 @@ export function sections(list) {
       "details", { class: MEMORY.has(one.name) ? "part remembered" : "part", open: MEMORY.has(one.name) && (one.rows || []).length > 0 },
       h("summary", {}, section(one.name), h("span", { class: "meta" }, ` ${count(one.tokens)} tokens `),
         one.dropped > 0 && chip(`${one.dropped} left out`, "warn")),
-      (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, "Nothing of the memory stands in it."),
+      (one.rows || []).length ? h("ul", {}, one.rows.map((each) => row(each, one.name))) : h("p", { class: "meta" }, "Nothing from the memory."),
     ),
   );
 }
 
 // The ladder's steps (prompt/ladder) as people say them.
 const SHED = {
-  "1 episodes": "recent episodes", "2 lore past 5": "notes about them past five", "3 channel notes past 3": "the week and channel notes past three",
-  "4 chat past 12": "chat past 12 lines", "5 lore past 2": "notes about them past two", "6 chat past 8": "chat past 8 lines", "7 chat past 5": "chat past 5 lines",
+  "1 episodes": "recent summaries", "2 lore past 5": "more than five notes about them", "3 channel notes past 3": "the week, and more than three channel notes",
+  "4 chat past 12": "more than 12 chat messages", "5 lore past 2": "more than two notes about them", "6 chat past 8": "more than 8 chat messages", "7 chat past 5": "more than 5 chat messages",
   rest: "nearly everything else",
 };
 
@@ -64,13 +64,18 @@ export async function why(id) {
     `Why reply ${told.id}?`,
     h("p", { class: "meta" }, `${date(told.at)}, ${hour(told.at)} · in ${told.mode} mode · ${TRIGGERS[told.trigger] || told.trigger}`),
     told.asked && h("blockquote", { class: "asked" }, h("b", {}, told.who), " ", told.asked),
-    h("blockquote", { class: "said" }, told.text || "It said nothing."),
+    h("blockquote", { class: "said" }, told.text || "The bot did not reply."),
     h("p", {}, chip(STATUS[told.status] || told.status, told.status), told.detail && ` ${told.detail}`),
     told.actions.map((line) => h("p", { class: "decision" }, line)),
-    told.sections.length > 0 && [h("h3", {}, "What the model was shown"), bar(told.sections, told.usage, told.budget, told.cost)],
-    told.shed.length > 0 && h("p", { class: "meta" }, `To stay within the budget it left out: ${[...new Set(told.shed)].map((one) => SHED[one] || one).join(", ")}.`),
+    told.sections.length > 0 && [h("h3", {}, "What the model saw"), bar(told.sections, told.usage, told.budget, told.cost)],
+    told.shed.length > 0 && h("p", { class: "meta" }, `Left out to fit the token budget: ${[...new Set(told.shed)].map((one) => SHED[one] || one).join(", ")}.`),
     sections(told.sections),
-    told.filters.length > 0 && h("p", { class: "meta" }, `Changed on the way by: ${told.filters.join(", ")}.`),
+    told.unsupported.length > 0 && h("p", {}, chip("not supported", "warn"), ` Nothing it was shown says: ${told.unsupported.join(", ")}.`),
+    told.status === "sent" && h("div", { class: "row" },
+      h("span", { class: "meta" }, told.outcome ? `Taken by chat: ${told.outcome.replace("_", " ")}. ` : ""),
+      button("👍", (event) => act("good", { id: told.id }, event.target), { class: "small", "aria-label": "A good reply" }),
+      button("👎", (event) => act("bad", { id: told.id }, event.target), { class: "small", "aria-label": "A bad reply" })),
+    told.filters.length > 0 && h("p", { class: "meta" }, `Filters that changed the reply: ${told.filters.join(", ")}.`),
     h("p", { class: "meta" }, told.model ? `${told.model}, ${count(told.latency_ms)} ms, ${count(told.usage.output)} tokens out` : "No model answered."),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });

@@ -1,1 +1,0 @@
-"""What the bot may do: grammar, policy, catalogue, execution."""

@@ -1,0 +1,81 @@
+"""Serves the dock beside a running bot. If it cannot be opened, that is reported and the bot runs on."""
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable
+
+from forgetmenot.app.bot import Bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.setup import SetupService
+from forgetmenot.dock.security import HOST, check_host
+from forgetmenot.dock.server import open_dock
+from forgetmenot.errors import SettingsError, StoreError
+from forgetmenot.settings.live_settings import LiveSettings
+
+
+@contextlib.asynccontextmanager
+async def serve_dock(
+    bot: Bot,
+    settings: LiveSettings,
+    around: ConnectionStatus,
+    report: Callable[[str], None],
+    *,
+    any_port: bool = False,
+    opened: Callable[[str], None] = lambda _address: None,
+    setup: SetupService | None = None,
+) -> AsyncIterator[str]:
+    """Serve the dock while the block runs; yields its address or "". `any_port`: another port will do if it is taken.
+
+    `opened` gets the address as soon as the dock answers there. `setup`: the one that outlives this bot, if any.
+    """
+    wanted = settings().dock
+    if not wanted.port:
+        yield ""
+        return
+    check_host(wanted.host)
+    port = usable_port(wanted.port) if any_port else wanted.port
+    async with contextlib.AsyncExitStack() as stack:
+        control = BotControl(bot, settings, around)
+        if setup is None:
+            setup = SetupService(settings, bot.db.path.parent)
+            stack.push_async_callback(setup.login.aclose)
+        stack.enter_context(setup.attached(bot, control))
+        dock = open_dock(
+            control=control,
+            setup=setup,
+            db=bot.db,
+            settings=settings,
+            clock=bot.clock,
+            folder=bot.db.path.parent,
+            port=port,
+        )
+        try:
+            address = await stack.enter_async_context(dock)
+        except (SettingsError, StoreError) as error:
+            report(f"The dock did not start. {error}")
+            address = ""
+        else:
+            report(f"The dock: {address}")
+            opened(address)
+        yield address
+
+
+def usable_port(wanted: int) -> int:
+    """This port, or a free one if it is taken."""
+    return wanted if not wanted or _is_free(wanted) else _free_port()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])

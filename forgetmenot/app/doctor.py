@@ -1,0 +1,303 @@
+"""`forgetmenot doctor`: checks everything the bot needs, with a fix for each problem.
+
+Guarantees:
+- It changes no setting and sends nothing: no message, no renewed log-in, no model call. A memory of an older version is
+  brought to the newest one when it is opened.
+- Each check has its own time limit, and a failing one does not stop the others.
+- The report holds no chat, no viewer and no secret, so that it can be sent to somebody.
+"""
+
+import asyncio
+import contextlib
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
+from importlib import metadata
+from pathlib import Path
+
+import aiohttp
+
+from forgetmenot import __version__
+from forgetmenot.dock.security import HOST
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.llm.build import environment_with_key
+from forgetmenot.network import proxy_for, trusted
+from forgetmenot.operations.scopes import lacking, scopes_for
+from forgetmenot.secret_store import login_folder
+from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.store import backup, invariants, privacy_log, streams
+from forgetmenot.store.database import SQLITE_VERSION, open_database
+from forgetmenot.store.dock import figures
+from forgetmenot.store.file_safety import is_locked, synced_by
+from forgetmenot.twitch.token_store import Account, TokenStore
+
+OK, WARN, BAD = "ok", "warn", "bad"
+WITHIN_S = 8.0
+LITTLE_SPACE = 500_000_000  # bytes
+CLOCK_OFF_S = 120
+MEASURED = ("aiohttp", "twitchio", "google-genai", "structlog")
+RESTORE = "If that does not help: `forgetmenot memory restore FILE`, with one of the backups beside the memory."
+LOCAL_ENDINGS = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check. `state`: ok, warn (works, but …) or bad; `fix`: one sentence, empty if ok."""
+
+    name: str
+    state: str
+    line: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What is checked. `settings` None: they could not be read, and `trouble` says why.
+
+    `verify`: also check every row against the guarantees, which takes longer the larger the memory is.
+    """
+
+    database: Path
+    settings: Settings | None
+    settings_file: Path | None
+    trouble: str = ""
+    use_keyring: bool = True
+    verify: bool = False
+
+
+async def examine(what: Examined) -> list[Check]:
+    """All checks, in the order in which a streamer would fix things."""
+    settings = what.settings or Settings()
+    checks: list[Callable[[], Awaitable[Check]]] = [
+        lambda: _at_once(_versions()),
+        lambda: _at_once(_settings(what)),
+        lambda: asyncio.to_thread(_folder, what.database.parent),
+        lambda: asyncio.to_thread(_disk, what.database.parent),
+        lambda: _clock(settings),
+        lambda: _memory(what.database),
+        lambda: asyncio.to_thread(_backups, what.database),
+        lambda: asyncio.to_thread(_instance, what.database),
+        lambda: _dock(settings, what.database),
+        lambda: asyncio.to_thread(_login, what, settings),
+        lambda: _model(settings, what),
+    ]
+    found = [await _guarded(check) for check in checks]
+    return [*found, await _promises(what.database, settings)] if what.verify else found
+
+
+def report(checks: list[Check]) -> dict[str, object]:
+    """The checks as JSON; `ok` is False if one is bad."""
+    return {"ok": all(check.state != BAD for check in checks), "checks": [asdict(check) for check in checks]}
+
+
+def bundle(checks: list[Check], database: Path, log_lines: int = 2_000) -> dict[str, object]:
+    """A report for support: the checks and the end of the log, without the home folder."""
+    home = str(Path.home())
+    log_file = database.parent / "logs" / "forgetmenot.log"
+    lines: list[str] = []
+    with contextlib.suppress(OSError):
+        lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-log_lines:]
+    content = {**report(checks), "system": platform.platform(), "python": sys.version, "log": lines}
+    return {key: _without_home(value, home) for key, value in content.items()}
+
+
+def _without_home(value: object, home: str) -> object:
+    if isinstance(value, str):
+        return value.replace(home, "~")
+    if isinstance(value, list):
+        return [_without_home(one, home) for one in value]
+    if isinstance(value, dict):
+        return {key: _without_home(one, home) for key, one in value.items()}
+    return value
+
+
+async def _guarded(check: Callable[[], Awaitable[Check]]) -> Check:
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            return await check()
+    except TimeoutError:
+        return Check("Time", WARN, "One check took too long.", "Run `forgetmenot doctor` again.")
+    except ForgetMeNotError as error:
+        return Check("Memory", BAD, str(error), RESTORE)
+
+
+async def _at_once(check: Check) -> Check:
+    return check
+
+
+def _versions() -> Check:
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in MEASURED)
+    ours = f"ForgetMeNot {__version__}, Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
+    return Check("Versions", OK, f"{ours}; {packages}.")
+
+
+def _settings(what: Examined) -> Check:
+    if what.trouble:
+        return Check("Settings", BAD, what.trouble, "Correct that line.")
+    if what.settings_file is None:
+        return Check("Settings", WARN, "No settings file: the defaults are used.", "Type `forgetmenot start`.")
+    if not (what.settings or Settings()).twitch.channel:
+        return Check("Settings", WARN, "No channel is set yet.", "Open the dock and enter your channel's name.")
+    return Check("Settings", OK, f"Read from {what.settings_file}.")
+
+
+def _folder(folder: Path) -> Check:
+    if not folder.is_dir():
+        return Check("Data folder", WARN, f"{folder} does not exist yet.", "The first start creates it.")
+    if not os.access(folder, os.W_OK):
+        return Check("Data folder", BAD, f"{folder} is not writable.", "Give your user write permission for it.")
+    if service := synced_by(folder):
+        line = f"{service} syncs {folder}: erased data stays in its copies, and the sync can damage the file."
+        return Check("Data folder", WARN, line, "Stop the bot, move the folder and start the bot with --db.")
+    if os.name != "nt" and folder.stat().st_mode & 0o077:
+        return Check("Data folder", WARN, f"Other users of this computer can read {folder}.", f"chmod 700 {folder}")
+    return Check("Data folder", OK, f"Only you can read {folder}.")
+
+
+def _disk(folder: Path) -> Check:
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    free = shutil.disk_usage(there).free
+    line = f"{free / 1e9:.1f} GB are free."
+    if free < LITTLE_SPACE:
+        return Check("Disk", WARN, line, "Free some space: on a full disk the bot cannot remember.")
+    return Check("Disk", OK, line)
+
+
+async def _clock(settings: Settings) -> Check:
+    """This computer's time against Twitch's, by the date of an answer; any answer will do."""
+    try:
+        async with _session() as session, _get(session, settings.twitch.helix_url) as answer:
+            server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+    except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
+        line = f"Twitch does not answer ({type(error).__name__})."
+        return Check("Network and clock", BAD, line, "Check your internet connection, and twitch.tv in a browser.")
+    off = time.time() - server_time
+    if abs(off) > CLOCK_OFF_S:
+        line = f"This computer's clock is {abs(off) / 60:.0f} minutes {'ahead' if off > 0 else 'behind'}."
+        return Check("Network and clock", WARN, line, "Turn on automatic time in the system settings.")
+    return Check("Network and clock", OK, "Twitch answers, and the clock is right.")
+
+
+async def _memory(database: Path) -> Check:
+    if not database.is_file():
+        return Check("Memory", WARN, f"There is no memory at {database} yet.", "The first start creates it.")
+    async with open_database(database) as db:
+        damage = await db.damage()
+        counted = await figures.promises(db, oldest=0)
+        changed = await privacy_log.broken_at(db)
+    if changed:
+        line = f"Line {changed} of {database.name}.asked, the list of privacy requests, was changed or is missing."
+        return Check("Memory", BAD, line, "Put the file back from where it was copied; people's requests stand in it.")
+    if damage:
+        return Check("Memory", BAD, f"The file is damaged: {damage}.", RESTORE)
+    broken = [name for name in ("pruned_unread", "no_evidence", "lost_successor", "hidden_lines") if counted[name]]
+    size = f"{counted['size'] / 1e6:.1f} MB"
+    if broken:
+        return Check("Memory", BAD, f"{size}; broken promises: {', '.join(broken)}.", "Please report this.")
+    return Check("Memory", OK, f"{size}, not damaged; {counted['unread']:,} messages wait to be summarised.")
+
+
+async def _promises(database: Path, settings: Settings) -> Check:
+    """Check the guarantees, as of the last line: chat that ages while no bot runs is deleted at the next start."""
+    if not database.is_file():
+        return Check("Promises", OK, "There is no memory yet.")
+    try:
+        async with open_database(database) as db:
+            now = await streams.last_heard(db)
+            broken = await invariants.verify(db, now=now, keep_h=settings.memory.raw_events_h)
+    except ForgetMeNotError as error:
+        return Check("Promises", BAD, str(error), RESTORE)
+    if broken:
+        return Check("Promises", BAD, f"Broken promises: {'; '.join(map(str, broken))}.", "Please report this.")
+    return Check("Promises", OK, "Every promise that the database can show is kept.")
+
+
+def _backups(database: Path) -> Check:
+    kept = backup.kept(database)
+    if not kept:
+        return Check("Backups", WARN, "There is no backup yet.", "The running bot makes one every day.")
+    age_d = (time.time() - kept[0].stat().st_mtime) / 86_400
+    line = f"{len(kept)} backups, the newest {age_d:.0f} days old."
+    fix = "Start the bot, or type `forgetmenot memory backup`." if age_d > 14 else ""
+    return Check("Backups", WARN if fix else OK, line, fix)
+
+
+def _instance(database: Path) -> Check:
+    running = is_locked(database)
+    return Check("Bot", OK, "The bot is running." if running else "The bot is not running.")
+
+
+async def _dock(settings: Settings, database: Path) -> Check:
+    if not settings.dock.port:
+        return Check("Dock", WARN, "The dock is switched off.", "Set `port` in the table [dock].")
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(HOST, settings.dock.port), 1)
+    except (OSError, TimeoutError):
+        return Check("Dock", OK, f"Port {settings.dock.port} is free.")
+    writer.close()
+    if is_locked(database):
+        return Check("Dock", OK, f"The dock runs on port {settings.dock.port}.")
+    line = f"Another program uses port {settings.dock.port}."
+    return Check("Dock", WARN, line, "Change `port` in the table [dock] of your settings.")
+
+
+def _login(what: Examined, settings: Settings) -> Check:
+    if not settings.twitch.client_id:
+        line = "`client_id` is not set: the bot can listen, but not speak."
+        return Check("Log-in", WARN, line, "Follow docs/TWITCH_APP.md, then log in from the dock.")
+    store = TokenStore(what.database.parent / "login", use_keyring=what.use_keyring)
+    token = store.load(Account.BOT)
+    if token is None:
+        return Check("Log-in", WARN, "Nobody is logged in: the bot listens and says nothing.", "`forgetmenot login`")
+    if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):
+        return Check("Log-in", WARN, missing, "Only what needs that right is affected.")
+    if scopes_for(Account.BROADCASTER, settings) and store.load(Account.BROADCASTER) is None:
+        line = f"Logged in as {token.login}. Markers, titles and timeouts also need the streamer's log-in."
+        return Check("Log-in", OK, line, "")
+    return Check("Log-in", OK, f"Logged in as {token.login}.")
+
+
+async def _model(settings: Settings, what: Examined) -> Check:
+    chosen = settings.model
+    if chosen.provider is Provider.OFFLINE:
+        line = "No AI model: the bot answers only where a note plainly answers."
+        return Check("Model", OK, line)
+    if chosen.provider is Provider.GEMINI:
+        return await asyncio.to_thread(_gemini_key, settings, what)
+    address = f"{chosen.base_url.rstrip('/')}/models"
+    try:
+        async with _session() as session, _get(session, address) as answer:
+            if answer.status in {401, 403}:
+                return Check(
+                    "Model", BAD, f"{chosen.base_url} refuses the key.", "Check `api_key_env` in the table [model]."
+                )
+            return Check("Model", OK, f"{chosen.base_url} answers; replies come from {chosen.reply_model}.")
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+        here = any(ending in chosen.base_url for ending in LOCAL_ENDINGS)
+        fix = "Start the program that serves it." if here else "Check `base_url` in the table [model]."
+        return Check("Model", BAD, f"Nothing answers at {chosen.base_url}.", fix)
+
+
+def _gemini_key(settings: Settings, what: Examined) -> Check:
+    name = settings.model.api_key_env or "GEMINI_API_KEY"
+    if os.environ.get(name):
+        return Check("Model", OK, f"{settings.model.reply_model}, with a key from {name}.")
+    folder = login_folder(what.database)
+    if environment_with_key(settings.model, folder, use_keyring=what.use_keyring).get(name):
+        return Check("Model", OK, f"{settings.model.reply_model}, with the key that was pasted in the set-up.")
+    return Check("Model", BAD, f"There is no key: {name} is not set.", f"Set {name}, or paste the key in the dock.")
+
+
+def _session() -> aiohttp.ClientSession:
+    timeout = aiohttp.ClientTimeout(total=5)
+    return aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted()))
+
+
+def _get(session: aiohttp.ClientSession, url: str) -> "aiohttp.client._RequestContextManager":
+    proxy, headers = proxy_for(url)
+    return session.get(url, proxy=proxy, proxy_headers=headers)

@@ -1,0 +1,113 @@
+"""Periodic tasks that run independently: a failure of one does not affect the others.
+
+A live bot runs each in an asyncio task (`start`). A replay or the demo calls `catch_up` after moving its clock, which
+runs what is due, in order.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.logs import log
+
+
+@dataclass(slots=True)
+class PeriodicTask:
+    """A periodic task. `trouble` is a sentence about its last failure, or empty."""
+
+    name: str
+    every_ms: Callable[[], int]
+    work: Callable[[], Awaitable[object]]
+    due_at: int = 0
+    trouble: str = ""
+    failures: int = field(default=0)
+
+    async def do(self, now: int) -> None:
+        """Run it once; errors are logged, not raised."""
+        try:
+            await self.work()
+        except ForgetMeNotError as error:
+            self._failed(str(error))
+        except Exception as error:  # noqa: BLE001  # the supervisor: a bug in one task must not end the show
+            sentence = f"{type(error).__name__} in {self.name}"
+            if sentence != self.trouble:
+                log.exception("a task failed unexpectedly", task=self.name)
+            self._failed(sentence)
+        else:
+            self._succeeded()
+        self.due_at = now + self._pause()
+
+    def left(self, now: int) -> int:
+        """Milliseconds until it is due; at most its period, because a clock that was set back would delay it."""
+        return max(0, min(self.due_at - now, self._pause()))
+
+    def _failed(self, sentence: str) -> None:
+        """Log the failure, once while it stays the same."""
+        if sentence != self.trouble:
+            log.warning("a task failed", task=self.name, reason=sentence)
+        self.trouble, self.failures = sentence, self.failures + 1
+
+    def _succeeded(self) -> None:
+        if self.failures:
+            log.info("a task works again", task=self.name, failures=self.failures)
+        self.trouble, self.failures = "", 0
+
+    def _pause(self) -> int:
+        """The wait: its period, or after failures a backoff of up to 15 minutes."""
+        if not self.failures:
+            return self.every_ms()
+        return min(self.every_ms(), 15 * MINUTE, (1 << min(self.failures, 12)) * SECOND)
+
+
+class PeriodicTasks:
+    """All of them."""
+
+    def __init__(self, clock: Clock, tasks: list[PeriodicTask]) -> None:
+        self._clock = clock
+        self.all = tasks
+
+    async def catch_up(self) -> None:
+        """Run whatever is due, in order."""
+        for task in self.all:
+            if self._clock.now() >= task.due_at:
+                await task.do(self._clock.now())
+
+    async def do(self, name: str) -> None:
+        """Run one of them now, due or not."""
+        await next(task for task in self.all if task.name == name).do(self._clock.now())
+
+    def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
+        """Run each in an asyncio task of its own."""
+        return [group.create_task(self._run_for_ever(task), name=task.name) for task in self.all]
+
+    async def _run_for_ever(self, task: PeriodicTask) -> None:
+        while True:
+            await self._clock.sleep(task.left(self._clock.now()))
+            await task.do(self._clock.now())
+
+
+async def keep_going(
+    name: str,
+    work: Callable[[], Awaitable[object]],
+    pause_s: float = 1.0,
+    *,
+    but: tuple[type[Exception], ...] = (),
+) -> None:
+    """Run an endless coroutine, again after a pause if it fails; `but`: errors that end it."""
+    while True:
+        await survived(name, work(), but=but)
+        await asyncio.sleep(pause_s)
+
+
+async def survived(name: str, work: Awaitable[object], *, but: tuple[type[Exception], ...] = ()) -> None:
+    """Await something; errors are logged, not raised, except for `but`."""
+    try:
+        await work
+    except but:
+        raise
+    except ForgetMeNotError as error:
+        log.warning("a part of the bot failed", part=name, reason=str(error))
+    except Exception:  # noqa: BLE001  # the supervisor
+        log.exception("a part of the bot failed unexpectedly", part=name)

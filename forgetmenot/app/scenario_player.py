@@ -1,0 +1,402 @@
+"""The bot of a scenario: a memory of its own, people who talk to it, a clock that the script moves.
+
+Only Twitch is played; what a script puts into the model's mouth takes the model's place for one reply. Orders (`= `)
+are methods named in ORDERS, what an expectation (`> `) looks at are those in SEEN.
+"""
+
+import asyncio
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.scripted import NoMeter, RecordingAccount, ScriptedModel
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Role
+from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
+from forgetmenot.errors import InputError
+from forgetmenot.llm.build import Models, build_models
+from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits
+from forgetmenot.memory import backups
+from forgetmenot.memory.notes import edits, note_merge
+from forgetmenot.operations.wording import sentence
+from forgetmenot.ports import CallMeter
+from forgetmenot.reply.explanation import Explanation, explain
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import convert
+from forgetmenot.settings.schema import ModelSettings, Settings
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    episodes,
+    identities,
+    notes,
+    reply_outcomes,
+    run_stats,
+    viewers,
+)
+from forgetmenot.store.identities import SeenViewer
+from forgetmenot.text.mentions import show
+
+BEGAN = 1_790_000_000_000
+BETWEEN_LINES = 12 * SECOND
+"""More than the cooldown of one viewer, so that a script need not wait for it."""
+BADGES = {"streamer": frozenset({"broadcaster"}), "moderator": frozenset({"moderator"}), "vip": frozenset({"vip"})}
+BOT_ID, BOT_LOGIN = "99", "forgetmenot_bot"
+
+
+# ── playing ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Channel:
+    """What Twitch says about the channel."""
+
+    live: bool
+    started_at: int | None
+    stream_id: str = ""
+    title: str = "Ladders of Ash"
+    category: str = "Ladders of Ash"
+
+
+class ScenarioPlayer:
+    """One bot over one memory in `folder`, and the people who talk to it."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.path = folder / "memory.sqlite3"
+        self.settings = settings
+        self.account, self.clock = RecordingAccount(), ManualClock(BEGAN)
+        self.model: ScriptedModel | None = None
+        self.since = 0
+        self.dock_said = ""
+        self._last: dict[str, ChatEvent] = {}
+        self._lines = 0
+        self._stack = AsyncExitStack()
+        self._bot: Bot | None = None
+
+    @property
+    def bot(self) -> Bot:
+        """The running bot."""
+        if self._bot is None:
+            raise InputError("The bot of this scenario is not running.")
+        return self._bot
+
+    async def start(self, *, live: bool = True) -> None:
+        """Open the memory and go live."""
+        opened = open_bot(
+            self.path,
+            "eval",
+            settings=lambda: self.settings,
+            clock=self.clock,
+            account=self.account,
+            me=BotIdentity(BOT_ID, BOT_LOGIN),
+            models=self._models,
+        )
+        self._bot = await self._stack.enter_async_context(opened)
+        if live:
+            await self._live(on=True)
+
+    def _models(self, settings: ModelSettings, meter: CallMeter) -> Models:
+        built = build_models(settings, meter)
+        self.model = ScriptedModel(built.reply)
+        limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s, 0)
+        guarded = GuardedModel(self.model, gate=CallQueue(settings.concurrency), meter=NoMeter(), limits=limits)
+        return Models(guarded, built.memory)
+
+    async def stop(self) -> None:
+        """Close it."""
+        await self._stack.aclose()
+        self._bot = None
+
+    async def know(self, line: str) -> Note:
+        """Write a note: `alice: lives in Oslo`, `channel: …`."""
+        about, _, fact = line.partition(": ")
+        at = self.clock.now() - DAY
+        people = sorted({about, "streamer"} - {"channel"})
+        async with self.bot.db.write() as tx:
+            await identities.record_seen(
+                tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at) for one in people]
+            )
+        subject = None if about == "channel" else f"id-{about}"
+        return await edits.remember(self.bot.db, subject, fact, by="id-streamer", at=at)
+
+    async def hear(self, login: str, text: str) -> None:
+        """Somebody says something; the bot answers, if it does, before this returns."""
+        await self.clock.advance(BETWEEN_LINES)
+        self._lines += 1
+        badges = BADGES.get(login, frozenset())
+        if badges:
+            self.account.immune.add(f"id-{login}")
+        event = ChatEvent(
+            f"line-{self._lines}",
+            EventKind.MESSAGE,
+            f"id-{login}",
+            login,
+            login.title(),
+            text,
+            self.clock.now(),
+            badges=badges,
+        )
+        self._last[login] = event
+        await self.give(event)
+
+    async def give(self, item: ChatEvent | Redaction) -> None:
+        """Give the bot one thing that Twitch tells of."""
+        self.since = len(self.account.said)
+        await self.bot.hear(item)
+        await self.bot.settle()
+        await self.bot.tasks.catch_up()
+
+    async def pass_time(self, ms: int) -> None:
+        """Let time pass in the steps in which a live bot would have worked."""
+        until = self.clock.now() + ms
+        for step in (35 * MINUTE, 35 * MINUTE, 12 * HOUR):
+            if self.clock.now() + step < until:
+                await self.clock.advance(step)
+                await self.bot.tasks.catch_up()
+        await self.clock.move_to(until)
+        await self.bot.settle()
+        await self.bot.tasks.catch_up()
+
+    async def _live(self, *, on: bool) -> None:
+        now = self.clock.now()
+        await self.bot.channel_is(_Channel(on, now if on else None, f"s{now}" if on else ""))
+
+    # ── orders ──────────────────────────────────────────────────────────────────────────────
+
+    async def order(self, line: str) -> None:
+        """Do what a line beginning with `= ` says. Raises InputError."""
+        name, _, rest = line.partition(" ")
+        act = ORDERS.get(name)
+        if act is None:
+            raise InputError(f"`= {line}`: there is no order `{name}`; there are {', '.join(ORDERS)}.")
+        await act(self, rest)
+
+    async def says(self, text: str) -> None:
+        """The model's next answer to a reply."""
+        if self.model is not None:
+            self.model.answers.append(text)
+
+    async def away(self, on: str) -> None:
+        """`model away`, `model back`."""
+        if self.model is not None:
+            self.model.away = on == "away"
+
+    async def twitch(self, answer: str) -> None:
+        """What Twitch answers to deeds from now on: done, refused, failed, unknown."""
+        self.account.answer = Outcome(OutcomeKind(answer))
+
+    async def maintain(self, _rest: str = "") -> None:
+        """Everything that memory does with what was said so far: summaries, notes, aging, briefs."""
+        await self.bot.remember_all()
+        for chore in (SWEEP, "notes", "memory"):
+            await self.bot.tasks.do(chore)
+        await self.bot.keeper.refresh()
+
+    async def clear(self, login: str) -> None:
+        """A moderator deletes somebody's last line. What was read of its window is read again."""
+        await self.give(Redaction(self.clock.now(), event_id=self._last[login].id))
+        await self.maintain()
+
+    async def banned(self, login: str) -> None:
+        """Twitch bans somebody."""
+        await self.give(Redaction(self.clock.now(), user_id=f"id-{login}"))
+
+    async def repeat(self, login: str) -> None:
+        """Twitch delivers somebody's last line once more."""
+        await self.give(self._last[login])
+
+    async def rename(self, who: str) -> None:
+        """`rename alice alicia`: the same person says something under another name."""
+        old, new = who.split()
+        await self.clock.advance(BETWEEN_LINES)
+        self._lines += 1
+        event = ChatEvent(
+            f"line-{self._lines}", EventKind.MESSAGE, f"id-{old}", new, new.title(), "hello", self.clock.now()
+        )
+        await self.give(event)
+
+    async def restart(self, _rest: str = "") -> None:
+        """The program is stopped and started again."""
+        await self.stop()
+        self._stack = AsyncExitStack()
+        await self.start(live=False)
+
+    async def backup(self, _rest: str = "") -> None:
+        """Make a copy of the memory."""
+        await backups.copy_to(self.bot.db, self.path.with_name("copy.sqlite3"))
+
+    async def restore(self, _rest: str = "") -> None:
+        """Put the copy in the memory's place."""
+        await self.stop()
+        await backups.restore(self.path.with_name("copy.sqlite3"), self.path, now=self.clock.now(), keep=0)
+        self._stack = AsyncExitStack()
+        await self.start(live=False)
+
+    async def stream(self, which: str) -> None:
+        """`stream ends`, `stream begins`."""
+        await self._live(on=which == "begins")
+        await self.pass_time(15 * MINUTE)
+
+    async def set(self, line: str) -> None:
+        """`set TABLE KEY VALUE` from now on."""
+        table, key, value = line.split(" ", 2)
+        changed = msgspec.to_builtins(self.settings)
+        changed[table][key] = tomllib.loads(f"value = {value}")["value"]
+        self.settings = convert(changed, "the scenario")
+        await self.bot.keeper.refresh()
+
+    async def dock(self, line: str) -> None:
+        """`dock edit alice: old words -> new fact`, `dock retract|restore|pin alice: words`, `dock pause`."""
+        what, _, rest = line.partition(" ")
+        if " " not in line:
+            await self._ask_dock(line, {})
+            return
+        about, _, words = rest.partition(": ")
+        old, _, new = words.partition(" -> ")
+        subject = None if about == "channel" else f"id-{about}"
+        statuses = (NoteStatus.RETRACTED, NoteStatus.SUPERSEDED) if what == "restore" else note_merge.LIVE
+        found = [note for note in await notes.of_subject(self.bot.db, subject, statuses) if old in note.fact]
+        if not found:
+            raise InputError(f"`= dock {line}`: there is no such note.")
+        values = {"text": new} if what == "edit" else {}
+        await self._ask_dock(what, {"id": found[-1].id, **values})
+
+    async def _ask_dock(self, name: str, params: Mapping[str, object]) -> None:
+        control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus("eval"))
+        self.dock_said = sentence(await control.run(name, params, lambda _share, _step: None))
+
+    # ── what is seen ────────────────────────────────────────────────────────────────────────
+
+    async def replies(self, _who: str = "") -> list[str]:
+        """What was said since the last line of chat."""
+        return self.account.said[self.since :]
+
+    async def prompt(self, _who: str = "") -> list[str]:
+        """The last prompt of a reply."""
+        asked = self.model.asked[-1:] if self.model is not None else []
+        return [f"{one.system}\n{one.prompt}" for one in asked]
+
+    async def rows(self, section: str) -> list[str]:
+        """The texts of one section of the last reply's prompt, by its row."""
+        trail = await self._newest()
+        sections = trail.sections if trail is not None else ()
+        return [row.text for one in sections if one.name == section for row in one.rows]
+
+    async def _facts(self, about: str, *statuses: NoteStatus) -> list[str]:
+        subject = None if about == "channel" else f"id-{about}"
+        return await self._named([note.fact for note in await notes.of_subject(self.bot.db, subject, statuses)])
+
+    async def _named(self, texts: Sequence[str]) -> list[str]:
+        known = {f"id-{login}" for login in (*self._last, "streamer")}
+        names = await viewers.names(self.bot.db, known)
+        return [show(text, names) for text in texts]
+
+    async def live_notes(self, about: str) -> list[str]:
+        """What is known."""
+        return await self._facts(about, NoteStatus.ACTIVE, NoteStatus.STALE)
+
+    async def superseded(self, about: str) -> list[str]:
+        """What was replaced."""
+        return await self._facts(about, NoteStatus.SUPERSEDED)
+
+    async def retracted(self, about: str) -> list[str]:
+        """What was taken back."""
+        return await self._facts(about, NoteStatus.RETRACTED)
+
+    async def episodes(self, _who: str) -> list[str]:
+        """All summaries of chat."""
+        last = await episodes.highest_id(self.bot.db)
+        found = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
+        chat = [one.summary for one in found if one is not None and one.kind is not EpisodeKind.COMMAND]
+        return await self._named(chat)
+
+    async def actions(self, name: str) -> list[str]:
+        """What was decided about proposals of one name: verdict, rule, reason, status."""
+        found = await action_logs.latest(self.bot.db, 20)
+        return [f"{one.verdict} {one.rule} {one.reason} {one.status}" for one in found if name in {"any", one.name}]
+
+    async def deeds(self, _who: str) -> list[str]:
+        """What Twitch was asked to do."""
+        return self.account.done
+
+    async def trail(self, what: str) -> list[str]:
+        """Of the newest row of a reply: its status, detail, filters, model or trigger."""
+        rows = await bot_messages.listing(self.bot.db, 1)
+        return [f"{getattr(row, what)}" for row in rows]
+
+    async def _newest(self) -> Explanation | None:
+        rows = [row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger not in {"command", "notice"}]
+        return await explain(self.bot.db, rows[0].id) if rows else None
+
+    async def outcome(self, _who: str) -> list[str]:
+        """How chat took the last reply that had words."""
+        said = await bot_messages.latest(self.bot.db)
+        taken = (await reply_outcomes.of_reply(self.bot.db, said.id))[0] if said is not None else ""
+        return [taken] if taken else []
+
+    async def unsupported(self, _who: str) -> list[str]:
+        """What of the last reply no row supports."""
+        trail = await self._newest()
+        return list(trail.unsupported) if trail is not None else []
+
+    async def used(self, _who: str) -> list[str]:
+        """The notes that the last reply used."""
+        trail = await self._newest()
+        found = [await notes.get(self.bot.db, note_id) for note_id in (trail.used if trail is not None else ())]
+        return [note.fact for note in found if note is not None]
+
+    async def files(self, _who: str) -> list[str]:
+        """Every byte in the memory's folder, with the log of changes emptied as after an erasure."""
+        await self.bot.ingest.flush()
+        await self.bot.db.wipe_deleted()
+        folder = self.path.parent
+        return await asyncio.to_thread(
+            lambda: [p.read_bytes().decode("latin-1") for p in folder.rglob("*") if p.is_file()]
+        )
+
+    async def unread(self, _who: str) -> list[str]:
+        """How many lines aged out unread."""
+        return [str(await run_stats.pruned_unread(self.bot.db))]
+
+
+Order = Callable[[ScenarioPlayer, str], Awaitable[None]]
+ORDERS: Mapping[str, Order] = {
+    "says": ScenarioPlayer.says,
+    "model": ScenarioPlayer.away,
+    "twitch": ScenarioPlayer.twitch,
+    "maintenance": ScenarioPlayer.maintain,
+    "clear": ScenarioPlayer.clear,
+    "ban": ScenarioPlayer.banned,
+    "repeat": ScenarioPlayer.repeat,
+    "rename": ScenarioPlayer.rename,
+    "restart": ScenarioPlayer.restart,
+    "backup": ScenarioPlayer.backup,
+    "restore": ScenarioPlayer.restore,
+    "stream": ScenarioPlayer.stream,
+    "set": ScenarioPlayer.set,
+    "dock": ScenarioPlayer.dock,
+}
+SEEN: Mapping[str, Callable[[ScenarioPlayer, str], Awaitable[list[str]]]] = {
+    "reply": ScenarioPlayer.replies,
+    "prompt": ScenarioPlayer.prompt,
+    "rows": ScenarioPlayer.rows,
+    "note": ScenarioPlayer.live_notes,
+    "superseded": ScenarioPlayer.superseded,
+    "retracted": ScenarioPlayer.retracted,
+    "episode": ScenarioPlayer.episodes,
+    "action": ScenarioPlayer.actions,
+    "deed": ScenarioPlayer.deeds,
+    "trail": ScenarioPlayer.trail,
+    "outcome": ScenarioPlayer.outcome,
+    "unsupported": ScenarioPlayer.unsupported,
+    "used": ScenarioPlayer.used,
+    "files": ScenarioPlayer.files,
+    "unread": ScenarioPlayer.unread,
+}

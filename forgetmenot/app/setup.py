@@ -1,0 +1,400 @@
+"""The set-up, step by step: channel, character, AI model, log-in, mode. The same for the dock and the command line.
+
+Guarantees:
+- a step can be left and come back to; each answers with its result as a sentence;
+- a key or a token is kept as a secret (secret_store) and never shown again;
+- nothing is sent to Twitch chat from here, and a model is asked only for what somebody presses a button for.
+"""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from forgetmenot.app import autostart
+from forgetmenot.app.bot import Bot
+from forgetmenot.app.control import BotControl, check_settings
+from forgetmenot.app.device_login import DeviceLogin
+from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
+from forgetmenot.app.previews import try_out
+from forgetmenot.clock import HOUR
+from forgetmenot.errors import InputError, TwitchRefused
+from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
+from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.operations.scopes import CHAT, scopes_for
+from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
+from forgetmenot.settings.labels import PRESETS, RESTARTING
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
+from forgetmenot.store import events, viewers
+from forgetmenot.store.model_calls import Meter
+from forgetmenot.text.mentions import is_login, login_of
+from forgetmenot.twitch.oauth import begin_device_login
+from forgetmenot.twitch.token_store import Account
+
+EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
+REDIRECT = "http://localhost"
+CONSOLE = "https://dev.twitch.tv/console/apps/create"
+SAMPLE = "hi! how do you like the stream so far?"
+MOST_LINES = 3
+NO_MODEL_SAMPLE = "Without an AI model it has no words of its own, so there is no sample. Choose one in the next step."
+_ADDRESS = re.compile(r"\A(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)/?\Z", re.IGNORECASE)
+Answer = Mapping[str, object]
+
+
+class ChannelStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The channel's name, or its whole address."""
+
+    channel: str
+
+
+class CharacterStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who the bot is; `text` is what a viewer says to it, for a sample."""
+
+    name: str
+    persona: str
+    text: str = ""
+
+
+class ClientStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The client id of a Twitch app."""
+
+    client_id: str
+
+
+class LoginStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose account signs in, and whether with every right that the settings need or with those for chatting alone."""
+
+    account: Account = Account.BOT
+    every_right: bool = False
+
+
+class ModeStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much the bot says by itself. `sure`: the question was answered with yes."""
+
+    mode: Mode
+    sure: bool = False
+
+
+class SettingStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """One setting."""
+
+    table: str
+    key: str
+    value: Any
+
+
+class SwitchStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """On or off."""
+
+    on: bool
+
+
+class NoInput(Struct, frozen=True, forbid_unknown_fields=True):
+    """A step that takes nothing."""
+
+
+class SetupService:
+    """Lives as long as the program; `attached` tells it which bot runs at the moment.
+
+    `folder` is the data folder. `restarts`: the program builds the bot anew when the channel or the model changes.
+    """
+
+    def __init__(
+        self,
+        settings: LiveSettings,
+        folder: Path,
+        *,
+        restarts: bool = False,
+        use_keyring: bool = True,
+        start_options: Sequence[str] = (),
+    ) -> None:
+        self._settings = settings
+        self._start_options = start_options
+        self._restarts = restarts
+        self._use_keyring = use_keyring
+        self._secrets = SecretStore(folder / LOGIN_FOLDER, use_keyring=use_keyring)
+        self._stage: tuple[Bot, BotControl] | None = None
+        self.login = DeviceLogin(settings, self._secrets.folder, use_keyring=use_keyring)
+
+    @contextlib.contextmanager
+    def attached(self, bot: Bot, control: BotControl) -> Iterator[None]:
+        """This bot runs meanwhile."""
+        self._stage = bot, control
+        try:
+            yield
+        finally:
+            self._stage = None
+
+    async def run(self, step: str, body: bytes) -> Answer:
+        """Do one step with its JSON. Raises InputError and every other error of ours."""
+        if step not in _STEPS:
+            raise InputError("There is no such step.")
+        shape, do = _STEPS[step]
+        try:
+            asked = msgspec.json.decode(body or b"{}", type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise InputError("The bot did not understand this request. Reload the page.") from None
+        generation = self._settings.generation
+        done = await do(self, asked)
+        return {**done, "restarting": self._restarts and self._settings.generation != generation}
+
+    def _bot(self) -> Bot:
+        if self._stage is None:
+            raise InputError("The bot is starting. Try again in a moment.")
+        return self._stage[0]
+
+    # ── how it stands ───────────────────────────────────────────────────────────────────────
+
+    async def state(self) -> Answer:
+        """What is set up and what is not. No secret stands in it."""
+        settings, now = self._settings(), self._stage[1].state() if self._stage else None
+        model = settings.model
+        heard = await self._heard()
+        key_kept = await asyncio.to_thread(self._has_key) if model.provider is Provider.GEMINI else False
+        return {
+            "restarts": self._restarts,
+            "file": str(self._settings.path or ""),
+            "channel": {
+                "name": settings.twitch.channel,
+                "phase": now.phase if now else "starting",
+                "trouble": (now.login_trouble if now and now.phase == "none" else "")
+                or (now.phase_trouble if now else ""),
+                **heard,
+            },
+            "character": {
+                "name": settings.bot.name, "persona": settings.bot.persona, "presets": PRESETS, "sample": SAMPLE,
+            },
+            "model": {
+                "provider": model.provider, "base_url": model.base_url, "model": model.reply_model,
+                "trouble": now.model_trouble if now else "", "key_kept": key_kept, "terms": TERMS,
+                "key_page": KEY_PAGE, "example": EXAMPLE,
+            },
+            "login": {
+                "client_id": settings.twitch.client_id, "supplied": bool(CLIENT_ID),
+                "console": CONSOLE, "redirect": REDIRECT,
+                "account": now.login if now else "", "hint": now.login_hint if now else "",
+                "more": self._more_rights(settings), "pending": self.login.pending(),
+            },
+            "mode": {"mode": settings.bot.mode, "model": model.provider is not Provider.OFFLINE},
+            "autostart": autostart.status().on,
+        }  # fmt: skip
+
+    async def _heard(self) -> dict[str, object]:
+        """How much of chat waits for its first summary, and what viewers said about themselves in it."""
+        if self._stage is None:
+            return {"waiting": 0, "window": 0, "silence_min": 0, "learned": []}
+        db, memory = self._stage[0].db, self._settings().memory
+        return {
+            "waiting": await events.count_unread(db),
+            "window": memory.window_min_events,
+            "silence_min": memory.silence_min,
+            "learned": await self._learned(),
+        }
+
+    async def _learned(self) -> list[dict[str, object]]:
+        db = self._bot().db
+        facts = await heard_facts(db, self._settings().privacy, limit=5)
+        names = await viewers.names(db, {one.viewer_id for one in facts})
+        return [{"who": names.get(one.viewer_id, "somebody"), "fact": one.fact, "at": one.at} for one in facts]
+
+    def _has_key(self) -> bool:
+        model = self._settings().model
+        return bool(self._environment(model).get(model.api_key_env, ""))
+
+    def _environment(self, model: ModelSettings) -> Mapping[str, str]:
+        return environment_with_key(model, self._secrets.folder, use_keyring=self._use_keyring)
+
+    def _more_rights(self, settings: Settings) -> dict[str, bool]:
+        """Which accounts could be allowed more than chatting."""
+        return {
+            "bot": bool(set(scopes_for(Account.BOT, settings)) - set(CHAT)),
+            "broadcaster": bool(scopes_for(Account.BROADCASTER, settings)),
+        }
+
+    # ── channel ─────────────────────────────────────────────────────────────────────────────
+
+    async def set_channel(self, step: ChannelStep) -> Answer:
+        """From the next moment on it listens there."""
+        text = step.channel.strip()
+        found = _ADDRESS.match(text)
+        login = login_of(found[1] if found else text)
+        if not login or not is_login(login):
+            raise InputError("That is no channel name. It is the last part of your channel's address: twitch.tv/NAME.")
+        if login == self._settings().twitch.channel:
+            return _done(f"The channel is {login} already.")
+        await self._change({("twitch", "channel"): login})
+        return _done(
+            f"Connecting to {login} …" if self._restarts else f"Saved. It reads {login} from the next start on."
+        )
+
+    # ── character ───────────────────────────────────────────────────────────────────────────
+
+    async def set_character(self, step: CharacterStep) -> Answer:
+        """Keep name and character."""
+        if not step.name.strip():
+            raise InputError("The bot needs a name: viewers call it by that.")
+        await self._change({("bot", "name"): step.name.strip(), ("bot", "persona"): step.persona.strip()})
+        return _done(f"Saved. It is {step.name.strip()} from the next message on.")
+
+    async def sample(self, step: CharacterStep) -> Answer:
+        """What this character would say, by the model that is set; nothing is saved. Raises ModelError."""
+        settings = self._settings()
+        if settings.model.provider is Provider.OFFLINE:
+            return {"ok": True, "text": NO_MODEL_SAMPLE, "model": ""}
+        who = msgspec.structs.replace(settings.bot, name=step.name.strip() or settings.bot.name, persona=step.persona)
+        changed = msgspec.structs.replace(settings, bot=who)
+        check_settings(changed)
+        told = await try_out(self._bot(), "viewer", step.text.strip() or SAMPLE, changed)
+        return {"ok": True, "text": told["text"], "model": told["model"]}
+
+    # ── model ───────────────────────────────────────────────────────────────────────────────
+
+    async def find_programs(self, _step: NoInput) -> Answer:
+        """Programs on this computer that serve a model, with the models they list."""
+        return {"ok": True, "programs": await local_programs()}
+
+    async def list_models(self, step: ModelStep) -> Answer:
+        """The models that one address lists."""
+        models = await models_at(step.base_url.strip())
+        if models is None:
+            raise InputError(f"Nothing answers at {step.base_url}. Start the program that serves the model.")
+        return {"ok": True, "models": models}
+
+    async def set_model(self, step: ModelStep) -> Answer:
+        """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError."""
+        if step.provider is Provider.OFFLINE:
+            await self._change({("model", "provider"): step.provider.value})
+            return _done("Saved: no AI model. It remembers, and answers only where a note plainly answers.")
+        values = model_values(step, self._settings().model)
+        key = step.key.strip()
+        if key and not (key.isascii() and key.isprintable()):
+            raise InputError("That holds characters that no key has. Copy it again.")
+        bot = self._bot()
+        said = await said_by(self._settings().model, values, key, Meter(bot.db, bot.clock), self._environment)
+        if key:
+            await asyncio.to_thread(self._secrets.save, kept_key_name(ModelSettings().api_key_env), key)
+            self._settings.restart()
+        fresh = await self._change({("model", name): value for name, value in values.items()})
+        kept = f" The key is in {self._secrets.place(kept_key_name(ModelSettings().api_key_env))}." if key else ""
+        later = "" if self._restarts else " It counts from the next start on."
+        return _done(f"It works. {fresh.model.reply_model} says: “{said}”{kept}{later}")
+
+    # ── log-in ──────────────────────────────────────────────────────────────────────────────
+
+    async def set_client(self, step: ClientStep) -> Answer:
+        """Name the Twitch app. Twitch is asked for a code with it, which shows whether it is one."""
+        client_id = step.client_id.strip()
+        if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
+            raise InputError("That is no client ID: it is about 30 letters and digits, without spaces.")
+        twitch = msgspec.structs.replace(self._settings().twitch, client_id=client_id)
+        try:
+            await begin_device_login(msgspec.structs.replace(self._settings(), twitch=twitch), CHAT)
+        except TwitchRefused:
+            raise InputError(
+                "Twitch does not accept this client ID. Look for a typing error, and whether the app's client type is "
+                "Public."
+            ) from None
+        await self._change({("twitch", "client_id"): client_id})
+        return _done("Twitch accepts it. Now sign in.")
+
+    async def begin_login(self, step: LoginStep) -> Answer:
+        """Ask Twitch for a code, and wait for it to be typed."""
+        every = step.every_right or step.account is Account.BROADCASTER
+        scopes = scopes_for(step.account, self._settings()) if every else CHAT
+        await self.login.begin(step.account, scopes)
+        return {"ok": True, "pending": self.login.pending()}
+
+    async def cancel_login(self, _step: NoInput) -> Answer:
+        """Wait no longer."""
+        await self.login.aclose()
+        return _done("Cancelled.")
+
+    # ── mode ────────────────────────────────────────────────────────────────────────────────
+
+    async def preview(self, _step: NoInput) -> Answer:
+        """What it would have said to real lines of the last hour. Raises ModelError."""
+        bot = self._bot()
+        await bot.ingest.flush()
+        now = bot.clock.now()
+        lines = await events.lines(bot.db, since=now - HOUR, until=now, limit=200)
+        ranked = sorted(lines, key=lambda line: ("?" in line.text, line.at), reverse=True)
+        names = await viewers.get_many(bot.db, {line.viewer_id for line in lines})
+        shown: list[dict[str, object]] = []
+        for line in islice(ranked, MOST_LINES):
+            who = names[line.viewer_id]
+            told = await try_out(bot, who.login or line.viewer_id, line.text)
+            shown.append({"who": who.display_name or who.login, "line": line.text, "text": told["text"]})
+        return {"ok": True, "lines": shown, "heard": len(lines)}
+
+    async def set_mode(self, step: ModeStep) -> Answer:
+        """Switch the mode. To speak without an AI model is asked about first."""
+        settings = self._settings()
+        offline = settings.model.provider is Provider.OFFLINE
+        if step.mode is not Mode.SHADOW and offline and not step.sure:
+            return {
+                "ok": False,
+                "ask": "No AI model is set. It then answers only where a note plainly answers, and is silent "
+                "otherwise. Switch it on all the same?",
+                "yes": "Switch it on",
+            }
+        await self._change({("bot", "mode"): step.mode.value})
+        return _done(_MODES[step.mode])
+
+    # ── the other settings ──────────────────────────────────────────────────────────────────
+
+    async def set_value(self, step: SettingStep) -> Answer:
+        """Change one setting."""
+        if (step.table, step.key) == ("bot", "mode"):
+            with contextlib.suppress(ValueError):
+                return await self.set_mode(ModeStep(Mode(step.value)))
+        await self._change({(step.table, step.key): step.value})
+        restarting = step.table in RESTARTING and not self._restarts
+        return _done("Saved. It counts from the next start on." if restarting else "Saved.")
+
+    async def set_autostart(self, step: SwitchStep) -> Answer:
+        """Start with the computer, or not."""
+        if step.on:
+            await asyncio.to_thread(autostart.enable, self._start_options)
+        else:
+            await asyncio.to_thread(autostart.disable)
+        return _done("It starts with this computer." if step.on else "It no longer starts with this computer.")
+
+    async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
+        fresh = await asyncio.to_thread(self._settings.change_all, values, check_settings)
+        if self._stage is not None:
+            await self._stage[0].keeper.refresh()
+        return fresh
+
+
+_MODES = {
+    Mode.SHADOW: "Silent preview: it thinks, and sends nothing but answers to commands.",
+    Mode.MENTIONS: "It answers who speaks to it.",
+    Mode.LIVE: "It answers who speaks to it, and speaks up by itself.",
+}
+_Do = Callable[[SetupService, Any], Awaitable[Answer]]
+_STEPS: dict[str, tuple[type[Struct], _Do]] = {
+    "channel": (ChannelStep, SetupService.set_channel),
+    "character": (CharacterStep, SetupService.set_character),
+    "sample": (CharacterStep, SetupService.sample),
+    "programs": (NoInput, SetupService.find_programs),
+    "models": (ModelStep, SetupService.list_models),
+    "model": (ModelStep, SetupService.set_model),
+    "client": (ClientStep, SetupService.set_client),
+    "login": (LoginStep, SetupService.begin_login),
+    "cancel": (NoInput, SetupService.cancel_login),
+    "preview": (NoInput, SetupService.preview),
+    "mode": (ModeStep, SetupService.set_mode),
+    "set": (SettingStep, SetupService.set_value),
+    "autostart": (SwitchStep, SetupService.set_autostart),
+}
+
+
+def _done(line: str) -> Answer:
+    return {"ok": True, "line": line}

@@ -1,0 +1,82 @@
+"""Runs effects of the streamer's other bot: an action of Streamer.bot, or a preset effect list of Firebot.
+
+Both serve HTTP on this computer. Guarantees: only names that the settings list are run, and only on loopback; nothing
+from chat is passed on but the choice of the name.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.settings.schema import BridgeSettings, Settings
+
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)  # it becomes a part of an address
+ANSWER_MOST = 4_000_000  # bytes: a list of thousands of actions is far below it
+
+
+class Bridge:
+    """A ports.Effects. Each call opens a connection of its own: effects are rare."""
+
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        self._settings = settings
+
+    async def run_effect(self, name: str) -> Outcome:
+        """Run the action or the list of that name, if the settings list it."""
+        bridge = self._settings().bridge
+        try:
+            async with aiohttp.ClientSession() as session:
+                if name in bridge.streamerbot_actions:
+                    return await _run_streamerbot(session, bridge, name)
+                if name in bridge.firebot_lists:
+                    return await _run_firebot(session, bridge, name)
+        except aiohttp.ClientConnectorError as error:
+            return Outcome(OutcomeKind.FAILED, f"nothing answers at {error.host}:{error.port}; start its HTTP server")
+        except (aiohttp.ClientError, msgspec.DecodeError) as error:
+            return Outcome(OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood")
+        return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
+
+
+async def _run_streamerbot(session: aiohttp.ClientSession, bridge: BridgeSettings, name: str) -> Outcome:
+    """Streamer.bot answers 204 also for an action that it does not have, so its list is asked first."""
+    answer = await _json(session, f"{bridge.streamerbot_url}/GetActions")
+    known = answer.get("actions") if isinstance(answer, Mapping) else None
+    found = _called(name, known)
+    if found is None:
+        return Outcome(OutcomeKind.REFUSED, f"Streamer.bot has no action called `{name}`")
+    if found.get("enabled") is False:
+        return Outcome(OutcomeKind.REFUSED, f"the action `{name}` is switched off in Streamer.bot")
+    body = {"action": {"id": found["id"], "name": found["name"]}}
+    return await _post(session, f"{bridge.streamerbot_url}/DoAction", body, "Streamer.bot")
+
+
+async def _run_firebot(session: aiohttp.ClientSession, bridge: BridgeSettings, name: str) -> Outcome:
+    """Firebot knows its lists by their ids."""
+    lists = f"{bridge.firebot_url}/api/v1/effects/preset"
+    found = _called(name, await _json(session, lists))
+    if found is None:
+        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list called `{name}`")
+    return await _post(session, f"{lists}/{found['id']}/run", {}, "Firebot")
+
+
+async def _post(session: aiohttp.ClientSession, url: str, body: object, bot: str) -> Outcome:
+    async with session.post(url, json=body, allow_redirects=False) as answer:
+        if answer.status in {200, 204}:
+            return Outcome(OutcomeKind.DONE)
+        return Outcome(OutcomeKind.REFUSED, f"{bot} answered {answer.status}")
+
+
+async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON
+    async with session.get(url, allow_redirects=False, raise_for_status=True) as answer:
+        content = await answer.content.read(ANSWER_MOST)
+        return msgspec.json.decode(content)
+
+
+def _called(name: str, known: object) -> Mapping[str, Any] | None:
+    """The entry of that name, or of that id."""
+    entries = [one for one in known if isinstance(one, Mapping)] if isinstance(known, list) else []
+    named = (one for one in entries if name in {one.get("name"), one.get("id")})
+    return next((one for one in named if _ID.fullmatch(str(one.get("id")))), None)

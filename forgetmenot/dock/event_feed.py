@@ -1,0 +1,219 @@
+"""Server-sent events for the dock: one periodic query for all open pages together.
+
+- No work while no page is open.
+- A page that was away gets what it missed, by its last event's id.
+- A slow page is disconnected, reconnects by itself and catches up.
+
+Events: `hello` (its `hidden` changes when somebody was hidden or erased, and pages reload), `now` (status), `items`
+(new or changed), `gone` (keys of cleared lines), `changed` (reload), `erasing` (progress of an erasure).
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+import msgspec
+from aiohttp import web
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.dock import now
+from forgetmenot.dock.context import CONTEXT, DockContext
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.logs import log
+from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock.feed import FeedCursor
+
+LOOK_EVERY_S = 0.7
+LOOK_ANYWAY = 8  # looks: times pass even when nothing is written
+STILL_HERE_S = 15.0
+BEHIND_AT_MOST = 60
+NEWEST = 30
+
+Messages = asyncio.Queue[bytes | None]
+
+
+class EventFeed:
+    """Polls the database and sends events to open pages."""
+
+    def __init__(self) -> None:
+        self._listeners: set[Messages] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._beginning = asyncio.Lock()
+        self._cursor = FeedCursor()
+        self._shown: dict[str, now.Item] | None = None  # None: not looked yet, so nothing is new
+        self._standing: now.Item = {}
+        self._cleared_at = 0
+        self._hidden = ""
+        self._touched = False
+
+    def touched(self) -> None:
+        """Something was changed from a page: all pages look again."""
+        self._touched = True
+
+    def send(self, name: str, data: object) -> None:
+        """Send an event to all pages now."""
+        self._send_to_pages(event(name, data))
+
+    async def listen(self, context: DockContext, after: FeedCursor | None) -> Messages:
+        """Subscribe, beginning with what happened since that cursor."""
+        messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
+        async with self._beginning:  # all docks come back at the same time when the bot was started again
+            if self._looking is None:
+                self._cursor = await dock_feed.feed_cursor(context.db)
+                self._cleared_at = context.clock.now()
+                self._hidden = await dock_feed.hidden(context.db)
+                self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
+            self._listeners.add(messages)
+        try:
+            await self._greet(messages, context, after)
+        except BaseException:
+            self.leave(messages)
+            raise
+        return messages
+
+    async def _greet(self, messages: Messages, context: DockContext, after: FeedCursor | None) -> None:
+        """Send the status, and what happened since that cursor."""
+        here = await dock_feed.feed_cursor(context.db)
+        messages.put_nowait(_hello(context, await dock_feed.hidden(context.db), fresh=after is None))
+        messages.put_nowait(event("now", await now.standing(context)))
+        messages.put_nowait(event("items", await now.history(context, after or FeedCursor()), cursor=here))
+        if after is not None:
+            messages.put_nowait(_gone(await dock_feed.taken_away(context.db, 0)))
+            messages.put_nowait(event("changed", {}))
+
+    def leave(self, messages: Messages) -> None:
+        """Unsubscribe; without pages polling stops."""
+        self._listeners.discard(messages)
+        if not self._listeners and self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+            self._shown = None
+
+    async def aclose(self) -> None:
+        """Close every page's stream."""
+        for messages in list(self._listeners):
+            self._end(messages)
+        if self._looking is not None:
+            self._looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
+
+    async def _look_on(self, context: DockContext) -> None:
+        seen, looks = -1, 0
+        while True:
+            try:
+                version, looks = await context.db.data_version(), looks + 1
+                if version != seen or self._touched or looks % LOOK_ANYWAY == 0:
+                    seen = version
+                    await self._look(context)
+            except ForgetMeNotError as error:
+                log.warning("the dock could not look", reason=str(error))
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _look(self, context: DockContext) -> None:
+        await self._begin_anew(context)
+        before, self._cursor = self._cursor, await dock_feed.feed_cursor(context.db)
+        items = await self._news(context, before)
+        standing = await now.standing(context)
+        if standing != self._standing:
+            self._standing = standing
+            self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
+        if items:
+            self._send_to_pages(event("items", items, cursor=self._cursor))
+        await self._cleared(context)
+        if self._touched or any(item["kind"] != "line" for item in items):
+            self._touched = False
+            self._send_to_pages(event("changed", {}))
+
+    async def _begin_anew(self, context: DockContext) -> None:
+        """If somebody was hidden, let in again or erased: open pages show what a new one would."""
+        before, self._hidden = self._hidden, await dock_feed.hidden(context.db)
+        if self._hidden != before:
+            self._send_to_pages(_hello(context, self._hidden, fresh=True))
+            self._send_to_pages(event("items", await now.history(context, FeedCursor())))
+            self._touched = True
+
+    async def _news(self, context: DockContext, before: FeedCursor) -> list[now.Item]:
+        """What is new, and those of the newest replies and actions that have changed."""
+        db = context.db
+        found = now.heard(await dock_feed.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
+        found += await now.episodes(context, await dock_feed.feed_episodes(db, before.episode, NEWEST))
+        found += await now.notes(context, await dock_feed.changes(db, before.change, NEWEST))
+        moving = await now.replies(context, await dock_feed.replies(db, NEWEST))
+        moving += await now.actions(context, await dock_feed.actions(db, NEWEST))
+        shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
+        return found if shown is None else found + [one for one in moving if shown.get(str(one["key"])) != one]
+
+    async def _cleared(self, context: DockContext) -> None:
+        since, self._cleared_at = self._cleared_at, context.clock.now()
+        gone = await dock_feed.taken_away(context.db, since - MINUTE)
+        if gone:
+            self._send_to_pages(_gone(gone))
+
+    def _send_to_pages(self, message: bytes) -> None:
+        for messages in list(self._listeners):
+            try:
+                messages.put_nowait(message)
+            except asyncio.QueueFull:  # it comes back by itself and catches up
+                self._end(messages)
+
+    def _end(self, messages: Messages) -> None:
+        self._listeners.discard(messages)
+        while not messages.empty():
+            messages.get_nowait()
+        messages.put_nowait(None)
+
+
+STREAM = web.AppKey("stream", EventFeed)
+
+
+def event(name: str, data: object, cursor: FeedCursor | None = None) -> bytes:
+    """One server-sent event; with a mark, one that a page can go on from."""
+    place = f"id: {cursor.line}.{cursor.episode}.{cursor.change}\n".encode() if cursor is not None else b""
+    return place + f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+
+
+def _hello(context: DockContext, hidden: str, *, fresh: bool) -> bytes:
+    return event("hello", {"build": context.build, "at": context.clock.now(), "fresh": fresh, "hidden": hidden})
+
+
+def _gone(lines: Sequence[int]) -> bytes:
+    return event("gone", [f"line:{seq}" for seq in lines])
+
+
+def cursor_of(text: str) -> FeedCursor | None:
+    """The marks in a last event's id; None for what is none."""
+    parts: Sequence[str] = text.split(".")
+    if len(parts) != len(FeedCursor._fields) or not all(part.isdecimal() and len(part) < 16 for part in parts):
+        return None
+    return FeedCursor(*(int(part) for part in parts))
+
+
+async def events(request: web.Request) -> web.StreamResponse:
+    """`GET /events`: never ends by itself."""
+    context, stream = request.app[CONTEXT], request.app[STREAM]
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    await response.prepare(request)
+    await response.write(b"retry: 1000\n\n")
+    after = cursor_of(request.query.get("after", ""))
+    messages = await stream.listen(context, await _plausible(context, after))
+    try:
+        while True:
+            try:
+                message = await asyncio.wait_for(messages.get(), STILL_HERE_S)
+            except TimeoutError:
+                message = b": still here\n\n"
+            if message is None:
+                return response
+            await response.write(message)
+    except ConnectionError:
+        return response
+    finally:
+        stream.leave(messages)
+
+
+async def _plausible(context: DockContext, after: FeedCursor | None) -> FeedCursor | None:
+    """Marks of another database would hide what is new in this one."""
+    here = await dock_feed.feed_cursor(context.db)
+    return after if after is None or all(a <= b for a, b in zip(after, here, strict=True)) else None

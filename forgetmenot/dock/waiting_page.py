@@ -1,0 +1,93 @@
+"""A page on disk that waits for the bot and then goes over to its dock: what OBS is pointed to once.
+
+OBS opens a dock when it starts and never again, so an address where nothing answers yet stays white. This file is
+always there. It holds the token, so it is its owner's alone, and it gives the token to nobody who does not have it:
+
+- the page asks `/waiting` with a challenge and a keyed hash of it, so the dock answers nobody but holders of the token,
+  and another page does not even learn that a bot runs here;
+- the dock answers with its own keyed hash, so a program that has taken the port does not get the token;
+- the port is part of both, so such a program cannot pass the challenge on to a dock at another port.
+"""
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import http.client
+import os
+import re
+import secrets
+from importlib import resources
+from pathlib import Path
+
+from forgetmenot.errors import StoreError
+from forgetmenot.files import make_own
+
+PATH = "/waiting"
+FILE = "dock.html"
+ORIGINS = frozenset({"null", "file://"})  # how browsers call the origin of a file
+_CHALLENGE = re.compile(r"[0-9a-f]{32}")
+
+
+def greeting(token: str, port: int, challenge: str, proof: str) -> str:
+    """What the dock answers to a page that has the token; empty for any other."""
+    given = proof.encode("utf-8", "replace")
+    if not _CHALLENGE.fullmatch(challenge) or not hmac.compare_digest(given, _keyed(token, "page", port, challenge)):
+        return ""
+    return _keyed(token, "dock", port, challenge).decode()
+
+
+def dock_answers(host: str, port: int, token: str) -> bool | None:
+    """Whether the dock with this token answers there; None if nothing does. The token itself is not sent."""
+    challenge = secrets.token_hex(16)
+    connection = http.client.HTTPConnection(f"{host}:{port}", timeout=1)
+    try:
+        proof = _keyed(token, "page", port, challenge).decode()
+        connection.request("GET", f"{PATH}?challenge={challenge}&proof={proof}")
+        return hmac.compare_digest(connection.getresponse().read(200), _keyed(token, "dock", port, challenge))
+    except http.client.HTTPException:
+        return False
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+def write(folder: Path, port: int, token: str) -> Path:
+    """Write the page for this dock; its path. Raises StoreError."""
+    path = folder / FILE
+    new = path.with_name(f".{FILE}.new")
+    try:
+        make_own(folder)
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(page(port, token))
+        new.replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror}. Check the folder and its permissions."
+        ) from error
+    return path
+
+
+def keep_current(folder: Path, port: int, token: str) -> None:
+    """Write the page again if there is one and it is for another port or token, so OBS needs no change."""
+    with contextlib.suppress(OSError, UnicodeDecodeError, StoreError):
+        if (folder / FILE).read_text(encoding="utf-8") != page(port, token):
+            write(folder, port, token)
+
+
+def page(port: int, token: str) -> str:
+    """The page itself."""
+    text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
+    text = text.replace("%TOKEN%", token).replace("%PORT%", str(port))
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; connect-src http://127.0.0.1:{port}"
+    for kind in ("script", "style"):
+        inside = text.split(f"<{kind}>")[1].split(f"</{kind}>")[0]
+        policy += f"; {kind}-src 'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
+    return text.replace("%POLICY%", policy)
+
+
+def _keyed(token: str, side: str, port: int, challenge: str) -> bytes:
+    message = f"forgetmenot {side} {port} {challenge}"
+    return hmac.new(token.encode(), message.encode(), hashlib.sha256).hexdigest().encode()

@@ -1,0 +1,47 @@
+"""Opens text files in the encodings that editors write, and makes private folders."""
+
+import codecs
+import io
+from pathlib import Path
+
+from forgetmenot.errors import InputError
+
+
+def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
+    """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
+
+    It is opened once and looked at without moving on: what a pipe has given does not come again. Raises InputError for
+    what is no text at all, OSError.
+    """
+    file = path.open("rb")
+    try:
+        return io.TextIOWrapper(file, _encoding_of(path, file.peek()), errors, newline)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _encoding_of(path: Path, head: bytes) -> str:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in head and not _is_utf_8(head):
+        raise InputError(f"{path} is no text file.")
+    return "utf-8-sig"
+
+
+def _is_utf_8(head: bytes) -> bool:
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.end == len(head)  # only the last character is cut through
+    return True
+
+
+def make_own(folder: Path) -> None:
+    """Make a folder and what is missing above it, each 0700; one that is there already stays as it is. Raises OSError.
+
+    `mkdir(parents=True)` gives its mode to the last folder alone, and leaves the data folder above it open.
+    """
+    for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # a file in its place is an error

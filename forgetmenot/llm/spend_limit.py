@@ -1,0 +1,110 @@
+"""Spending limits: which work is skipped, in which order, as the tokens of a day or a stream run out.
+
+As more of a limit is used the bot first stops speaking up by itself, then writing briefs and recaps, then learning
+notes (episodes wait), then replying; summaries come last, because chat that is not summarised in time is lost.
+Nothing is lost by the earlier steps: what waits is done when there are tokens again. Each step is logged once and shown
+in the dock.
+"""
+
+from collections.abc import Awaitable, Callable
+from enum import IntEnum
+
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
+from forgetmenot.errors import ModelUnavailable
+from forgetmenot.logs import log
+from forgetmenot.ports import LanguageModel
+from forgetmenot.settings.schema import Settings
+
+
+class Saving(IntEnum):
+    """How much is left out; each step includes those before it."""
+
+    NOTHING = 0
+    SPEAKING_UP = 1
+    BRIEFS = 2
+    LEARNING = 3
+    REPLIES = 4
+    SUMMARIES = 5
+
+
+STEPS = (
+    (1.2, Saving.SUMMARIES),
+    (1.0, Saving.REPLIES),
+    (0.9, Saving.LEARNING),
+    (0.8, Saving.BRIEFS),
+    (0.7, Saving.SPEAKING_UP),
+)
+"""From which share of a limit each step is taken."""
+IN_WORDS = {
+    Saving.NOTHING: "",
+    Saving.SPEAKING_UP: "Over 70 % of a spending limit is used: the bot only answers when mentioned.",
+    Saving.BRIEFS: "Over 80 % of a spending limit is used: no new briefs and recaps.",
+    Saving.LEARNING: "Over 90 % of a spending limit is used: no new notes for now.",
+    Saving.REPLIES: "A spending limit is used up: no replies until the limit allows it.",
+    Saving.SUMMARIES: "A spending limit is far exceeded: no summaries for now.",
+}
+_FROM = {
+    Purpose.BRIEF: Saving.BRIEFS,
+    Purpose.RECAP: Saving.BRIEFS,
+    Purpose.DIGEST: Saving.BRIEFS,
+    Purpose.EXTRACT: Saving.LEARNING,
+    Purpose.REPLY: Saving.REPLIES,
+    Purpose.SUMMARY: Saving.SUMMARIES,
+}
+
+
+def saving_at(share: float) -> Saving:
+    """What is left out where this share of a limit is used (1.0: all of it)."""
+    return next((step for least, step in STEPS if share >= least), Saving.NOTHING)
+
+
+class SpendLimit:
+    """The limits of the settings against what was used. `used`: tokens of the last 24 hours and of this stream."""
+
+    def __init__(self, *, settings: Callable[[], Settings], used: Callable[[], Awaitable[tuple[int, int]]]) -> None:
+        self._settings = settings
+        self._used = used
+        self._saving = Saving.NOTHING
+
+    @property
+    def line(self) -> str:
+        """What is left out just now, as a sentence; empty where nothing is."""
+        return IN_WORDS[self._saving]
+
+    async def saving(self) -> Saving:
+        """What is left out now. Raises StoreError."""
+        limits = self._settings().limits
+        if not limits.tokens_per_day and not limits.tokens_per_stream:
+            self._saving = Saving.NOTHING
+            return self._saving
+        pairs = zip(await self._used(), (limits.tokens_per_day, limits.tokens_per_stream), strict=True)
+        found = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
+        if found != self._saving:
+            log.warning("spending limit", saving=found.name.lower())
+        self._saving = found
+        return found
+
+    def around(self, model: LanguageModel) -> LanguageModel:
+        """The same model, which refuses what is left out."""
+        return _Limited(model, self)
+
+
+class _Limited:
+    """A LanguageModel under a limit."""
+
+    def __init__(self, inner: LanguageModel, limit: SpendLimit) -> None:
+        self._inner = inner
+        self._limit = limit
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        saving = await self._limit.saving()
+        if saving >= _FROM[request.purpose]:
+            raise ModelUnavailable(IN_WORDS[saving])
+        return await self._inner.generate(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,290 @@
+"""Copies of the memory without chat: some kept beside it, one wherever somebody wants it, and the way back.
+
+Promises that the newest few are kept; that none of them outlives a wish to be forgotten (they are deleted with it, and
+one is made anew); and that going back to any copy carries out again what was asked for since: erasures, forgotten
+facts, opting out (store/privacy_log). Copies that somebody keeps elsewhere are out of reach until they are restored
+here.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from forgetmenot.clock import Clock
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError, StoreForeign, StoreKeyLost
+from forgetmenot.files import make_own
+from forgetmenot.logs import log
+from forgetmenot.memory import erasure
+from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.receipts import RECEIPTS_DUE
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import backup, channel_state, episode_redaction, forgotten_facts, notes, opt_outs, privacy_log
+from forgetmenot.store import personal_data as erasure_rows
+from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
+from forgetmenot.store.channel_state import WIPE_DUE
+from forgetmenot.store.database import Database, open_database, to_the_end
+from forgetmenot.store.keyed_hash import HashKey
+from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.text.removal import traces
+
+_CHOICES = (PrivacyRequestKind.OPTED_OUT, PrivacyRequestKind.OPTED_IN)
+
+
+def name_of(database: Path, at: int) -> str:
+    """What a copy that was made at some time is called."""
+    return f"{database.stem}-{datetime.fromtimestamp(at / 1_000, UTC):%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
+
+
+async def make(db: Database, *, at: int, keep: int) -> Copied:
+    """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
+    made = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
+    await asyncio.to_thread(backup.let_go_of, db.path, made.path, keep)
+    return made
+
+
+async def copy_to(db: Database, target: Path) -> Copied:
+    """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
+    while True:
+        asked = await _asked(db)
+        copying = asyncio.create_task(asyncio.to_thread(backup.copy, db.path, target, db.key))
+        await to_the_end(copying)
+        made = copying.result()
+        if await _asked(db) == asked:
+            log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
+            return made
+        target.unlink(missing_ok=True)
+
+
+async def _asked(db: Database) -> int:
+    return len(await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key)))
+
+
+class Backups:
+    """The copies of a running bot: one at its start, and one whenever the others had to go. A periodic task."""
+
+    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db, self._settings, self._clock = db, settings, clock
+        self._made_at: int | None = None
+
+    async def run_pass(self) -> None:
+        """Every minute or so. Raises StoreError."""
+        keep = self._settings().privacy.keep_backups
+        await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
+        if self._made_at is not None and await erasure_rows.cleared_since(self._db, self._made_at):
+            drop(self._db.path)  # a summary in it rests on a line that was cleared since
+        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episode_redaction.dirty(self._db):
+            return
+        now = self._clock.now()
+        await make(self._db, at=now, keep=keep)
+        self._made_at = now
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What going back did. `saved`: the copy of what was there before; `erased` …: wishes carried out again."""
+
+    notes: int
+    episodes: int
+    erased: int
+    forgotten: int
+    opted_out: int
+    saved: Path | None
+
+
+async def restore(source: Path, database: Path, *, now: int, keep: int) -> Restored:
+    """Put a copy in the memory's place. The memory must not be in use (store/file_safety).
+
+    Raises InputError, StoreError.
+    """
+    await asyncio.to_thread(backup.check, source)
+    if database.exists() and source.samefile(database):
+        raise InputError(f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}.")
+    await _refuse_lost_key(database)
+    fresh = database.with_name(f"{database.name}.restoring")
+    try:
+        await _prepare(source, fresh)
+        done = await _ask_again(fresh, database, now)
+        saved = await _save(database, now, keep)
+        _replace(fresh, database)
+        backup.counts_file(database).unlink(missing_ok=True)  # what the copy lacks is meant to be lacking
+        if done[2] or done[3]:  # erasures, facts: the older copies know more than they may
+            await asyncio.to_thread(_drop_all_but, saved, database)
+    finally:
+        for file in _files(fresh):
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)
+    return Restored(*done, saved)
+
+
+async def _refuse_lost_key(database: Path) -> None:
+    """Without the key nobody knows who was erased since the copy was made. Raises StoreKeyLost, StoreError."""
+    key = HashKey.beside(database)
+    await asyncio.to_thread(lambda: privacy_log.refuse_lost_key(key, database, keyed_rows=False))
+    if database.exists():
+        with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
+            async with open_database(database):
+                pass
+
+
+def _drop_all_but(saved: Path | None, database: Path) -> None:
+    for copy in kept(database):
+        if copy != saved:
+            copy.unlink(missing_ok=True)
+
+
+async def _prepare(source: Path, fresh: Path) -> None:
+    """Bring it to the newest schema, and leave out what no copy may hold, should it be a plain copy of the file."""
+    make_own(fresh.parent)
+    if await asyncio.to_thread(backup.is_newest, source):
+        await asyncio.to_thread(backup.copy, source, fresh, None)
+        return
+    older = fresh.with_name(fresh.name + ".older")
+    try:
+        await asyncio.to_thread(backup.duplicate, source, older)
+        async with open_database(older, any_key=True):
+            pass
+        await asyncio.to_thread(backup.copy, older, fresh, None)
+    finally:
+        for file in _files(older):
+            file.unlink(missing_ok=True)
+
+
+async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, int, int, int]:
+    key = HashKey.beside(database)
+    log_file = privacy_log.path_of(key)
+    async with open_database(fresh, key=key) as db:
+        made_at = await channel_state.read(db, ASKED)
+        if await asyncio.to_thread(privacy_log.predates_key, log_file, made_at):
+            raise InputError(
+                f"This copy was made before the key {key.path} was replaced: nobody knows who was erased since."
+                " Nothing was changed. Restore it to another place with --db, or choose a newer copy."
+            )
+        if not key.exists():  # a copy from another machine: its hashes mean nothing here
+            async with db.write() as tx:
+                await forgotten_facts.drop_unreadable(tx)
+        done = await ask_again(db, await asyncio.to_thread(privacy_log.after, log_file, made_at), now)
+        async with db.write() as tx:
+            await channel_state.clear(tx, ASKED)
+            await channel_state.clear(tx, RECEIPTS_DUE)  # whoever was erased again has a receipt already
+            await privacy_log.set_end(tx)
+        if await db.wipe_deleted(thorough=True):  # else the next start does, and takes what was there before along
+            async with db.write() as tx:
+                await channel_state.clear(tx, WIPE_DUE)
+        return (*await backup.size(db), *done)
+
+
+class KeyReplaced(NamedTuple):
+    """What a new key keeps and loses. `opted_out`: people in the memory whose wish stays."""
+
+    opted_out: int
+    forgotten: int
+    opted_out_unknown: int
+    copies: int
+
+
+async def start_new_key(db: Database, now: int) -> KeyReplaced:
+    """Go on without the key that was lost (open the memory with `any_key`). Raises StoreError.
+
+    Opt-outs of people in the memory stay. Hashes that nobody can read are dropped, and so are the copies beside the
+    memory: who was erased since one was made is not known any more.
+    """
+    async with db.write() as tx:
+        await privacy_log.start_anew(tx, now)
+        facts, unknown = await forgotten_facts.drop_unreadable(tx)
+        kept_out = await opt_outs.note_again(tx)
+    copies = await asyncio.to_thread(drop, db.path)
+    log.warning("a new key was made", opted_out=kept_out, forgotten=facts, opted_out_unknown=unknown, copies=copies)
+    return KeyReplaced(kept_out, facts, unknown, copies)
+
+
+async def ask_again(db: Database, requests: list[PrivacyRequest], now: int) -> tuple[int, int, int]:
+    """Carry out what was asked for after a copy was made; how many were erased, facts forgotten, people opted out."""
+    seen = await erasure_rows.everybody(db) if requests else {}
+    people = {db.key.digest("viewer", one): one for one in seen}
+    chosen = {request.subject: request for request in requests if request.kind in _CHOICES}  # the last one of each
+    gone = facts = out = 0
+    for request in requests:
+        viewer = people.get(request.subject)
+        if request.kind is PrivacyRequestKind.ERASED:
+            gone += await _erase_again(db, request, viewer, seen, now)
+        elif request.kind is PrivacyRequestKind.FORGOTTEN:
+            facts += await _forget_again(db, request, viewer, now)
+        elif request.kind is PrivacyRequestKind.ALLOWED:
+            await _allow_again(db, request)
+        elif request is chosen.get(request.subject):
+            out += await _opt_again(db, request, viewer)
+    return gone, facts, out
+
+
+async def _erase_again(
+    db: Database, request: PrivacyRequest, viewer: str | None, seen: Mapping[str, int], now: int
+) -> int:
+    """Whoever was first seen after the wish is new, and stays."""
+    if viewer is None or seen[viewer] > request.at or not await erasure_rows.is_known(db, viewer):
+        return 0
+    await erasure.erase(db, viewer, now=now, wipe=False)
+    return 1
+
+
+async def _forget_again(db: Database, request: PrivacyRequest, viewer: str | None, now: int) -> int:
+    async with db.write() as tx:
+        await forgotten_facts.add_again(tx, request)
+    if viewer is None or request.whole:
+        return 0
+    count = 0
+    for note_id in await erasure_rows.notes_of(db, viewer):
+        note = await notes.get(db, note_id)  # an earlier one may have taken it along
+        if note is not None and forgotten_facts.is_it(db.key, viewer, traces(note.fact), request):
+            await forget_fact(db, note_id, at=now)
+            count += 1
+    return count
+
+
+async def _allow_again(db: Database, request: PrivacyRequest) -> None:
+    async with db.write() as tx:
+        await forgotten_facts.allow_noted(tx, request)
+
+
+async def _opt_again(db: Database, request: PrivacyRequest, viewer: str | None) -> int:
+    async with db.write() as tx:
+        if request.kind is PrivacyRequestKind.OPTED_IN:
+            await opt_outs.opt_in_unknown(tx, request.subject)
+            if viewer is not None:
+                await opt_outs.opt_in(tx, viewer)
+        elif viewer is not None:
+            await opt_outs.opt_out(tx, viewer, request.at)
+        else:
+            await opt_outs.opt_out_unknown(tx, request.subject, request.at)
+    return request.kind is PrivacyRequestKind.OPTED_OUT
+
+
+async def _save(database: Path, now: int, keep: int) -> Path | None:
+    """A copy of what is there now; what cannot be read any more is let go."""
+    if not database.exists():
+        return None
+    try:
+        async with open_database(database) as db:
+            return (await make(db, at=now, keep=keep + 1)).path
+    except StoreKeyLost:
+        raise
+    except ForgetMeNotError as error:
+        log.warning("what was there could not be saved", reason=str(error))
+        return None
+
+
+def _replace(fresh: Path, database: Path) -> None:
+    try:
+        for file in _files(database)[1:]:  # an old log must not be read with the new file
+            file.unlink(missing_ok=True)
+        fresh.replace(database)
+    except OSError as error:
+        raise StoreError(f"{database} cannot be replaced: {error.strerror}. Close the program that uses it.") from error
+
+
+def _files(database: Path) -> list[Path]:
+    """A database's file and what SQLite puts beside it; its key and ledger are not among them."""
+    return [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal"))]

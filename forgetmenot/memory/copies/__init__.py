@@ -1,1 +1,0 @@
-"""The memory leaves and comes back: JSON lines without chat, and backups."""

@@ -1,0 +1,110 @@
+"""Selects past episodes: the newest for the prefix, and older ones that fit a message.
+
+Without people who opted out or were banned, and without what is suppressed.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Episode
+from forgetmenot.memory.inverted_index import having_stem
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.store import episodes as episode_search
+from forgetmenot.store import streams, viewers
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.removal import without_person
+from forgetmenot.text.words import stem, words
+
+LOOKED_AT = 5
+ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
+MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
+
+
+class Newest(NamedTuple):
+    """Past episodes of the prefix: this stream's newest, the last stream's last and its recap."""
+
+    this_stream: list[Episode]
+    last_stream: Episode | None
+    recap: str
+
+
+async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
+    """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
+    stream = await streams.open_id(db)
+    here = await episode_search.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
+    this = await _visible(db, here, suppression_filter)
+    before = await streams.before(db, stream)
+    if before is None:
+        return Newest(this, None, "")
+    last = await _visible(db, await episode_search.newest(db, stream_id=before[0], limit=1), suppression_filter)
+    return Newest(this, last[0] if last else None, await without_hidden(db, suppression_filter.without(before[1])))
+
+
+async def spoken_of(
+    at: Source,
+    query: Query,
+    suppression_filter: SuppressionFilter,
+    limit: int,
+    *,
+    people: Sequence[str] = (),
+    without: Sequence[int] = (),
+) -> list[Episode]:
+    """The older episodes that speak of enough of a message, best first.
+
+    `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
+    """
+    telling = sorted([*map(mention, people), *_telling(query)], key=len, reverse=True)
+    terms = {stem(word): word for word in telling[:ASKED_WITH]}
+    if not terms or not limit:
+        return []
+    enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
+    wanted = list(terms.values())
+    found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
+    if len(terms) == 1 and len(found) > LOOKED_AT:
+        return []  # a word that many speak of tells none of them apart
+    visible = await _visible(at, found, suppression_filter)
+    shared = {one.id: _shared(terms, one.summary) for one in visible}
+    about = sorted((one for one in visible if shared[one.id] >= enough), key=lambda one: -shared[one.id])
+    return about[:limit]
+
+
+async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
+    """The episodes whose summaries fit a query best, however little that is."""
+    terms = _telling(query)
+    found = await episode_search.search(at, episode_search.any_of(terms), limit=limit) if terms else []
+    return await _visible(at, found, SuppressionFilter())
+
+
+async def without_hidden(at: Source, text: str) -> str:
+    """A text without what it says of people who opted out or were banned since."""
+    return _without(text, await viewers.hidden(at, ids_in(text)))
+
+
+def _telling(query: Query) -> list[str]:
+    """The words of the message itself, without what counts little."""
+    return [word for word, weight in query.words.items() if weight >= 1]
+
+
+def _shared(stems: Iterable[str], summary: str) -> int:
+    """How many of these stems a summary has."""
+    words_of_it = sorted(set(words(summary)))
+    return sum(bool(having_stem(words_of_it, one)) for one in stems)
+
+
+async def _visible(at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter) -> list[Episode]:
+    """These episodes as they may be told, without those of which nothing is left."""
+    if not found:
+        return []
+    hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.summary)})
+    opened = [replace(one, summary=_without(suppression_filter.without(one.summary), hidden)) for one in found]
+    return [one for one in opened if one.summary]
+
+
+def _without(text: str, hidden: Iterable[str]) -> str:
+    for viewer_id in hidden:
+        text = without_person(text, viewer_id)
+    return text

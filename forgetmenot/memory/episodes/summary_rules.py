@@ -1,0 +1,247 @@
+"""What may stay of a model's summary. Pure.
+
+Promises about the text that is kept: no eight words of one message in a row, and at most a fifth of it in runs of chat,
+in any script; no handle that was not given out, no name; nothing that memory/text_gate refuses or that is never stored;
+no sentence twice; with evidence, only sentences that memory/grounding finds supported by the chat they are of; at most
+so many words, cut at a sentence. What is cut is counted under its rule.
+"""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain.chat import EventKind
+from forgetmenot.memory.episodes.transcript import Window, parts
+from forgetmenot.memory.grounding import Evidence
+from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.text_gate import text_fault
+from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.mentions import defang, mention
+from forgetmenot.text.words import STOPWORDS, UNSPACED, words
+
+QUOTE = 8
+"""So many words of one message in a row are a quotation."""
+COPIED_AT_MOST = 0.2
+"""The share of a summary's letters that may stand in runs of chat."""
+RUN = 24
+"""So many letters in a row that one message has too are a run of chat, wherever its spaces are: five or six words."""
+UNSPACED_WEIGHT = 2.5
+"""What a letter counts in a script without spaces: ten of them are a run."""
+MOST_READ = 4_000
+"""Characters of a model's summary that are looked at: more than it may have words for."""
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+
+Forbidden = Callable[[str], bool]
+
+
+class KeptText(NamedTuple):
+    """What may be stored, with mentions for handles; `cut` counts the other sentences by rule."""
+
+    text: str
+    cut: Counter[str]
+    sentences: int = 0
+
+    @property
+    def mostly_cut(self) -> bool:
+        """Whether less than half of what was written stays, each sentence counted once."""
+        again = self.cut["repeated"]
+        return 2 * (self.cut.total() - again) > self.sentences - again
+
+
+def kept(
+    summary: str,
+    messages: Sequence[str],
+    handles: Handles,
+    *,
+    most_words: int,
+    forbidden: Forbidden,
+    evidence: Evidence | None = None,
+    instructions: frozenset[str] = frozenset(),
+) -> KeptText:
+    """A summary as it may be stored.
+
+    `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
+    """
+    bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
+    written = [sentence for sentence in _SENTENCE.split(bare) if sentence.strip(" …")]
+    refused: Counter[str] = Counter()
+    allowed: dict[str, str] = {}
+    for sentence in written:
+        named = handles.ids(sentence)
+        fault = "handle" if named is None else "repeated" if _key(sentence) in allowed else None
+        if named is not None and fault is None:
+            fault = "sensitive" if forbidden(named) else text_fault(named)
+        if named is not None and fault is None and evidence is not None:
+            fault = evidence.sentence_fault(named, instructions)
+        if named is None or fault is not None:
+            refused[fault or "handle"] += 1
+        else:
+            allowed[_key(sentence)] = named
+    own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
+    refused["copied"] += len(allowed) - len(own)
+    return KeptText(within(own, most_words), +refused, len(written))
+
+
+def _key(sentence: str) -> str:
+    return " ".join(_words(sentence))
+
+
+def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
+    """The sentences without those that copy most, until a fifth of the letters at most stands in runs of chat."""
+    runs = {run for message in messages for run, _ in _letter_runs(_letters(message))}
+    counts = {sentence: _copied(_letters(sentence), runs) for sentence in sentences}
+    left = list(sentences)
+    while sum(counts[one] for one in left) > COPIED_AT_MOST * sum(len(_letters(one)) for one in left):
+        left.remove(max(left, key=counts.__getitem__))
+    return left
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+
+
+def _letter_runs(letters: str) -> list[tuple[str, int]]:
+    """Every shortest run that weighs RUN, with where it begins."""
+    weights = [UNSPACED_WEIGHT if UNSPACED.match(char) else 1.0 for char in letters]
+    runs: list[tuple[str, int]] = []
+    end, weight = 0, 0.0
+    for start in range(len(letters)):
+        while weight < RUN and end < len(letters):
+            weight += weights[end]
+            end += 1
+        if weight < RUN:
+            break
+        runs.append((letters[start:end], start))
+        weight -= weights[start]
+    return runs
+
+
+def _copied(letters: str, runs: Collection[str]) -> int:
+    """How many of the letters stand in a run."""
+    covered = end = 0
+    for run, start in _letter_runs(letters):
+        if run in runs:
+            covered += start + len(run) - max(start, end)
+            end = start + len(run)
+    return covered
+
+
+def within(sentences: Sequence[str], most_words: int) -> str:
+    """The first sentences that have so many words together; of a first one that is too long, its beginning."""
+    taken: list[str] = []
+    room = most_words
+    for sentence in sentences:
+        words = sentence.split()
+        if len(words) > room:
+            break
+        taken.append(sentence)
+        room -= len(words)
+    if not taken and sentences:
+        return " ".join(sentences[0].split()[:most_words])
+    return " ".join(taken)
+
+
+def within_characters(sentences: Sequence[str], most: int) -> str:
+    """The first sentences that have so many characters together; of a first one that is too long, its beginning."""
+    text = ""
+    for sentence in sentences:
+        longer = f"{text} {sentence}".strip()
+        if len(longer) > most:
+            return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+        text = longer
+    return text
+
+
+def sentences_of(text: str) -> list[str]:
+    """A text's sentences."""
+    return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
+def unquoted(summary: str, messages: Iterable[str]) -> str:
+    """The summary without quotations: from the eighth word of one on, it is cut."""
+    quoted = {run for message in messages for run in _runs(_words(message))}
+    while quoted and (cut := _quoted_words(summary, quoted)):
+        summary = _without(summary, cut)
+    return summary
+
+
+def _words(text: str) -> list[str]:
+    return [_folded(word) for word in _WORD.findall(text)]
+
+
+def _folded(word: str) -> str:
+    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+
+
+def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + QUOTE]) for i in range(len(words) - QUOTE + 1)]
+
+
+def _quoted_words(summary: str, quoted: Collection[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """Where the words stand that make a run of eight, as (start, end)."""
+    found = list(_WORD.finditer(summary))
+    runs = _runs([_folded(word[0]) for word in found])
+    return [found[i + QUOTE - 1].span() for i, run in enumerate(runs) if run in quoted]
+
+
+def _without(summary: str, cut: Sequence[tuple[int, int]]) -> str:
+    merged: list[tuple[int, int]] = []
+    for start, stop in cut:
+        if merged and not _WORD.search(summary[merged[-1][1] : start]):
+            start = merged.pop()[0]  # noqa: PLW2901  # one gap for neighbours
+        merged.append((start, stop))
+    ends = [0, *(stop for _, stop in merged)]
+    starts = [*(start for start, _ in merged), len(summary)]
+    return "…".join(summary[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+# ── counted ───────────────────────────────────────────────────────────────────────────────────
+# An episode without a model: who was there, how much was said, what about. Pure and deterministic.
+#
+# Promises that it quotes nothing: single words only, each used by at least two people.
+
+
+NAMED = 5
+TOPICS = 5
+_HANDLES = frozenset({"someone", "bot"})
+
+
+def counted(window: Window, handles: Handles, forbidden: Callable[[str], bool] = lambda _: False) -> str:
+    """The summary, with mentions. `forbidden` judges one word."""
+    people = sorted(parts(window).items(), key=lambda item: -item[1].lines)
+    people = [(who, part) for who, part in people if part.lines]
+    if not people:
+        return " ".join(["Only the bot spoke.", *_happened(window)])
+    lines = sum(part.lines for _, part in people)
+    most = ", ".join(f"{mention(who)} ({part.lines})" for who, part in people[:NAMED])
+    rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
+    first = f"Chat in numbers: {_n(lines, 'line')} by {most}{rest}."
+    return " ".join([first, *_happened(window), *_about(window, handles, forbidden)])
+
+
+def _n(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _happened(window: Window) -> list[str]:
+    kinds = Counter(line.kind for line in window if line.kind not in {EventKind.MESSAGE, EventKind.ME})
+    return [f"Also: {', '.join(f'{kind.value} ×{number}' for kind, number in kinds.items())}."] if kinds else []
+
+
+def _about(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+    users: dict[str, set[str]] = defaultdict(set)
+    for line in window:
+        if not line.from_bot and not is_command(line.text):
+            for word in set(words(handles.hide_chat(line.text))):
+                users[word].add(line.viewer_id)
+    fit = [word for word in users if len(users[word]) > 1 and _is_topic(word) and not forbidden(word)]
+    topics = sorted(fit, key=lambda word: (-len(users[word]), word))[:TOPICS]
+    return [f"Words that came up: {', '.join(topics)}."] if topics else []
+
+
+def _is_topic(word: str) -> bool:
+    return len(word) > 3 and word.isalpha() and word not in STOPWORDS and word not in _HANDLES

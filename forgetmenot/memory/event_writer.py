@@ -1,0 +1,255 @@
+"""Writes batches of lines in one transaction, which also counts them.
+
+Each line is stored once, by Twitch's id; a line that was cleared, before it arrived or after, has no text; excluded
+viewers leave nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Viewer
+from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, bot_messages, events, identities, opt_outs, run_stats, streams, viewers
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.events import Clear, NewEvent
+from forgetmenot.store.identities import SeenViewer
+from forgetmenot.text.mentions import provisional
+
+JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
+_USER, _ALL = "user:", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class TakenLine:
+    """A line on its way to the disk."""
+
+    event: ChatEvent
+    addressed: bool = False
+    from_bot: bool = False
+    again: bool = False  # stored by an earlier replay
+
+
+@dataclass(slots=True)
+class Clears:
+    """What was cleared, for lines that arrive after their clear."""
+
+    at: dict[str, int] = field(default_factory=dict)
+
+    def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
+        """Take these in; what is new, by key."""
+        new: dict[str, int] = {}
+        for one in redactions:
+            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
+            new[key] = max(one.at, self.at.get(key, 0))
+        self.at |= new
+        return new
+
+    def of(self, event: ChatEvent) -> int | None:
+        """When the line was cleared, or None."""
+        if event.id in self.at:
+            return self.at[event.id]
+        later = (self.at.get(_USER + event.user_id, -1), self.at.get(_ALL, -1))
+        return next((at for at in later if event.at <= at), None)
+
+    def forget(self, before: int) -> None:
+        """Let clears go of lines that could not be stored any more."""
+        self.at = {key: at for key, at in self.at.items() if at >= before}
+
+
+class EventWriter:
+    """Writes batches of lines. `clears`: what was cleared, for lines that are still to come."""
+
+    def __init__(
+        self, *, stream_tracker: StreamTracker, settings: Callable[[], Settings], clock: Clock, run_id: int
+    ) -> None:
+        self._stream_tracker = stream_tracker
+        self._settings = settings
+        self._clock = clock
+        self._run_id = run_id
+        self.clears = Clears()
+
+    async def store(
+        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str], own_id: str
+    ) -> None:
+        """Write a batch. `counted`: what was counted about it before; `own_id`: the bot's, whose echo is left out."""
+        counts: Counter[str] = Counter()
+        taken = [one for one in batch if isinstance(one, TakenLine)]
+        moderated = [one for one in batch if isinstance(one, Redaction)]
+        redactions = [one for one in moderated if not await _is_own_joke(tx, one)]
+        new_clears = self.clears.add(redactions)
+        welcome = await self._welcome(tx, taken, counts, own_id)
+        if welcome:
+            await self._store_lines(tx, welcome, counts)
+        if redactions:
+            await self._clear(tx, redactions, new_clears)
+        if stored := await self._store_moderation(tx, moderated):
+            counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
+        counts.update(counted)
+        await run_stats.add_counts(tx, self._run_id, counts)
+
+    async def exclusion(self, source: Database, own_id: str) -> Exclusion:
+        """Who is kept out now."""
+        return Exclusion(self._settings().memory, await opt_outs.opted_out(source), own_id)
+
+    async def _welcome(
+        self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
+    ) -> list[TakenLine]:
+        """Those that nothing keeps out."""
+        opted_out = await opt_outs.opted_out(tx)
+        rules = Exclusion(self._settings().memory, opted_out, own_id)
+        welcome: list[TakenLine] = []
+        by_name: dict[str, str] = {}
+        for one in taken:
+            why = None if one.from_bot else rules.why(one.event)
+            if why is not None:
+                counts.update(("excluded", f"excluded_{why}"))
+                if why == OPTED_OUT and one.event.user_id not in opted_out:
+                    by_name[one.event.login] = one.event.user_id
+            elif one.again:
+                counts["duplicates"] += 1
+            else:
+                welcome.append(one)
+        if by_name:
+            await self._know_by_id(tx, by_name, opted_out)
+        return welcome
+
+    async def _know_by_id(self, tx: Transaction, people: dict[str, str], opted_out: opt_outs.OptedOut) -> None:
+        """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be.
+
+        Of who was erased since, there is a hash alone: it stays so.
+        """
+        now, named = self._clock.now(), set(opted_out)
+        await identities.join(tx, people)
+        for login, viewer_id in people.items():
+            if provisional(login) in named:
+                await opt_outs.opt_out(tx, viewer_id, now)
+            else:
+                await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
+
+    async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
+        people = _seen(one.event for one in lines if not one.from_bot)
+        await identities.record_seen(tx, people)
+        for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
+            await identities.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
+        if own := {one.event.id: one.event.at for one in lines if one.from_bot}:
+            # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
+            self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
+        placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
+        fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
+        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
+        counts["events"] += len(new)
+        counts["duplicates"] += len(lines) - len(new)
+        await streams.attend(tx, _visits(new))
+
+    async def _placed(
+        self, tx: Transaction, lines: Sequence[TakenLine]
+    ) -> list[tuple[Sequence[TakenLine], int | None]]:
+        """The lines with their streams; a batch is one piece unless a stream may end inside it."""
+        times = [one.event.at for one in lines]
+        if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
+            return [(lines, await self._stream_tracker.place(tx, min(times), max(times)))]
+        return [((one,), await self._stream_tracker.place(tx, one.event.at, one.event.at)) for one in lines]
+
+    def _row(self, one: TakenLine, stream_id: int | None) -> NewEvent:
+        event = one.event
+        cleared_at = self.clears.of(event) if self.clears.at else None
+        return NewEvent(
+            event.id,
+            self._run_id,
+            stream_id,
+            event.user_id,
+            event.kind,
+            "" if cleared_at is not None else event.text,
+            "" if cleared_at is not None else event.system_text,
+            event.reply_to.event_id if event.reply_to else None,
+            role_of(event.badges),
+            event.bits,
+            event.emote_only,
+            one.addressed,
+            one.from_bot,
+            event.at,
+            cleared_at,
+        )
+
+    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
+        for one in redactions:
+            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            if one.user_id and one.duration_s is None and one.event_id is None:
+                await identities.set_banned(tx, one.user_id, one.at)
+        await events.remember_clears(tx, new)
+
+    async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
+        """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
+        rows: list[NewEvent] = []
+        for one in moderated:
+            whom = one.user_id or (one.event_id and await events.speaker_of(tx, one.event_id))
+            known = await viewers.get(tx, whom) if whom else None
+            if known is None or known.opted_out:
+                continue
+            stream = await self._stream_tracker.place(tx, one.at, one.at)
+            key = tx.key.digest("moderation", known.id, one.event_id or str(one.at))  # an erasure keeps ids of lines
+            rows.append(_moderation(f"moderation:{key}", one, known, self._run_id, stream))
+        fresh = await events.insert(tx, rows) if rows else set()
+        return len(rows) if fresh is None else len(fresh)
+
+
+async def _is_own_joke(tx: Transaction, one: Redaction) -> bool:
+    """Whether it is a timeout that somebody asked the bot for: it takes nothing back."""
+    if not one.user_id or not one.duration_s:
+        return False
+    return await action_logs.did(tx, JOKE_TIMEOUT, one.user_id, one.at - MINUTE, one.at + MINUTE)
+
+
+def _moderation(event_id: str, one: Redaction, whom: Viewer, run_id: int, stream: int | None) -> NewEvent:
+    done = f"timed out for {one.duration_s} s" if one.duration_s else "banned"
+    return NewEvent(
+        id=event_id,
+        run_id=run_id,
+        stream_id=stream,
+        viewer_id=whom.id,
+        kind=EventKind.MODERATION,
+        text="",
+        system_text="had a message deleted" if one.event_id else f"was {done}",
+        reply_to_id=None,
+        role=whom.role,
+        bits=0,
+        emote_only=False,
+        addressed=False,
+        from_bot=False,
+        at=one.at,
+        redacted_at=None,
+    )
+
+
+def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
+    """Who was seen under which name, in the order of their last line."""
+    last: dict[tuple[str, str, str], ChatEvent] = {}
+    first: dict[tuple[str, str, str], int] = {}
+    for event in chat:
+        key = (event.user_id, event.login, event.display_name)
+        first.setdefault(key, event.at)
+        last.pop(key, None)
+        last[key] = event
+    return [
+        SeenViewer(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
+        for key, event in last.items()
+    ]
+
+
+def _once(pairs: Sequence[tuple[TakenLine, int | None]]) -> list[tuple[TakenLine, int | None]]:
+    return list({one.event.id: (one, stream) for one, stream in reversed(pairs)}.values())
+
+
+def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:
+    found: dict[tuple[str, int], tuple[int, int, int]] = {}
+    for one, stream in pairs:
+        if stream is None or one.from_bot:
+            continue
+        at = one.event.at
+        first, last, lines = found.get((one.event.user_id, stream), (at, at, 0))
+        found[one.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
+    return [(*key, *visit) for key, visit in found.items()]

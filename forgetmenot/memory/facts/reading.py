@@ -1,0 +1,319 @@
+"""Parses one short fact for comparison: its content, polarity and numbers.
+
+It reads English facts in the third person without subject ("plays drums in <@42>'s band"). It knows inflections,
+common synonyms, negation, ended states, number words and title numbers; it does not parse, and it does not know
+rephrasings that share no word.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from forgetmenot.memory.facts import lexicon as lex
+from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.words import LONG_DRAWN, stem
+
+# Typos: a missing, extra or swapped letter in words of five letters or more; in longer ones also a wrong letter from a
+# neighbouring key. Never the first letter or a digit, so "Ireland" and "Iceland" stay two words.
+
+
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_NEAR = {
+    (a, b)
+    for row, keys in enumerate(_ROWS)
+    for at, a in enumerate(keys)
+    for other, there in enumerate(_ROWS)
+    for place, b in enumerate(there)
+    if abs(row - other) <= 1 and abs(at - place) <= 1
+} | {(a, b) for a in "aeiou" for b in "aeiou"}
+
+
+def same_word(one: str, two: str) -> bool:
+    """Whether the words differ by one typo."""
+    short, long = sorted((one, two), key=len)
+    if len(short) < 4 or len(long) < 5 or len(long) - len(short) > 1 or one[0] != two[0]:
+        return False
+    if not (one.isalpha() and two.isalpha()):
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    swapped = short[at:] == long[at + 1 : at + 2] + long[at : at + 1] + long[at + 2 :]
+    return swapped or (len(short) >= 7 and short[at + 1 :] == long[at + 1 :] and (short[at], long[at]) in _NEAR)
+
+
+_TOKEN = re.compile(
+    r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:(?:st|nd|rd|th|k|%)?(?!\w)|(?=(?:cm|kg|lbs?|ft|m|km|hrs?|h|mins?|fps|hz|yo|x)\b))|[^\W_]+(?:['’][^\W_]+)*[%+]?"
+)
+_NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th|(k))?")
+_FIRST_WORDS: dict[str, int] = {}
+for _phrase in lex.PHRASES:
+    _FIRST_WORDS[_phrase[0]] = max(_FIRST_WORDS.get(_phrase[0], 0), len(_phrase))
+
+_RANKS = lex.as_set(
+    """rank level tier season round top number day week month year hour minute place part bronze silver gold plat
+    platinum diamond emerald iron master ascendant immortal radiant prestige stage world act chapter age elo
+    mmr pb group january february march april may june july august september october november december"""
+)
+_TITLE_VERBS = lex.as_set("beat play like watch own speedrun love prefer replay")
+_THE = frozenset({"the", "their", "his", "her"})
+_WISHES = frozenset({"wants", "plans", "hopes", "would"})
+_OVER = frozenset({"left", "back", "finished", "done", "completed"})
+_PASSIVE = re.compile(r"\b(?:is|was|were|been|being|got|gets) \w+ by\b")
+_BEFORE_NOUN = lex.as_set("on in with at for by while without and during as again")
+
+_OWNERS = lex.as_set(
+    """brother sister sibling mom mum mother dad father parents wife husband partner spouse girlfriend boyfriend gf
+    bf fiance fiancee friend friends son daughter kid kids child children uncle aunt cousin nephew niece
+    grandma grandpa grandmother grandfather roommate flatmate neighbour neighbor boss coworker colleague
+    team clan guild cat dog parrot hamster rabbit horse pet family twin mother-in-law streamer chat"""
+)
+_BEFORE_OWNER = lex.as_set("their his her the a older younger elder little big best twin ex oldest youngest")
+
+
+class Reading(NamedTuple):
+    """A fact taken apart. `content` holds stems in order, `names` those written with a capital letter.
+
+    `polarity` is -1 where the fact says that something is not (or no longer) so. `tokens` is the fact in plain words,
+    `spelt` those of `content` as they were written. `aim`: something that is not reached yet ("is saving up for …");
+    `passive`: it was done to them ("was raided by …").
+    """
+
+    tokens: str
+    content: tuple[str, ...]
+    spelt: tuple[str, ...]
+    names: frozenset[str]
+    numbers: tuple[str, ...]
+    mentions: tuple[str, ...]
+    polarity: int
+    ended: bool
+    never: bool
+    additive: bool
+    event: bool
+    aim: bool
+    one: bool
+    passive: bool
+    owner: str
+
+
+@lru_cache(maxsize=8_192)
+def read(fact: str) -> Reading:
+    """Read one fact. Equal facts share one reading."""
+    tokens, capitals = _tokens(fact)
+    return _Reader().read(tokens, capitals)
+
+
+def _tokens(fact: str) -> tuple[list[str], set[str]]:
+    """The plain words, and those of them that were written with a capital letter."""
+    folded = plain(fact)
+    same_length = len(folded) == len(fact)
+    tokens: list[str] = []
+    capitals: set[str] = set()
+    for found in _TOKEN.finditer(folded):
+        word, at = found[0], found.start()
+        if word[0] != "<":
+            word = _spelt(word)
+            if same_length and at and fact[at].isupper():
+                capitals.add(word)
+            else:
+                word = _meant(word)
+        tokens.append(word)
+    return tokens, capitals
+
+
+def _owner(tokens: list[str]) -> str:
+    """Whose fact it is, where it is not the subject's own: "brother lives in Berlin"."""
+    head = next((word for word in tokens if word not in _BEFORE_OWNER), "")
+    return stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
+
+
+@lru_cache(maxsize=32_768)
+def _spelt(word: str) -> str:
+    """A word in Latin letters, without apostrophe and without drawn-out letters."""
+    return _short(_bare(fold_word(word)))
+
+
+@lru_cache(maxsize=32_768)
+def _root(word: str) -> str:
+    """The stem that stands for a word and its synonyms; empty for a word that says nothing."""
+    root = stem(lex.SAME.get(word, word))
+    return "" if word in lex.FILLER or root in lex.FILLER else root
+
+
+@lru_cache(maxsize=32_768)
+def _meant(word: str) -> str:
+    """A word that decides what a fact says ("favourite", "timezone", "works"), also where a finger slipped."""
+    near = lex.KEY_WORDS.get(word[:1], ()) if len(word) > 3 and word not in lex.KNOWN else ()
+    return next((key for key in near if _slipped(word, key)), word)
+
+
+def _slipped(word: str, key: str) -> bool:
+    """Whether a letter of `key` is missing, twice or in its neighbour's place; its other forms are words themselves."""
+    letters = len(word) != len(key) or sorted(word) == sorted(key)
+    return letters and same_word(word, key) and key not in {f"{word}s", f"{word}d"}
+
+
+def _short(word: str) -> str:
+    """A long-drawn word as it is spelt, where the tables know it ("loooves"), else with letters doubled at most."""
+    drawn = LONG_DRAWN.sub(r"\1\2", word)
+    known = drawn in lex.LIKES or drawn in lex.DISLIKES or drawn in lex.FILLER or drawn in lex.NEGATIONS
+    return drawn if known else LONG_DRAWN.sub(r"\1\2\1\2", word)
+
+
+def _bare(word: str) -> str:
+    if "'" in word or "’" in word:
+        word = word.replace("’", "'")
+        word = word[:-2] if word.endswith("'s") else word.replace("'", "")
+    return word
+
+
+class _Reader:
+    """Walks over the words of one fact once."""
+
+    def __init__(self) -> None:
+        self.content: dict[str, str] = {}
+        self.names: set[str] = set()
+        self.numbers: list[str] = []
+        self.mentions: list[str] = []
+        self.negations = 0
+        self.ended = self.never = self.additive = self.aim = self.one = False
+
+    def read(self, tokens: list[str], capitals: set[str]) -> Reading:
+        words = _rewrite(tokens, capitals)
+        if words and words[0][0] == "<":
+            self.mentions.append("first")  # who did it, not to whom
+        for index, word in enumerate(words):
+            self._take(word, words[index + 1] if index + 1 < len(words) else "", capitals)
+        return Reading(
+            tokens=" ".join(tokens),
+            content=tuple(self.content),
+            spelt=tuple(self.content.values()),
+            names=frozenset(self.names),
+            numbers=tuple(self.numbers),
+            mentions=tuple(self.mentions),
+            polarity=-1 if self.negations % 2 else 1,
+            ended=self.ended,
+            never=self.never,
+            additive=self.additive,
+            event=_WISHES.isdisjoint(tokens[:1]) and not lex.EVENTS.isdisjoint((*self.content, *self.content.values())),
+            aim=self.aim,
+            one=self.one,
+            passive=_PASSIVE.search(" ".join(tokens)) is not None,
+            owner=_owner(tokens),
+        )
+
+    def _take(self, word: str, following: str, capitals: set[str]) -> None:
+        if word in _MARKS:
+            self._mark(word)
+        elif word[0] == "<":
+            self.mentions.append(word)
+        elif word[0].isdigit() or word[0] in "$€£" or (word in lex.NUMBERS and (following or word != "single")):
+            self._number(word, following)
+        else:
+            self._word(word, following, capitals)
+
+    def _mark(self, mark: str) -> None:
+        self.negations += mark in {lex.NOT, lex.NEVER, lex.DISLIKE}
+        self.ended |= mark in {lex.ENDED, lex.ANYMORE}
+        self.negations += mark == lex.ENDED
+        self.never |= mark == lex.NEVER
+        self.additive |= mark == lex.ALSO
+        self.aim |= mark == lex.AIM
+        if mark in {lex.LIKE, lex.DISLIKE}:
+            self.content[lex.LIKE] = lex.LIKE
+
+    def _number(self, word: str, following: str) -> None:
+        found = _NUMBER.fullmatch(lex.NUMBERS.get(word, word).replace(",", ""))
+        if not found:
+            self.content[word] = word  # "100%" is a category, not a count
+            return
+        value = str(int(float(found[1]) * 1000)) if found[2] and ":" not in found[1] else found[1]
+        before = next(reversed(self.content), "")
+        if word != "twice" and self._in_a_title(before, following, value):
+            self.content[f"{before}#{value}"] = f"{before}#{value}"
+        else:
+            self.numbers.append(value)
+
+    def _in_a_title(self, before: str, following: str, value: str) -> bool:
+        """Whether a number belongs to the name before it ("Dark Souls 3"), rather than counting something."""
+        if not before or before in _RANKS or not value.isdigit() or int(value) > 100 or before == lex.LIKE:
+            return False
+        if before in self.names and (not following or following in _BEFORE_NOUN):
+            return True
+        verbs = _TITLE_VERBS.intersection(self.content) or lex.LIKE in self.content
+        return bool(verbs) and before not in _TITLE_VERBS and (not following or following in _BEFORE_NOUN)
+
+    def _word(self, word: str, following: str, capitals: set[str]) -> None:
+        self.one |= word in {"a", "an"} and following not in _MARKS
+        if word in capitals and word == "may":
+            self.content["may"] = word
+            return
+        root = _root(word)
+        if not root:
+            return
+        self.content.setdefault(root, word)
+        if word in capitals:
+            self.names.add(root)
+
+
+_MARKS = frozenset({lex.NOT, lex.NEVER, lex.ENDED, lex.ANYMORE, lex.LIKE, lex.DISLIKE, lex.ALSO, lex.AIM})
+
+
+def _rewrite(tokens: list[str], capitals: set[str]) -> list[str]:
+    """The words with phrases and words of polarity replaced by their marks."""
+    result: list[str] = []
+    index = 0
+    while index < len(tokens):
+        word = tokens[index]
+        taken, marks = _phrase_at(tokens, index) if word in _FIRST_WORDS else (0, ())
+        if taken:
+            result += marks
+            index += taken
+            continue
+        if word in _OVER and _is_over(word, tokens[index + 1 : index + 4]):
+            word = lex.ENDED
+        in_a_name = word in capitals and word in {"no", "without", "never"}
+        result.append(word if in_a_name else _MARKED.get(word, word))
+        index += 1
+    return result
+
+
+def _is_over(verb: str, after: list[str]) -> bool:
+    """Whether something ended: "finished building it", "left their old band", "is back from a break"."""
+    if verb == "back":
+        return after[:1] == ["from"] and not lex.ABSENCES.isdisjoint(after)
+    if verb == "left":
+        return not _THE.isdisjoint(after[:1]) and not lex.GROUPS.isdisjoint(after)
+    return not lex.COURSES.isdisjoint(after)
+
+
+def _phrase_at(tokens: list[str], index: int) -> tuple[int, tuple[str, ...]]:
+    """How many words from here are a known phrase, the longest first, and what they are rewritten to."""
+    for length in range(_FIRST_WORDS[tokens[index]], 0, -1):
+        marks = lex.PHRASES.get(tuple(tokens[index : index + length]))
+        if marks is not None and index + length <= len(tokens):
+            return length, marks
+    return 0, ()
+
+
+_MARKED = {
+    **dict.fromkeys(lex.DISLIKES, lex.DISLIKE),
+    **dict.fromkeys(lex.LIKES, lex.LIKE),
+    "never": lex.NEVER,
+    **dict.fromkeys(lex.NEGATIONS, lex.NOT),
+}
+
+
+# Stems of country names, so that a city is not taken for another country.
+
+
+_NAMES = """argentina australia austria belgium brazil britain bulgaria canada chile china colombia croatia cuba cyprus
+czechia denmark ecuador egypt england estonia finland france germany ghana greece hungary iceland india
+indonesia iran iraq ireland israel italy jamaica japan jordan kenya korea kuwait latvia lebanon lithuania
+luxembourg malaysia malta mexico moldova morocco nepal netherlands holland nigeria norway pakistan panama
+paraguay peru philippines poland portugal romania russia scotland serbia singapore slovakia slovenia spain
+sweden switzerland taiwan thailand tunisia turkey ukraine uruguay usa us uk venezuela vietnam wales europe asia
+africa texas california florida alabama alaska arizona colorado georgia hawaii illinois michigan minnesota ohio
+oregon ontario quebec bavaria catalonia scandinavia"""
+COUNTRIES = frozenset(map(stem, _NAMES.split()))
+"""Countries, and the larger parts of the world that people say they live in."""

@@ -1,0 +1,321 @@
+"""What people change about notes: remember, find, pin, edit, retract, undo.
+
+A remembered note has evidence too: a one-line episode, written in the same transaction. The caller decides who may ask;
+what is never stored is refused here too.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
+from forgetmenot.memory.notes import note_merge
+from forgetmenot.memory.notes.note_merge import HALF_A_DAY_MS, LIVE, REPLACES, TAKE_BACK, ClaimSource
+from forgetmenot.memory.notes.proposals import FactRefused, checked_fact, tells_of_another
+from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.store import episodes, events, evidence, forgotten_facts, notes, opt_outs, streams, viewers
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
+from forgetmenot.text.removal import traces
+from forgetmenot.text.words import STOPWORDS, stem, words
+
+_NUMBER = re.compile(r"#(\d{1,15})")
+TOLD_CONFIDENCE = 0.95
+HEARD_CONFIDENCE = 0.5
+_CONFIDENCE = {SourceKind.COMMAND: TOLD_CONFIDENCE, SourceKind.SELF_CLAIM: 0.75}
+
+
+class TellerTrust(NamedTuple):
+    """What somebody's word weighs. `source` OBSERVED: only heard, at a low confidence; `most`: so many in a stream."""
+
+    source: SourceKind = SourceKind.COMMAND
+    most: int | None = None
+
+
+TRUSTED = TellerTrust()
+VIEWER_TRUST = TellerTrust(most=10)
+
+
+async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rules
+    db: Database,
+    subject_id: str | None,
+    fact: str,
+    *,
+    by: str,
+    at: int,
+    scope: Scope | None = None,
+    privacy: PrivacySettings | None = None,
+    word: TellerTrust = TRUSTED,
+    line: str = "",
+    instead_of: int | None = None,
+) -> Note:
+    """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
+
+    `line`: the id of the line of chat in which they did: when that is cleared, so is this. `instead_of`: the note that
+    it corrects.
+    `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
+    confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, opted_out, cleared, pinned …).
+    """
+    rules = privacy or PrivacySettings()
+    trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
+    check = partial(checked_fact, allowed=frozenset(rules.allow_categories), never=rules.never_store, links=trusted)
+    stored = check(await with_mentions(db, check(clean(fact))))  # before too: naming takes addresses apart
+    if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
+        raise FactRefused("about_a_person")
+    async with db.write() as tx:
+        out = await opt_outs.opted_out(tx)
+        if subject_id in out or by in out:
+            raise FactRefused("opted_out")
+        if line and await events.was_deleted(tx, line):
+            raise FactRefused("cleared")
+        stream = await streams.open_id(tx)
+        since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
+        if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
+            raise FactRefused("enough_this_stream")
+        key = episodes.key_of_line(line) if line else None
+        episode = await episodes.insert_own(
+            tx,
+            _request_episode(subject_id, stored, by, at, stream, key, asked=word.source is not SourceKind.SELF_CLAIM),
+            at,
+        )
+        new = NewNote(
+            scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
+            subject_id=subject_id,
+            fact=stored,
+            confidence=_CONFIDENCE.get(word.source, HEARD_CONFIDENCE),
+            source_kind=word.source,
+            at=at,
+            importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,
+            stream_id=stream,
+        )
+        done = await note_merge.merge_claim(
+            tx,
+            new,
+            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream),
+            now=at,
+            instead_of=instead_of,
+        )
+        note = await notes.get(tx, done.note_id)
+    if note is None:
+        raise FactRefused("not_found")
+    return note
+
+
+def _request_episode(  # all that it holds
+    subject_id: str | None, stored: str, by: str, at: int, stream: int | None, key: str | None, *, asked: bool
+) -> OwnEpisode:
+    about = mention(subject_id) if subject_id is not None else "the channel"
+    subjects = (subject_id,) if subject_id is not None else ()
+    return OwnEpisode(
+        kind=EpisodeKind.COMMAND,
+        summary=f"{mention(by)} {'asked to remember' if asked else 'corrected what is known'} about {about}: {stored}",
+        at=at,
+        people=tuple(dict.fromkeys((by, *subjects, *ids_in(stored)))),
+        key=key,
+        stream_id=stream,
+        spoke=by,
+    )
+
+
+async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
+    """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises Refused."""
+    async with db.write() as tx:
+        note = await notes.get(tx, note_id)
+        if note is None:
+            raise FactRefused("not_found")
+        if note.status not in LIVE:
+            raise FactRefused("not_live")
+        await notes.set_pinned(tx, note_id, pinned=pinned)
+        cause = "pinned" if pinned else "unpinned"
+        await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
+
+
+async def find(
+    db: Database, subject_id: str | None, text: str, *, now: int, limit: int = 3, past: bool = False
+) -> list[Note]:
+    """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
+
+    By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
+    `past`: where no live one fits, those that are no longer live too.
+    """
+    found = _fitting(await notes.of_subject(db, subject_id, note_merge.LIVE), text, now, limit)
+    if found or not past:
+        return found
+    return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now, limit)
+
+
+def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note]:
+    numbers = {int(number) for number in _NUMBER.findall(text)}
+    if numbers:
+        return [note for note in held if note.id in numbers]
+    asked = {stem(word) for word in words(text)} - STOPWORDS
+    shared = {note.id: len(asked & {stem(word) for word in words(note.fact)}) for note in held}
+    most = max(shared.values(), default=0)
+    fitting = [note for note in held if most and shared[note.id] == most]
+    ranked = Postings([Candidate(note) for note in fitting]).ranked(query_of(text), now=now, limit=limit)
+    return [one.note for one in ranked]
+
+
+# Edits by hand supersede the old row, which stays. Unlike what is said in chat, an edit may differ from the old fact by
+# one letter, and may replace a pinned note.
+
+
+async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings) -> Note:
+    """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises Refused.
+
+    `fact` names people as `<@id>`. Scope, subject, end, pin and persona stay.
+    """
+    stored = checked_fact(
+        clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True
+    )
+    async with db.write() as tx:
+        old = await notes.get(tx, note_id)
+        if old is None:
+            raise FactRefused("not_found")
+        if old.status not in note_merge.LIVE:
+            raise FactRefused("not_live")
+        if old.fact == stored:
+            return old
+        await _refuse_forgotten(tx, old.subject_id, stored)
+        new_id = await _write(tx, old, stored, by, at)
+        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause="corrected by hand", superseded_by=new_id)
+        found = await notes.get(tx, new_id)
+    if found is None:
+        raise FactRefused("not_found")
+    return found
+
+
+async def _refuse_forgotten(tx: Transaction, subject_id: str | None, stored: str) -> None:
+    if subject_id is not None and await forgotten_facts.is_forgotten(tx, subject_id, traces(stored), own_since=None):
+        raise FactRefused("forgotten")
+
+
+async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> int:
+    stream = await streams.open_id(tx)
+    about = (old.subject_id,) if old.subject_id is not None else ()
+    episode = OwnEpisode(
+        kind=EpisodeKind.COMMAND,
+        summary=f"{mention(by)} corrected a note{f' about {mention(about[0])}' if about else ''}: {stored}",
+        at=at,
+        people=tuple(dict.fromkeys((by, *about, *ids_in(stored)))),
+        stream_id=stream,
+        spoke=by,
+    )
+    episode_id = await episodes.insert_own(tx, episode, at)
+    new = NewNote(
+        scope=old.scope,
+        subject_id=old.subject_id,
+        fact=stored,
+        confidence=max(old.confidence, 0.95),
+        source_kind=SourceKind.COMMAND,
+        at=at,
+        importance=old.importance,
+        topics=old.topics,
+        asked_with=old.asked_with,
+        expires_at=old.expires_at,
+        stream_id=stream,
+        pinned=old.pinned,
+        persona=old.persona,
+    )
+    new_id = await notes.insert(tx, new, cause=note_merge.REPLACES, now=at)
+    await evidence.add(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
+    return new_id
+
+
+# Undo deletes nothing: a retracted note keeps its text. Erasure is separate (memory/erasure).
+
+
+UNDONE = "undone"
+
+
+async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
+    """Take a note back; it keeps its text and can be brought back with `undo`. The note as it was. Raises Refused."""
+    async with db.write() as tx:
+        note = await notes.get(tx, note_id)
+        if note is None:
+            raise FactRefused("not_found")
+        if note.status not in LIVE:
+            raise FactRefused("not_live")
+        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
+        return note
+
+
+async def undo(db: Database, note_id: int, *, at: int) -> Note:
+    """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
+
+    What one word replaced at once comes back at once. The note that is active again. Raises Refused("nothing_to_undo").
+    """
+    async with db.write() as tx:
+        note = await notes.get(tx, note_id)
+        if note is None:
+            raise FactRefused("not_found")
+        if note.status is NoteStatus.RETRACTED:
+            return await _stand_again(tx, note, at)
+        replaced = [note] if note.status is NoteStatus.SUPERSEDED else await _replaced_last(tx, note)
+        back = [await _undo_supersede(tx, old, at) for old in replaced]
+        return back[-1]
+
+
+async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
+    """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
+    last = (await notes.changes(tx, note.id))[-1]
+    held = await notes.of_subject(tx, note.subject_id, LIVE) if last.cause == UNDONE else []
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
+    if held:
+        came_back = await notes.changed_last(tx, [one.id for one in held], UNDONE, last.at)
+        for old in [one for one in held if one.id in came_back]:
+            await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id)
+    return replace(note, status=NoteStatus.ACTIVE)
+
+
+async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
+    """What a note replaced when it last replaced something."""
+    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.superseded_by(tx, note.id)}
+    if not replaced:
+        raise FactRefused("nothing_to_undo")
+    return [old for old, at in replaced.items() if at == max(replaced.values())]
+
+
+async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
+    successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
+    by_undo = (await notes.changes(tx, old.id))[-1].cause == UNDONE
+    await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
+    if successor is not None and successor.status in LIVE:
+        history = [change.cause for change in await notes.changes(tx, successor.id)]
+        if by_undo or history[-1] == TAKE_BACK:
+            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
+        elif history[0] == REPLACES:
+            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
+    return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)
+
+
+# Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. Doing it
+# twice changes nothing. A viewer who is hidden or unknown becomes "someone".
+
+
+async def with_mentions(db: Database, text: str) -> str:
+    """A text with mentions in the place of names. Mentions that it has stay: `defang` foreign text before."""
+    known = await viewers.called(db, names_typed([MENTION.sub(" ", text)]))
+    names = {one.name: None if one.hidden else one.id for one in known}
+    handles = Handles.of([one.id for one in known if not one.hidden], names)
+    pieces, at = [], 0
+    for found in MENTION.finditer(text):
+        pieces += [_named(text[at : found.start()], handles), found[0]]
+        at = found.end()
+    return "".join([*pieces, _named(text[at:], handles)])
+
+
+def _named(piece: str, handles: Handles) -> str:
+    """A piece without mentions; the spaces around it stay, for it stands between others."""
+    said = piece.strip()
+    named = handles.ids(handles.hide_chat(said))
+    shown = defang(clean(said)) if named is None else named.replace(f"@{SOMEBODY}", SOMEBODY)
+    return piece.replace(said, shown, 1) if said else piece

@@ -1,0 +1,321 @@
+"""Merges a claim into the notes: it confirms one, conflicts with one, or is new. Writes the rows.
+
+- A fact is superseded, never overwritten, and every change can be undone in one step.
+- Hearsay never replaces what a person said about themselves.
+- Going back and forth reactivates a note instead of adding new ones.
+
+Runs inside the caller's transaction. Raises FactRefused with the rule's name.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
+from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
+from forgetmenot.store import evidence, forgotten_facts, notes
+from forgetmenot.store import streams as attendance
+from forgetmenot.store.database import Transaction
+from forgetmenot.store.episode_redaction import REDACTED
+from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.removal import traces
+
+LIVE = (NoteStatus.ACTIVE, NoteStatus.STALE)
+COMPARED_ON_THE_LOOP = 30
+LOOKED_BACK = 500
+"""So many replaced notes of somebody are looked through for one that said the same: it is done inside a transaction."""
+HALF_A_DAY_MS = 43_200_000
+TAKE_BACK = "reactivated"
+REPLACES = "supersedes"
+
+# What each word may replace. Whoever speaks of themselves, and whoever gives an order, may replace anything.
+_REPLACEABLE = {
+    SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
+    SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
+}
+_STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
+
+
+class ClaimSource(NamedTuple):
+    """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
+
+    `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
+    to have had so many, everybody is.
+    """
+
+    episode_id: int
+    speaker_id: str | None
+    addressed: bool
+    at: int
+    stream_id: int | None
+    per_stream: int | None = None
+    witness_streams: int = 0
+
+
+class MergeResult(NamedTuple):
+    """What became of a claim: added, confirmed, superseded or reactivated; the note that stands now, and the other."""
+
+    kind: str
+    note_id: int
+    replaced: int | None = None
+
+
+async def merge_claim(
+    tx: Transaction, new: NewNote, said: ClaimSource, *, now: int, instead_of: int | None = None
+) -> MergeResult:
+    """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
+    held = await notes.of_subject(tx, new.subject_id, LIVE)
+    done = await _believe(tx, known_to(new.persona, held), new, said, now, instead_of)
+    if new.source_kind is SourceKind.COMMAND and not new.persona:
+        await _correct_personas(tx, [note for note in held if note.persona], new, said, done.note_id, now)
+    return done
+
+
+async def _believe(
+    tx: Transaction, known: Sequence[Note], new: NewNote, said: ClaimSource, now: int, instead_of: int | None
+) -> MergeResult:
+    old = None if instead_of is None else _among(known, instead_of)
+    # its own last, for of two the last counts: a note of one persona takes nothing from the others
+    related = await _related(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
+    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT))
+    rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
+    if new.source_kind is not SourceKind.COMMAND:
+        await _refuse_said_before(tx, new, said, rival)
+    if same is not None:
+        return await _take_as_same(tx, same, rival, new, said, now)
+    if rival is not None:
+        return await _supersede(tx, rival, new, said, now)
+    cleared = await _gone_with_a_line(tx, new)
+    if cleared is not None:
+        return MergeResult(TAKE_BACK, await _say_again(tx, cleared, said, now))
+    await _refuse_retracted(tx, new)
+    return MergeResult("added", await _write(tx, new, said, cause="said", now=now))
+
+
+async def _refuse_said_before(tx: Transaction, new: NewNote, said: ClaimSource, rival: Note | None) -> None:
+    """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
+
+    A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
+    retracted or undone later (unless that went with a cleared line). A command is said when it is typed.
+    """
+    if rival is not None and said.at < rival.last_confirmed_at + _outranks(rival, new):
+        raise FactRefused("said_before")
+    gone = await notes.withdrawn_since(tx, new.subject_id, said.at)
+    gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
+    for relation, note in await _compared(gone, new.fact):
+        if relation is Relation.DUPLICATE:
+            last = (await notes.changes(tx, note.id))[-1]
+            if last.at > said.at and last.cause != REDACTED:
+                raise FactRefused("said_before")
+
+
+def _outranks(rival: Note, new: NewNote) -> bool:
+    """Whether a command also stands against what its subject said in the same millisecond."""
+    return rival.source_kind is SourceKind.COMMAND and new.source_kind is SourceKind.SELF_CLAIM
+
+
+async def _correct_personas(
+    tx: Transaction, held: Sequence[Note], new: NewNote, said: ClaimSource, new_id: int, now: int
+) -> None:
+    """What somebody tells the bot holds for every persona: what one of them had otherwise is superseded."""
+    for relation, note in await _compared(held, new.fact):
+        if relation is Relation.CONFLICT and may_replace(new.source_kind, note):
+            await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=new_id)
+            await evidence.add(tx, _stance(note.id, said, "contradicted"))
+
+
+def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
+    """The notes that a new one of this persona is held against: those of all, and its own."""
+    return [note for note in held if note.persona in {"", persona}]
+
+
+async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:
+    """The newest note of each relation to a fact."""
+    return dict(await _compared(known, fact))
+
+
+async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    """What a fact is to each note. Many notes are compared in a thread: the loop is not held."""
+    if len(known) > COMPARED_ON_THE_LOOP:
+        return await asyncio.to_thread(_relations, known, fact)
+    return _relations(known, fact)
+
+
+def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    return [(relate(note.fact, fact), note) for note in known]
+
+
+async def confirm(tx: Transaction, note_id: int, new: NewNote, said: ClaimSource, *, now: int) -> MergeResult:
+    """Say that a live note of this subject was said again. Raises Refused."""
+    known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
+    note = _among(known, note_id)
+    await _confirm(tx, note, new, said, now)
+    return MergeResult("confirmed", note.id)
+
+
+def _among(known: Sequence[Note], note_id: int) -> Note:
+    for note in known:
+        if note.id == note_id:
+            return note
+    raise FactRefused("not_theirs")
+
+
+async def _take_as_same(
+    tx: Transaction, same: Note, old: Note | None, new: NewNote, said: ClaimSource, now: int
+) -> MergeResult:
+    await _confirm(tx, same, new, said, now)
+    if old is None or old.id == same.id or not may_replace(new.source_kind, old):
+        return MergeResult("confirmed", same.id)
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=same.id)
+    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    return MergeResult("superseded", same.id, old.id)
+
+
+def may_replace(source: SourceKind, old: Note) -> bool:
+    """Whether a word of this kind may replace a note."""
+    return not old.pinned and old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
+
+
+async def _supersede(tx: Transaction, old: Note, new: NewNote, said: ClaimSource, now: int) -> MergeResult:
+    if old.pinned:
+        raise FactRefused("pinned")
+    if not may_replace(new.source_kind, old):
+        raise FactRefused("weaker_word")
+    former, cleared = await _former(tx, new), await _gone_with_a_line(tx, new)
+    if former is not None:
+        note_id = await _bring_back(tx, former, old, new, said, now)
+    elif cleared is not None:
+        note_id = await _say_again(tx, cleared, said, now)
+    else:
+        note_id = await _write(tx, new, said, cause=REPLACES, now=now)
+    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
+    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    return MergeResult("superseded" if former is None else TAKE_BACK, note_id, old.id)
+
+
+async def _former(tx: Transaction, new: NewNote) -> Note | None:
+    """The superseded note that said the same once."""
+    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
+    gone = [note for note in held if note.persona == new.persona]
+    return (await _related(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
+
+
+async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: ClaimSource, now: int) -> int:
+    since = await attendance.start_of(tx, said.stream_id) if said.stream_id is not None else now - HALF_A_DAY_MS
+    if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
+        raise FactRefused("back_and_forth")
+    await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
+    await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, said, now)
+    return former.id
+
+
+async def _gone_with_a_line(tx: Transaction, new: NewNote) -> Note | None:
+    """The note that said the same and was retracted because a line of its episode was cleared."""
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related([note for note in gone if note.persona == new.persona], new.fact)).get(Relation.DUPLICATE)
+    return same if same is not None and (await notes.changes(tx, same.id))[-1].cause == REDACTED else None
+
+
+async def _say_again(tx: Transaction, note: Note, said: ClaimSource, now: int) -> int:
+    """The rest of its episode still says it: the note stands again, under its own id."""
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="said again")
+    await evidence.add(tx, _stance(note.id, said, "stated"))
+    return note.id
+
+
+async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
+    """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
+    if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+        return
+    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
+    same = (await _related(gone, new.fact)).get(Relation.DUPLICATE)
+    if same is not None and (await notes.changes(tx, same.id))[-1].cause != REDACTED:
+        raise FactRefused("retracted")
+
+
+async def _refuse_forgotten(tx: Transaction, new: NewNote, said: ClaimSource) -> None:
+    """What its subject asked to be forgotten comes back by nobody's word but a command of their own."""
+    if new.subject_id is None:
+        return
+    own = said.speaker_id == new.subject_id
+    if own and new.source_kind is SourceKind.COMMAND:
+        await forgotten_facts.allow_again(tx, new.subject_id, traces(new.fact))
+    elif await forgotten_facts.is_forgotten(tx, new.subject_id, traces(new.fact), own_since=said.at if own else None):
+        raise FactRefused("forgotten")
+
+
+async def _write(tx: Transaction, new: NewNote, said: ClaimSource, *, cause: str, now: int) -> int:
+    if await _enough(tx, new, said):
+        raise FactRefused("enough_this_stream")
+    await _refuse_forgotten(tx, new, said)
+    note_id = await notes.insert(tx, new, cause=cause, now=now)
+    await evidence.add(tx, _stance(note_id, said, "stated"))
+    return note_id
+
+
+async def _enough(tx: Transaction, new: NewNote, said: ClaimSource) -> bool:
+    if said.per_stream is None or said.stream_id is None:
+        return False
+    if new.source_kind is SourceKind.REPORTED:  # gossip leaves room for what its subject says
+        heard = await notes.written_in_stream(tx, new.subject_id, said.stream_id, new.source_kind)
+        if heard >= max(1, said.per_stream // 4):
+            return True
+    return await notes.written_in_stream(tx, new.subject_id, said.stream_id) >= said.per_stream
+
+
+def _stance(note_id: int, said: ClaimSource, stance: str) -> Stance:
+    return Stance(note_id, said.episode_id, stance, said.speaker_id, said.addressed, said.at)
+
+
+async def _confirm(tx: Transaction, note: Note, new: NewNote, said: ClaimSource, now: int) -> None:
+    """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts.
+
+    An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
+    """
+    stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
+    if not stronger and await evidence.says(tx, note.id, said.episode_id, said.speaker_id):
+        return
+    again = await _is_new_occasion(tx, note, said)
+    source = await _strongest(tx, note, new.source_kind, said)
+    grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
+    await evidence.add(tx, _stance(note.id, said, "confirmed"))
+    confirmed = replace(
+        note,
+        confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
+        source_kind=source,
+        last_confirmed_at=max(note.last_confirmed_at, said.at),
+        expires_at=_longer(note, new, said.at),
+    )
+    await notes.set_confirmed(tx, confirmed, stream_id=said.stream_id)
+    if note.status is NoteStatus.STALE:
+        await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
+
+
+async def _is_new_occasion(tx: Transaction, note: Note, said: ClaimSource) -> bool:
+    if said.stream_id is None:
+        return said.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    return await notes.confirmed_stream(tx, note.id) != said.stream_id
+
+
+async def _strongest(tx: Transaction, note: Note, source: SourceKind, said: ClaimSource) -> SourceKind:
+    """The stronger of two words. Two people in two episodes make hearsay something observed, if both are known."""
+    strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
+    if strongest is not SourceKind.REPORTED:
+        return strongest
+    others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id}
+    if said.speaker_id is None or not others - {said.speaker_id}:
+        return SourceKind.REPORTED
+    witnesses = await attendance.came_often(tx, others | {said.speaker_id}, said.witness_streams)
+    heard_twice = said.speaker_id in witnesses and len(witnesses) > 1
+    return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
+
+
+def _longer(note: Note, new: NewNote, at: int) -> int | None:
+    """When a confirmed note ends: its own span again from now, or what was proposed this time, if that is later."""
+    if note.expires_at is None or (new.fact and new.expires_at is None):
+        return None
+    span = note.expires_at - note.last_confirmed_at
+    return max(note.expires_at, at + span, new.expires_at or 0)

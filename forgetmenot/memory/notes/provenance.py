@@ -1,0 +1,179 @@
+"""The origin of a note: its fact, who said it, its episodes, what it replaced, where it was used.
+
+Texts show present names. Reads only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forgetmenot.clock import iso
+from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes import edits, note_merge
+from forgetmenot.store import bot_messages, evidence, notes, viewers
+from forgetmenot.store.database import Database
+from forgetmenot.store.episode_redaction import REDACTED
+from forgetmenot.store.evidence import EvidenceLink
+from forgetmenot.store.notes import Change
+from forgetmenot.text.mentions import ids_in, show
+
+_WHOSE = {
+    SourceKind.COMMAND: "Somebody asked the bot to remember it.",
+    SourceKind.IMPORT: "It was imported.",
+    SourceKind.SELF_CLAIM: "They said it themselves.",
+    SourceKind.OBSERVED: "Several people saw or said it.",
+    SourceKind.REPORTED: "Hearsay: somebody else said it. It counts once they say it themselves, or two people do.",
+}
+_STATUS = {
+    NoteStatus.ACTIVE: "the bot may bring it up",
+    NoteStatus.STALE: "nobody said it again in a long time; it shows up again when somebody does",
+    NoteStatus.EXPIRED: "its time was up",
+    NoteStatus.SUPERSEDED: "another note took its place",
+    NoteStatus.EVICTED: "there were too many notes",
+    NoteStatus.RETRACTED: "somebody took it back",
+}
+_SAID = {"stated": "said so", "confirmed": "said it again", "contradicted": "said otherwise"}
+_CAME_UP = {"stated": "it came up", "confirmed": "it came up again", "contradicted": "otherwise"}
+_CAUSES = {
+    "said": "written",
+    note_merge.REPLACES: "written, in the place of another note",
+    "import": "imported",
+    "conflict": "something else was said",
+    note_merge.TAKE_BACK: "it was said again after all",
+    edits.UNDONE: "somebody took the change back",
+    REDACTED: "the line that it rested on was cleared in chat",
+}
+REPLIES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The origin and uses of a note. `replies`: the bot's messages that had it in their prompt, with time."""
+
+    note: Note
+    evidence: list[EvidenceLink]
+    history: list[Change]
+    replaced: list[Note]
+    replaced_by: Note | None
+    replies: list[tuple[int, int]]
+    streams: tuple[int, ...]
+    names: dict[str, str]
+
+
+async def explain(db: Database, note_id: int) -> Explanation | None:
+    """The whole chain of one note; None if there is no such note."""
+    note = await notes.get(db, note_id)
+    if note is None:
+        return None
+    chain, history = await evidence.chain(db, note_id), await notes.changes(db, note_id)
+    replaced = await notes.superseded_by(db, note_id)
+    successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
+    everybody = [note, *replaced, *([successor] if successor is not None else [])]
+    names = await names_for(db, everybody, chain, [change.cause for change in history])
+    return Explanation(
+        note=note,
+        evidence=chain,
+        history=[change._replace(cause=show(change.cause, names)) for change in history],
+        replaced=replaced,
+        replaced_by=successor,
+        replies=await bot_messages.with_note(db, note_id),
+        streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
+        names=names,
+    )
+
+
+async def names_for(
+    db: Database, about: Sequence[Note], chain: Sequence[EvidenceLink] = (), texts: Sequence[str] = ()
+) -> dict[str, str]:
+    """The present names of everybody mentioned in notes, their evidence and these texts."""
+    people = {note.subject_id for note in about if note.subject_id is not None}
+    people.update(word.speaker_id for word in chain if word.speaker_id is not None)
+    for text in (*(note.fact for note in about), *(word.episode.summary for word in chain), *texts):
+        people.update(ids_in(text))
+    return await viewers.names(db, sorted(people))
+
+
+def in_words(explanation: Explanation) -> str:
+    """The chain for a person to read."""
+    parts = (
+        ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
+        ("Replaced notes", _replaced(explanation)),
+        (
+            "Replaced by",
+            _notes([explanation.replaced_by] if explanation.replaced_by is not None else [], explanation.names),
+        ),
+        ("History", [f"{moment(one.at)}: {_happened(one)}" for one in explanation.history]),
+        ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
+    )
+    lines = _about(explanation)
+    for head, rows in parts:
+        lines += [head, *(f"  {row}" for row in rows)] if rows else []
+    return "\n".join(lines)
+
+
+def moment(ms: int) -> str:
+    """`2026-11-20 18:30 UTC`."""
+    return f"{iso(ms)[:16].replace('T', ' ')} UTC"
+
+
+def _about(explanation: Explanation) -> list[str]:
+    note = explanation.note
+    end = "Kept permanently" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
+    pinned = "; pinned" if note.pinned else ""
+    weight = f"{end}{pinned}; {note.importance.value} importance; confidence {note.confidence:.2f}"
+    lines = [
+        f"#{note.id} {_subject(note, explanation.names)}: {show(note.fact, explanation.names)}",
+        f"  It is {note.status.value}: {_STATUS[note.status]}. {weight}.",
+        f"  {_WHOSE[note.source_kind]}",
+    ]
+    if note.persona:
+        lines.append(f"  Only the persona {note.persona} and those that inherit from it know this.")
+    if note.scope is Scope.RUNNING_BIT and explanation.streams:
+        lines.append(f"  It came up in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}.")
+    return lines
+
+
+def _subject(note: Note, names: dict[str, str]) -> str:
+    if note.scope is Scope.VIEWER:
+        return f"about {names.get(note.subject_id or '', 'somebody')}"
+    return "about the channel" if note.scope is Scope.CHANNEL else "a running bit"
+
+
+def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
+    episode = word.episode
+    where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
+    who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
+    head = f"{moment(word.at)}, {where}:"
+    if episode.kind is EpisodeKind.COMMAND:
+        return [f"{head} {who or 'somebody'} asked the bot to remember it (summary {episode.id})."]
+    said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
+    how = "to the bot" if word.addressed else "in chat"
+    return [
+        f"{head} {said} {how}. The summary of that time (summary {episode.id}):",
+        f"  {show(episode.summary, names)}",
+    ]
+
+
+def _replaced(explanation: Explanation) -> list[str]:
+    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
+    return [*_notes(explanation.replaced, explanation.names), *undo]
+
+
+def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
+    return [f"#{note.id}: {show(note.fact, names)}" for note in found]
+
+
+def because(cause: str) -> str:
+    """Why a note changed, in words."""
+    return _CAUSES.get(cause, cause)
+
+
+def _happened(change: Change) -> str:
+    cause = because(change.cause)
+    return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
+
+
+def _replies(explanation: Explanation) -> list[str]:
+    last = sorted(explanation.replies, reverse=True)
+    more = len(last) - REPLIES_NAMED
+    named = [f"{reply} ({moment(at)})" for reply, at in last[:REPLIES_NAMED]]
+    return [*named, f"and {more} before"] if more > 0 else named

@@ -1,0 +1,162 @@
+"""Tracks streams: which one a line belongs to, when one begins and ends.
+
+Where Helix says whether the channel is live, that decides: an interruption shorter than the flap is the same stream,
+and what is said while the channel is known to be offline belongs to none. Where it does not, a gap in chat does.
+Recaps are memory/episodes/stream_recaps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from forgetmenot.clock import HOUR, MINUTE, SECOND
+from forgetmenot.logs import log
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import streams
+from forgetmenot.store.database import Database, Transaction
+
+TOUCH_EVERY = 10 * SECOND
+"""How often a stream's last event is written down."""
+
+
+class BroadcastState(Protocol):
+    """What Helix says about the channel (twitch/helix.ChannelState has this shape)."""
+
+    @property
+    def live(self) -> bool:
+        """Whether a broadcast is on."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The stream's title."""
+        ...
+
+    @property
+    def category(self) -> str:
+        """The game or category."""
+        ...
+
+    @property
+    def started_at(self) -> int | None:
+        """When the broadcast began, in ms."""
+        ...
+
+    @property
+    def stream_id(self) -> str | None:
+        """Helix's id of the broadcast."""
+        ...
+
+
+@dataclass(slots=True)
+class _Open:
+    """The stream that is on. `seen_live_at`: when Helix last said so, if it ever did."""
+
+    id: int
+    last_event_at: int
+    twitch_id: str | None
+    seen_live_at: int | None = None
+    written_at: int = 0
+
+
+class StreamTracker:
+    """Which stream is on. One per database; `load` it before the first line."""
+
+    def __init__(self, db: Database, settings: Callable[[], Settings]) -> None:
+        self._db = db
+        self._settings = settings
+        self._open: _Open | None = None
+        self._offline = False
+        self._stale = False
+
+    @property
+    def current(self) -> int | None:
+        """The id of the stream that is on."""
+        return self._open.id if self._open else None
+
+    async def load(self) -> None:
+        """Take up the stream that was on when the program stopped."""
+        await self._read(self._db)
+
+    def forget(self) -> None:
+        """A transaction that asked `place` was rolled back: what is on has to be read again."""
+        self._stale = True
+
+    async def _read(self, source: Database | Transaction) -> None:
+        row = await streams.open_one(source)
+        seen = self._open.seen_live_at if self._open and row and self._open.id == row["id"] else None
+        self._open = None if row is None else _Open(row["id"], row["last_event_at"], row["twitch_id"], seen)
+        self._stale = False
+
+    async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
+        """The stream of lines said between these times, opened if need be; None while the channel is offline."""
+        if self._stale:
+            await self._read(tx)
+        if self._open and self._open.twitch_id is None and first_at - self._open.last_event_at > self._gap():
+            await self._close(tx, self._open.last_event_at)
+        if self._open is None and self._offline:
+            return None
+        if self._open is None:
+            self._open = _Open(await streams.begin(tx, first_at), last_at, None)
+        self._open.last_event_at = max(self._open.last_event_at, last_at)
+        if last_at >= self._open.written_at + TOUCH_EVERY:
+            self._open.written_at = last_at
+            await streams.touch(tx, self._open.id, last_at)
+        return self._open.id
+
+    async def live(self, state: BroadcastState, now: int) -> None:
+        """Update from Helix."""
+        self._offline = not state.live
+        async with self._db.write() as tx:
+            if self._stale:
+                await self._read(tx)
+            if state.live:
+                await self._on(tx, state, now)
+            else:
+                await self._off(tx, now)
+
+    async def tick(self, now: int) -> None:
+        """Close a stream that nothing was said in for longer than the gap (where Helix does not say it is on)."""
+        if self._stale:
+            await self._read(self._db)
+        stream = self._open
+        unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > self._gap())
+        if stream is not None and unknown and now - stream.last_event_at > self._gap():
+            async with self._db.write() as tx:
+                await self._close(tx, stream.last_event_at)
+
+    async def _on(self, tx: Transaction, state: BroadcastState, now: int) -> None:
+        if self._open and self._is_another(self._open, state, now):
+            await self._close(tx, self._open.last_event_at)
+        if self._open is None:
+            at = state.started_at or now  # ahead of now where the PC's clock is behind
+            self._open = _Open(await streams.begin(tx, at), max(at, now), state.stream_id)
+        self._open.twitch_id = state.stream_id
+        self._open.seen_live_at = now
+        await streams.describe(tx, self._open.id, twitch_id=state.stream_id, title=state.title, category=state.category)
+
+    def _is_another(self, stream: _Open, state: BroadcastState, now: int) -> bool:
+        if stream.twitch_id is None:
+            return now - stream.last_event_at > self._gap()
+        last = max(stream.last_event_at, stream.seen_live_at or 0)
+        return stream.twitch_id != state.stream_id and (state.started_at or now) - last > self._flap()
+
+    async def _off(self, tx: Transaction, now: int) -> None:
+        stream = self._open
+        if stream is None or stream.twitch_id is None:
+            return
+        last_live = stream.seen_live_at or stream.last_event_at
+        if now - last_live >= self._flap():
+            await self._close(tx, last_live)
+
+    async def _close(self, tx: Transaction, at: int) -> None:
+        if self._open:
+            await streams.end(tx, self._open.id, at)
+            log.info("stream closed", stream=self._open.id)
+        self._open = None
+
+    def _gap(self) -> int:
+        return int(self._settings().memory.stream_gap_h * HOUR)
+
+    def _flap(self) -> int:
+        return self._settings().memory.stream_flap_min * MINUTE

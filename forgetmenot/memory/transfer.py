@@ -1,0 +1,408 @@
+"""Imports and exports notes as JSON lines (memory/transfer_format).
+
+- A line that would bring back something erased is refused.
+- Imported notes have an episode as evidence, and are permanent unless the line says otherwise.
+- A few thousand lines are one transaction, so that a stop leaves whole batches.
+- The same line is imported once; it is recognised by its id and fact, or its evidence and fact.
+- A line whose id is another note's gets a new id and keeps its own as `external_id`.
+- Nothing is merged or limited without `merge`.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from forgetmenot.clock import iso
+from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
+from forgetmenot.memory.notes import note_merge
+from forgetmenot.memory.notes.note_merge import ClaimSource
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, Terms, batches
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.store import episodes, evidence, forgotten_facts, identities, notes, opt_outs, privacy_log, viewers
+from forgetmenot.store import episodes as episode_search
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.episodes import OwnEpisode
+from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
+from forgetmenot.text.removal import traces, without_person
+
+# What an import must not bring back: viewers who were erased or opted out, and facts that were forgotten. Such a line
+# is refused with a reason; other lines lose their mentions of erased viewers. They are known by keyed hashes, so a
+# machine without the old one's key and list knows of none of its erasures.
+
+
+OPTED_OUT = "this person opted out: nothing about them is stored"
+ERASED = "this person was erased"
+FORGOTTEN = "this was to be forgotten"
+KNOWN = "this line was imported before"
+
+
+async def erased_people(db: Database) -> Mapping[str, int]:
+    """The time of each erasure by hash, for `ImportGate`. Raises StoreError."""
+    return await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportGate:
+    """What holds for one batch of lines."""
+
+    tx: Transaction
+    opted_out: Collection[str]
+    forgotten: Collection[str]
+    erased: Mapping[str, int]
+
+    @classmethod
+    async def of(cls, tx: Transaction, erased: Mapping[str, int]) -> "ImportGate":
+        """Read it."""
+        return cls(tx, await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx), erased)
+
+    async def refusal(self, viewer_id: str, fact: str, *, at: int, known: bool) -> str | None:
+        """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
+        if viewer_id in self.opted_out:
+            return OPTED_OUT
+        if not self.erased and not self.forgotten:
+            return None
+        digest = self.tx.key.digest("viewer", viewer_id)
+        if digest in self.erased and (not known or at <= self.erased[digest]):
+            return ERASED
+        if digest in self.forgotten and await forgotten_facts.is_forgotten(
+            self.tx, viewer_id, traces(fact), own_since=None
+        ):
+            return FORGOTTEN
+        return None
+
+    def without_erased(self, text: str, *, cut: bool) -> str:
+        """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
+        for one in ids_in(text) if self.erased else ():
+            if self.tx.key.digest("viewer", one) in self.erased:
+                text = without_person(text, one) if cut else text.replace(mention(one), SOMEBODY)
+        return text
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did; `merged`: confirmed or superseded something known (only with `merge`)."""
+
+    imported: int = 0
+    merged: int = 0
+    episodes: int = 0
+    viewers: int = 0
+    refused: list[RefusedLine] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Import:
+    """What stays the same from batch to batch."""
+
+    now: int
+    merge: bool
+    report: ImportReport = field(default_factory=ImportReport)
+    erased: Mapping[str, int] = field(default_factory=dict)
+    successors: dict[int, int] = field(default_factory=dict)
+    numbers: dict[int, int] = field(default_factory=dict)  # of the lines that are in: here by their own
+    keys: dict[str, int] = field(default_factory=dict)
+    viewers: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, set[tuple[str | None, str]]] = field(default_factory=dict)
+    """What was imported, as subjects and facts, by the key of the evidence."""
+
+
+class _Undone(Exception):
+    """Rolls a dry run's batch back."""
+
+
+async def import_notes(
+    db: Database,
+    lines: Iterable[str],
+    *,
+    now: int,
+    merge: bool = False,
+    filtered: bool = True,
+    privacy: PrivacySettings | None = None,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts.
+
+    `dry_run`: only report; every batch is written and rolled back.
+    """
+    state = _Import(now, merge, erased=await erased_people(db))
+    async for readable, refused in batches(lines, Terms(now, filtered, privacy or PrivacySettings())):
+        state.report.refused += refused
+        with contextlib.suppress(_Undone):
+            async with db.write() as tx:
+                await _write(tx, readable, state)
+                if dry_run:
+                    raise _Undone
+    if dry_run:
+        state.report.refused.sort()
+        return state.report
+    pointers = {note: state.numbers[by] for note, by in state.successors.items() if by in state.numbers}
+    if pointers:
+        async with db.write() as tx:
+            await notes.point(tx, pointers)
+    if state.report.episodes:
+        await episode_search.merge_search_index(db)
+    state.report.refused.sort()
+    return state.report
+
+
+async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
+    wanted = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
+    state.viewers.update(await viewers.find_many(tx, wanted))
+    batch = await _with_free_ids(tx, batch, state)
+    batch = await _admitted(tx, batch, state)
+    await _add_viewers(tx, batch, state)
+    rests_on = await _make_episodes(tx, batch, state)
+    if state.merge:
+        for read, episode in zip(batch, rests_on, strict=True):
+            await _merge(tx, read, episode, state)
+        return
+    await _insert(tx, batch, rests_on, state)
+
+
+async def _with_free_ids(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[ReadLine]:
+    """A line whose number is taken gets a new one and keeps its own as `external`; the same note is not taken twice."""
+    taken = await notes.facts_of(tx, [read.line.id for read in batch if read.line.id is not None])
+    free: list[ReadLine] = []
+    for read in batch:
+        old = read.line.id
+        if old is not None and taken.get(old) == (_subject(read, state), read.fact):
+            state.numbers[old] = old
+            state.report.refused.append(RefusedLine(read.number, KNOWN))
+            continue
+        if old is not None and old in taken:
+            read = read._replace(line=msgspec.structs.replace(read.line, id=None), external=old)  # noqa: PLW2901
+        elif old is not None:
+            taken[old] = (_subject(read, state), read.fact)
+        free.append(read)
+    return free
+
+
+def _subject(read: ReadLine, state: _Import) -> str | None:
+    return None if read.viewer is None else state.viewers.get(read.viewer, _new_id(read.viewer))
+
+
+async def _admitted(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[ReadLine]:
+    """The lines that bring nobody and nothing back."""
+    gate = await ImportGate.of(tx, state.erased)
+    keys = {_key(tx, read) for read in batch} - state.facts.keys()
+    state.facts.update(await episode_search.imported_facts(tx, sorted(keys)))
+    taken: list[ReadLine] = []
+    for read in batch:
+        reason = _known(tx, read, state) or await _refusal(read, gate, state)
+        if reason is None:
+            taken.append(_without_erased(read, gate) if state.erased else read)
+        else:
+            state.report.refused.append(RefusedLine(read.number, reason))
+    return taken
+
+
+def _key(tx: Transaction, read: ReadLine) -> str:
+    """The key of a line's evidence; of one that brings none a keyed hash of what it says."""
+    line = read.line
+    if line.episode is not None:
+        return line.episode.key
+    said = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
+    return f"import:{tx.key.digest('import', *said)}"
+
+
+def _known(tx: Transaction, read: ReadLine, state: _Import) -> str | None:
+    """Why a line without a number of its own is not taken a second time, or None."""
+    if read.line.id is not None:
+        return None
+    subject = _subject(read, state)
+    found = state.facts.setdefault(_key(tx, read), set())
+    if (subject, read.fact) in found or (found and read.line.episode is None):
+        return KNOWN
+    found.add((subject, read.fact))
+    return None
+
+
+async def _refusal(read: ReadLine, gate: ImportGate, state: _Import) -> str | None:
+    if state.merge and read.line.status is not NoteStatus.ACTIVE:
+        return "only active notes can be merged"
+    if read.viewer is None:
+        return None
+    known = state.viewers.get(read.viewer)
+    viewer_id = known or _new_id(read.viewer)
+    return await gate.refusal(viewer_id, read.fact, at=read.at, known=known is not None)
+
+
+def _without_erased(read: ReadLine, gate: ImportGate) -> ReadLine:
+    episode = read.line.episode
+    if episode is not None:
+        episode = EpisodeLine(episode.key, gate.without_erased(episode.summary, cut=True))
+    return read._replace(
+        fact=gate.without_erased(read.fact, cut=False), line=msgspec.structs.replace(read.line, episode=episode)
+    )
+
+
+def _new_id(name: str) -> str:
+    """The id of somebody nobody has seen yet; for a login a provisional one."""
+    return name if name.isdigit() else provisional(name)
+
+
+async def _add_viewers(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
+    """Add the people of a batch that nobody has seen yet."""
+    new = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
+    await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
+    logins = {read.viewer: read.login for read in batch}
+    await identities.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
+    state.viewers.update({name: _new_id(name) for name in new})
+    state.report.viewers += len(new)
+
+
+async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[int]:
+    """The evidence episode of each line: one per key."""
+    keys = {_key(tx, read) for read in batch} - state.keys.keys()
+    state.keys.update(await episode_search.ids_by_key(tx, sorted(keys)))
+    next_id = await episode_search.highest_id(tx) + 1
+    new: list[tuple[int, OwnEpisode]] = []
+    found: list[int] = []
+    for read in batch:
+        key = _key(tx, read)
+        if key not in state.keys:
+            new.append((next_id, _episode(read, key)))
+            state.keys[key] = next_id
+            found.append(next_id)
+            next_id += 1
+        else:
+            found.append(state.keys[key])
+    await episode_search.insert_imported(tx, new, state.now)
+    pairs = [
+        (episode, state.viewers[read.viewer])
+        for read, episode in zip(batch, found, strict=True)
+        if read.viewer is not None
+    ]
+    await episode_search.add_people(tx, pairs)
+    state.report.episodes += len(new)
+    return found
+
+
+def _episode(read: ReadLine, key: str) -> OwnEpisode:
+    episode = read.line.episode
+    summary = clean(episode.summary) if episode is not None else "Imported."
+    return OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)
+
+
+async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:
+    given = [read.line.id for read in batch if read.line.id is not None]
+    free = _free_ids(max([await notes.highest_id(tx), *given]))
+    new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
+    await notes.insert_many(tx, new, cause="import", now=state.now)
+    await evidence.add_many(
+        tx,
+        (
+            Stance(note.id or 0, episode, "stated", None, False, note.at)  # noqa: FBT003  # a row
+            for note, episode in zip(new, rests_on, strict=True)
+        ),
+    )
+    state.report.imported += len(new)
+    await _take_over_statuses(tx, batch, new, state)
+
+
+async def _take_over_statuses(tx: Transaction, batch: list[ReadLine], new: list[NewNote], state: _Import) -> None:
+    """A note that was superseded or retracted stays so; pointers are set once all lines are in."""
+    pairs = [(read.line, note.id or 0) for read, note in zip(batch, new, strict=True)]
+    past = [(note_id, line.status) for line, note_id in pairs if line.status is not NoteStatus.ACTIVE]
+    await notes.take_over(tx, past, cause="import", now=state.now)
+    state.numbers.update(
+        {old: note.id or 0 for read, note in zip(batch, new, strict=True) if (old := read.line.id or read.external)}
+    )
+    superseded = [one for one in pairs if one[0].status is NoteStatus.SUPERSEDED]
+    state.successors.update({note_id: line.superseded_by for line, note_id in superseded if line.superseded_by})
+
+
+def _free_ids(highest: int) -> Iterator[int]:
+    while True:
+        highest += 1
+        yield highest
+
+
+def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
+    return NewNote(
+        id=note_id,
+        scope=read.line.scope,
+        subject_id=None if read.viewer is None else state.viewers[read.viewer],
+        fact=read.fact,
+        confidence=read.line.confidence,
+        source_kind=read.line.source_kind,
+        at=read.at,
+        importance=read.line.importance,
+        topics=_words(read.line.topics),
+        asked_with=_words(read.line.asked_with),
+        expires_at=read.expires_at,
+        pinned=read.line.pinned,
+        persona=read.line.persona,
+        external_id=read.external,
+    )
+
+
+def _words(given: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word in (clean(word).casefold() for word in given) if word)
+
+
+async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) -> None:
+    new = _new_note(read, state, read.line.id)
+    said = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
+    try:
+        done = await note_merge.merge_claim(tx, new, said, now=state.now)
+    except FactRefused as refusal:
+        state.report.refused.append(RefusedLine(read.number, refusal.rule))
+        return
+    state.report.imported += done.kind == "added"
+    state.report.merged += done.kind != "added"
+
+
+# Export: notes as JSON lines that the import reads again; no chat.
+
+
+async def export_notes(
+    db: Database, *, subject_id: str | None = None, status: str | None = None
+) -> AsyncIterator[dict[str, object]]:
+    """Every note as a line that `import_notes` takes again, with all that it takes over; in order of ids.
+
+    Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
+    """
+    after = 0
+    while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
+        after = batch[-1].id
+        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
+        summaries = await episodes.summaries_with_keys(db, first.values())
+        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
+        logins = await viewers.logins(db, people)
+        hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
+        for note in batch:
+            if note.subject_id in hidden:
+                continue
+            yield _line(note, logins, summaries.get(first.get(note.id, 0)))
+
+
+def _line(note: Note, logins: dict[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
+    line: dict[str, object] = {
+        "id": note.id,
+        "scope": note.scope.value,
+        "viewer": note.subject_id,
+        "login": logins.get(note.subject_id or ""),
+        "fact": note.fact,
+        "confidence": round(note.confidence, 4),
+        "observed_at": iso(note.last_confirmed_at),
+        "topics": list(note.topics),
+        "status": note.status.value,
+        "source_kind": note.source_kind.value,
+        "importance": note.importance.value,
+        "asked_with": list(note.asked_with),
+        "expires_at": None if note.expires_at is None else iso(note.expires_at),
+        "superseded_by": note.superseded_by,
+        "pinned": note.pinned,
+    }
+    if note.persona:
+        line["persona"] = note.persona
+    if episode is not None:
+        line["episode"] = {"key": episode[0], "summary": episode[1]}
+    return line

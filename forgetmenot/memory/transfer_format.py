@@ -1,0 +1,176 @@
+"""The lines of an import: read, checked and screened, before anything is written. No disk.
+
+A bad line is refused with its number and the reason; the others are read.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, islice
+from multiprocessing import get_context
+from typing import Annotated, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from forgetmenot.clock import parse_iso
+from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.errors import ODD_INPUT
+from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
+
+AT_ONCE = 4_000
+BATCHES_ALONE = 3  # before helpers are worth their start
+BATCHES_AHEAD = 6
+HIGHEST_ID = 2**40
+"""Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
+Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
+
+
+class EpisodeLine(msgspec.Struct, frozen=True):
+    """The evidence that a line brings along."""
+
+    key: Text
+    summary: Annotated[str, Meta(max_length=20_000)] = ""
+
+
+class NoteLine(msgspec.Struct, frozen=True):
+    """One line of an import."""
+
+    fact: Text
+    scope: Scope = Scope.VIEWER
+    viewer: str | None = None
+    login: object = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.9
+    observed_at: str | None = None
+    topics: Words = ()
+    persona: Annotated[str, Meta(max_length=60)] = ""
+    id: Annotated[int, Meta(ge=1, le=HIGHEST_ID)] | None = None
+    episode: EpisodeLine | None = None
+    status: NoteStatus = NoteStatus.ACTIVE
+    source_kind: SourceKind = SourceKind.IMPORT
+    importance: Importance = Importance.MEDIUM
+    asked_with: Words = ()
+    expires_at: str | None = None
+    superseded_by: Annotated[int, Meta(ge=1, le=HIGHEST_ID)] | None = None
+    pinned: bool = False
+
+
+class RefusedLine(NamedTuple):
+    """A line that did not go in."""
+
+    line: int
+    reason: str
+
+
+class ReadLine(NamedTuple):
+    """A line that can be used. `viewer`: an id, or a login in lower case; `login`: whose id it is, if that is told.
+
+    `external`: the line's number, where that is taken here.
+    """
+
+    number: int
+    line: NoteLine
+    fact: str
+    at: int
+    expires_at: int | None
+    viewer: str | None
+    login: str | None = None
+    external: int | None = None
+
+
+class Terms(NamedTuple):
+    """How lines are to be read; goes to the helpers of a large import."""
+
+    now: int
+    filtered: bool
+    privacy: PrivacySettings
+
+
+Batch: TypeAlias = tuple[list[ReadLine], list[RefusedLine]]
+"""What can be used of some lines, and what cannot."""
+
+
+async def batches(lines: Iterable[str], terms: Terms) -> AsyncIterator[Batch]:
+    """The lines, read and screened; of a large import the later ones by helper processes, one per processor."""
+    numbered = enumerate(lines, start=1)
+    rest = iter(lambda: list(islice(numbered, AT_ONCE)), [])
+    for batch in islice(rest, BATCHES_ALONE if terms.filtered else None):
+        yield await asyncio.to_thread(_readable, batch, terms)
+    following = next(rest, None)
+    if following is None:
+        return
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as helpers:
+        waiting: deque[asyncio.Future[Batch]] = deque()
+        for batch in chain([following], rest):
+            waiting.append(loop.run_in_executor(helpers, _readable, batch, terms))
+            if len(waiting) > BATCHES_AHEAD:
+                yield await waiting.popleft()
+        while waiting:
+            yield await waiting.popleft()
+
+
+def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
+    found: list[ReadLine] = []
+    refused: list[RefusedLine] = []
+    decoder = msgspec.json.Decoder(NoteLine)
+    for number, text in batch:
+        if not text.strip():
+            continue
+        try:
+            found.append(_read(number, decoder.decode(text), terms))
+        except msgspec.MsgspecError as error:
+            refused.append(RefusedLine(number, str(error)))
+        except FactRefused as refusal:
+            refused.append(RefusedLine(number, refusal.rule))
+        except ODD_INPUT:
+            refused.append(RefusedLine(number, "nested too deeply, or no text"))
+    return found, refused
+
+
+def _read(number: int, line: NoteLine, terms: Terms) -> ReadLine:
+    fact = clean(line.fact)
+    if not fact:
+        raise FactRefused("the fact is empty")
+    if (line.viewer is None) == (line.scope is Scope.VIEWER):
+        raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
+    if terms.filtered:
+        _refuse_sensitive(fact, terms.privacy)
+    at = terms.now if line.observed_at is None else _time("observed_at", line.observed_at)
+    expires_at = None if line.expires_at is None else _time("expires_at", line.expires_at)
+    return ReadLine(number, line, fact, at, expires_at, _login_or_id(line.viewer), _login(line.login))
+
+
+def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
+    try:
+        checked_fact(fact, allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True)
+    except FactRefused as refusal:
+        if not refusal.rule.startswith("length"):  # imports are taken as long as they are
+            raise
+
+
+def _time(key: str, value: str) -> int:
+    try:
+        return parse_iso(value)
+    except (ValueError, OverflowError) as error:
+        raise FactRefused(f"{key} is no ISO 8601 time") from error
+
+
+def _login(value: object) -> str | None:
+    """The login in lower case; None where it cannot be one, which holds up no note."""
+    login = login_of(value.strip()) if isinstance(value, str) else ""
+    return login if login and is_login(login) and not login.isdecimal() else None
+
+
+def _login_or_id(viewer: str | None) -> str | None:
+    if viewer is None:
+        return None
+    name = viewer.strip().removeprefix("@").casefold().removeprefix(PROVISIONAL)
+    if not name or len(name) > 50 or not all(char.isalnum() or char in "_.-" for char in name) or not name.isascii():
+        raise FactRefused("viewer is neither a login nor a Twitch ID")
+    return name

@@ -1,0 +1,211 @@
+"""Actions that wait for a person: list, approve, deny, undo; and the end of actions that last for a time only.
+
+Guarantees:
+- A waiting action expires after five minutes.
+- Approving decides again with fresh facts and acts at most once.
+- What a crash interrupted is looked up at Twitch and never repeated.
+- A timed action is reverted, also after a crash; this is retried while Twitch is unreachable.
+
+The caller checks who may approve.
+"""
+
+from collections.abc import Callable
+
+from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
+from forgetmenot.domain.operation import OperationResult
+from forgetmenot.logs import log
+from forgetmenot.operations import wording
+from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.executor import ALLOWED, Executor, call_of, revert_time, undoable
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction
+from forgetmenot.store.database import Database
+
+TRY_AGAIN = 15 * SECOND
+GIVE_UP = HOUR
+_LEFT = {
+    True: (ActionStatus.DONE, "checked at the next start: Twitch says it was done"),
+    False: (ActionStatus.FAILED, "checked at the next start: Twitch says it was not done"),
+    None: (ActionStatus.UNKNOWN, "Twitch could not be asked, or does not know"),
+}
+
+
+class Approvals:
+    """The queue, on top of an Executor."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        mode_off: Callable[[str], None] = lambda _mode: None,
+    ) -> None:
+        """`mode_off` is called with a channel mode (catalogue: `mode`) that the bot has switched off again."""
+        self._executor = executor
+        self._mode_off = mode_off
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+
+    async def waiting(self) -> list[LoggedAction]:
+        """What waits for a person, oldest first."""
+        return await action_logs.waiting(self._db, self._clock.now())
+
+    async def approve(self, action_id: int, by: str) -> OperationResult:
+        """Carry out a waiting action if the policy still allows it."""
+        row = await action_logs.get(self._db, action_id)
+        now, settings = self._clock.now(), self._settings()
+        if row is None or row.status is not ActionStatus.WAITING or (row.expires_at or 0) <= now:
+            return _result("not_waiting", action_id)
+        facts = await self._executor.gatherer.facts_again(row, by, settings, now)
+        action = find(row.name)
+        proposal = Proposal(row.name, row.params)
+        decision, facts = await self._executor.decide_with_twitch(proposal, action, facts, settings, now)
+        if action is None or decision.verdict not in ALLOWED:
+            return await self._too_late(action_id, by, decision)
+        async with self._db.write() as tx:
+            revert_at = revert_time(action, row.params, now)
+            claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
+        if not claimed:
+            return _result("not_waiting", action_id)
+        login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
+        outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
+        return _done(row, outcome, login)
+
+    async def deny(self, action_id: int, by: str) -> OperationResult:
+        """Refuse a waiting action."""
+        return await _deny(self._db, action_id, by, self._clock.now())
+
+    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
+        """Undo one action, or the last one of this hour that can be undone."""
+        row = await self._to_undo(action_id)
+        if row is None:
+            return _result("nothing_to_undo" if action_id is None else "cannot_undo", action_id or 0)
+        async with self._db.write() as tx:
+            asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=self._clock.now())
+        if asked:
+            await self.take_back()
+        after = await action_logs.get(self._db, row.id)
+        if after is not None and after.status is ActionStatus.UNDONE:
+            return _result("undone", row.id, ok=True, name=row.name)
+        again = after is not None and after.revert_at is not None
+        return _result("undo_later" if again else "undo_refused", row.id, name=row.name)
+
+    async def start(self) -> None:
+        """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
+        for row in await action_logs.running(self._db):
+            await self._settle_left(row)
+        await self.take_back()
+
+    async def work_off(self) -> None:
+        """Every second or so: expire old proposals, revert what is due, carry out what other processes approved."""
+        now = self._clock.now()
+        for row in await action_logs.approved_elsewhere(self._db, now):
+            await self.approve(row.id, row.decided_by or "")
+        if await action_logs.any_lapsed(self._db, now):
+            async with self._db.write() as tx:
+                await action_logs.expire(tx, now)
+        await self.take_back()
+
+    async def take_back(self) -> None:
+        """Revert what is due."""
+        for row in await action_logs.due_for_revert(self._db, self._clock.now()):
+            await self._take_back(row)
+
+    async def _settle_left(self, row: LoggedAction) -> None:
+        """Settle actions that a crash left running, by asking Twitch where that is possible."""
+        holds = await self._executor.performer.look_up(find(row.name), call_of(row))
+        status, said = _LEFT[holds]
+        async with self._db.write() as tx:
+            await action_logs.settle(
+                tx, row.id, status, f"The bot stopped before it knew the outcome; {said}.", self._clock.now()
+            )
+        log.warning("an action was interrupted", action=row.id, name=row.name, outcome=status)
+
+    async def _take_back(self, row: LoggedAction) -> None:
+        action = undoable(row, self._clock.now())
+        if action is None or action.undo is None:
+            outcome = Outcome(OutcomeKind.REFUSED, "it has ended, or it cannot be undone")
+        else:
+            outcome = await self._executor.performer.call(action.undo, call_of(row))
+            if _refused(outcome) and await self._executor.performer.look_up(action, call_of(row)) is False:
+                # Another process was faster, or a crash came between the action and its row.
+                outcome = Outcome(OutcomeKind.DONE)
+        if action is not None and action.mode and outcome.kind is OutcomeKind.DONE:
+            self._mode_off(action.mode)
+        now = self._clock.now()
+        over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
+        async with self._db.write() as tx:
+            if outcome.kind is OutcomeKind.DONE:
+                await action_logs.reverted(tx, row.id, ActionStatus.UNDONE, "undone")
+            elif over:
+                await action_logs.reverted(tx, row.id, row.status, f"not undone: {outcome.detail}")
+            else:
+                await action_logs.postpone_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
+        log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
+
+    async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
+        async with self._db.write() as tx:
+            await action_logs.refuse(
+                tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=self._clock.now()
+            )
+        return _result("approval_denied", action_id, reason=decision.reason)
+
+    async def _to_undo(self, action_id: int | None) -> LoggedAction | None:
+        if action_id is not None:
+            row = await action_logs.get(self._db, action_id)
+            return row if row is not None and undoable(row, self._clock.now()) else None
+        rows = await action_logs.latest(self._db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN))
+        now = self._clock.now()
+        return next((row for row in rows if (row.finished_at or row.at) >= now - HOUR and undoable(row, now)), None)
+
+
+def _refused(outcome: Outcome) -> bool:
+    return outcome.kind is OutcomeKind.REFUSED
+
+
+def _done(row: LoggedAction, outcome: Outcome, login: str) -> OperationResult:
+    if outcome.kind is OutcomeKind.DONE:
+        return _result("approved", row.id, ok=True, line=wording.done_line(row.name, row.params, login) or "Done.")
+    return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
+
+
+def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> OperationResult:
+    return OperationResult(ok=ok, code=code, data={"id": action_id, **data})
+
+
+class QueuedApprovals:
+    """Approvals from another process: the decision is written to the database, and the running bot carries it out."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def approve(self, action_id: int, by: str) -> OperationResult:
+        """Note that it is approved."""
+        async with self._db.write() as tx:
+            ok = await action_logs.ask_for_approval(tx, action_id, by=by, now=self._clock.now())
+        return _result("approval_noted" if ok else "not_waiting", action_id, ok=ok)
+
+    async def deny(self, action_id: int, by: str) -> OperationResult:
+        """Refuse it at once; no running bot is needed."""
+        return await _deny(self._db, action_id, by, self._clock.now())
+
+    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
+        """Note that it is to be undone."""
+        row = await action_logs.get(self._db, action_id or 0)
+        if row is None or undoable(row, self._clock.now()) is None:
+            return _result("cannot_undo", action_id or 0)
+        async with self._db.write() as tx:
+            ok = await action_logs.ask_for_undo(tx, row.id, by=by, now=self._clock.now())
+        return _result("undo_noted" if ok else "cannot_undo", row.id, ok=ok)
+
+
+async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
+    async with db.write() as tx:
+        ok = await action_logs.refuse(tx, action_id, by=by, rule="person", reason="A moderator denied it.", now=now)
+    return _result("denied" if ok else "not_waiting", action_id, ok=ok)

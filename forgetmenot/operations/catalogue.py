@@ -1,0 +1,283 @@
+"""The actions that the model may propose, one entry each. A new action is a new entry here.
+
+`run` and `undo` make exactly one call through the ports and return its outcome; they decide nothing. `lookup` asks
+Twitch whether an interrupted action took effect; it is missing where Helix cannot say (a deleted message, a clip).
+"""
+
+from forgetmenot.clock import SECOND
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
+from forgetmenot.domain.operation import Asker, Surface
+from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
+from forgetmenot.settings.load import refuse_unknown_words
+from forgetmenot.settings.schema import ActionSettings
+
+# Lookups: whether what a crash interrupted holds at Twitch; None where Twitch cannot say. What a moderator did is not
+# claimed (None), and a mode that somebody else switched on is not switched off (False). Raise TwitchError.
+
+
+_SLACK = 10 * SECOND  # Twitch's times are whole seconds, and its clock is not ours
+
+
+async def is_timed_out(ports: ActionPorts, call: ActionCall, now: int) -> bool | None:
+    """Whether the bot's timeout is in effect; None if it would be over by now."""
+    penalty = await ports.moderation.penalty_of(call.target)
+    if penalty is None:
+        return False if call.at <= now < call.at + call.seconds * SECOND else None
+    return True if penalty.until is not None and _is_ours(penalty, call) else None
+
+
+async def is_banned(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
+    """Whether the bot's ban is in effect."""
+    penalty = await ports.moderation.penalty_of(call.target)
+    if penalty is None or penalty.until is not None:
+        return False
+    return True if _is_ours(penalty, call) else None
+
+
+async def is_free(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
+    """Whether the viewer may write again; None if somebody timed them out anew."""
+    penalty = await ports.moderation.penalty_of(call.target)
+    if penalty is None:
+        return True
+    return False if penalty.since < call.at else None
+
+
+async def is_slow(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
+    """Whether slow mode is on as the bot wanted it."""
+    return (await ports.moderation.room_modes()).slow_s == int(call.params["gap"])
+
+
+async def is_emote_only(ports: ActionPorts, _call: ActionCall, _now: int) -> bool | None:
+    """Whether emote-only mode is on."""
+    return (await ports.moderation.room_modes()).emote_only
+
+
+async def has_title(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
+    """Whether the title is the one that was set."""
+    title, _ = await ports.moderation.title_and_category()
+    return title.strip() == call.params["text"].strip()
+
+
+async def has_category(ports: ActionPorts, call: ActionCall, _now: int) -> bool | None:
+    """Whether the category is the one that was set, compared with Twitch's spelling."""
+    _, category = await ports.moderation.title_and_category()
+    return category.casefold() == call.params["text"].strip().casefold()
+
+
+def _is_ours(penalty: Penalty, call: ActionCall) -> bool:
+    return penalty.by_bot and penalty.since >= call.at - _SLACK
+
+
+TARGET = Parameter("target", ParameterKind.VIEWER, most=50)
+LONGEST_TIMEOUT_S = 14 * 24 * 3_600
+A, B, C = ActionClass.FREE, ActionClass.GUARDED, ActionClass.NEVER_ALONE
+
+
+def _text(name: str, most: int, default: str | None = None) -> Parameter:
+    return Parameter(name, ParameterKind.TEXT, most=most, default=default)
+
+
+def _words(most: int) -> Parameter:
+    return Parameter("text", ParameterKind.TEXT, most=most, spoken=True)
+
+
+def _seconds(least: int, most: int, default: str) -> Parameter:
+    return Parameter("seconds", ParameterKind.SECONDS, least=least, most=most, default=default)
+
+
+async def _say(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.chat.say(call.params["text"])
+
+
+async def _warn(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.chat.say(f"@{call.target_login} {call.params['text']}")
+
+
+async def _marker(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.create_marker(call.params["text"])
+
+
+async def _clip(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.create_clip()
+
+
+async def _shoutout(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.shoutout(call.target)
+
+
+def _operation(name: str, *kept: str) -> Runner:
+    """An action that changes memory runs the same operation that people use; the policy has already allowed it."""
+
+    async def runner(ports: ActionPorts, call: ActionCall) -> Outcome:
+        asker = Asker(Surface.MODEL, call.asked_by, line_id=call.line)
+        result = await ports.run(name, {one: call.params[one] for one in kept}, asker)
+        if not result.ok:
+            return Outcome(OutcomeKind.REFUSED, result.code.removeprefix("refused:"))
+        return Outcome(OutcomeKind.DONE, f"note {result.data['id']}" if "id" in result.data else "")
+
+    return runner
+
+
+async def _effect(ports: ActionPorts, call: ActionCall) -> Outcome:
+    if ports.effects is None:
+        return Outcome(OutcomeKind.REFUSED, "there is no other bot here")
+    return await ports.effects.run_effect(call.params["effect"])
+
+
+async def _timeout(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.timeout(call.target, call.seconds, call.params["reason"])
+
+
+async def _lift(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.untimeout(call.target)
+
+
+async def _delete(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.delete_message(call.message_id)
+
+
+async def _announce(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.announce(call.params["text"])
+
+
+async def _slow(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_slow_mode(int(call.params["gap"]))
+
+
+async def _unslow(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_slow_mode(None)
+
+
+async def _emote_only(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_emote_only(on=True)
+
+
+async def _all_words(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_emote_only(on=False)
+
+
+async def _ban(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.ban(call.target, call.params["reason"])
+
+
+async def _title(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_channel(title=call.params["text"])
+
+
+async def _category(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_channel(category=call.params["text"])
+
+
+BANS = "moderator:manage:banned_users"
+CHAT_MODES = "moderator:manage:chat_settings"
+
+_SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
+
+ACTIONS: tuple[Action, ...] = (
+    Action("say", A, "say one more line", "", _say, (_words(300),), cooldown_s=30),
+    Action(
+        "marker", A, "mark this moment of the stream", "Marked.", _marker, (_text("text", 140, ""),),
+        scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
+    ),
+    Action(
+        "clip", A, "clip the last moments", "Clipped.", _clip, scope="clips:edit", cooldown_s=60, needs_live=True,
+    ),
+    Action(
+        "shoutout", A, "give somebody a shoutout", "A shoutout for {target}.", _shoutout, (TARGET,),
+        scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
+        asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
+    ),
+    Action(
+        "effect", A, "run an effect of the streamer's other bot", "Effect: {effect}.", _effect,
+        (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True,
+    ),
+    Action(
+        "bit", A, "note that a running joke came up", "Noted.",
+        _operation("bit", "text"), (_text("text", 200),), cooldown_s=60,
+        channel_wide=True, typed="text",
+    ),
+    Action(
+        "warn", A, "warn somebody playfully", "", _warn, (TARGET, _words(200)),
+        cooldown_s=60, playful=True, self_only=True,
+    ),
+    Action(
+        "remember", A, "remember a fact about somebody", "I'll remember that.",
+        _operation("remember", "target", "fact"), (TARGET, _text("fact", 200)),
+        cooldown_s=5, self_only=True, typed="fact",
+    ),
+    Action(
+        "forget", A, "forget something about somebody", "Forgotten.",
+        _operation("forget", "target", "what"), (TARGET, _text("what", 200)),
+        cooldown_s=5, self_only=True, typed="what",
+    ),
+    Action(
+        "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
+        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "by the channel's chat bot")),
+        scope=BANS, undo=_lift, lookup=is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
+        asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
+    ),
+    Action(
+        "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
+        scope=BANS, lookup=is_free, own_only=True, absent=True,
+    ),
+    Action(
+        "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
+        scope="moderator:manage:chat_messages", harms=True, consent=True,
+        asks="(?:delete|remove) my (?:last |previous )?message",
+    ),
+    Action(
+        "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
+        scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
+        asks="announce|(?:make|post|send) (?:an?|the) announcement",
+    ),
+    Action(
+        "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
+        (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
+        scope=CHAT_MODES, undo=_unslow, lookup=is_slow, reverts=True, channel_wide=True, needs_live=True,
+        mode="slow",
+        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
+        "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
+    ),
+    Action(
+        "emote_only", B, "allow nothing but emotes for up to a minute", "Emotes only for {seconds} s.", _emote_only,
+        (_seconds(10, 60, "30"),),
+        scope=CHAT_MODES, undo=_all_words, lookup=is_emote_only, reverts=True, channel_wide=True, playful=True,
+        needs_live=True, mode="emote_only",
+        asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
+        "|emotes? ?only$",
+    ),
+    Action(
+        "ban", C, "ban somebody", "{target} is banned.", _ban, (TARGET, _text("reason", 200, "")),
+        scope=BANS, undo=_lift, lookup=is_banned, harms=True,
+    ),
+    Action(
+        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS, lookup=is_free,
+        absent=True,
+    ),
+    Action(
+        "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
+        (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
+        scope=BANS, undo=_lift, lookup=is_timed_out, harms=True,
+    ),
+    Action(
+        "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
+        scope="channel:manage:broadcast", lookup=has_title,
+    ),
+    Action(
+        "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
+        scope="channel:manage:broadcast", lookup=has_category,
+    ),
+)  # fmt: skip
+
+BY_NAME = {action.name: action for action in ACTIONS}
+NAMES = frozenset(BY_NAME)
+
+
+def refuse_unknown(settings: ActionSettings, source: str) -> None:
+    """A misspelt name in `disabled` would leave an action on. Raises SettingsError."""
+    refuse_unknown_words(settings.disabled, NAMES, f"{source}: table [actions], key `disabled`")
+
+
+def find(name: str) -> Action | None:
+    """The action of that name."""
+    return BY_NAME.get(name)

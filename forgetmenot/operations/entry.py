@@ -1,0 +1,224 @@
+"""Types of the operations table: operations, actions, parameters, requests, and the context of services.
+
+operations/table lists the operations, operations/catalogue the model's actions.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from forgetmenot.clock import Clock
+from forgetmenot.domain.action import Outcome
+from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.ports import ChatOut, Effects, Moderation
+from forgetmenot.settings.schema import Settings
+
+if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
+    from forgetmenot.memory.erasure import Eraser, Progress
+    from forgetmenot.memory.privacy_queue import PrivacyQueue
+    from forgetmenot.store.database import Database
+
+
+class ActionClass(StrEnum):
+    """Permission class of an action: A runs by itself, B under strict rules, C only with a person's approval."""
+
+    FREE = "A"
+    GUARDED = "B"
+    NEVER_ALONE = "C"
+
+
+class ParameterKind(StrEnum):
+    """Type of a parameter."""
+
+    TEXT = "text"
+    SECONDS = "seconds"
+    EFFECT = "effect"  # one of the names that [bridge] in the settings lists
+    NUMBER = "number"  # of a note, an action, a reply, or a number of minutes
+    VIEWER = "viewer"  # a name as it was typed or proposed, an id after code has resolved it
+    FLAG = "flag"  # there or not
+    VALUE = "value"  # whatever JSON holds: a setting's new value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter. `least` and `most` bound the value in seconds, or the length of a text in characters."""
+
+    name: str
+    kind: ParameterKind
+    least: int = 1
+    most: int = 300
+    default: str | None = None  # None: it must be given
+    spoken: bool = False  # said in chat as the bot's own words, without a person: it must claim no action
+    optional: bool = False  # an empty value will do
+    choices: tuple[str, ...] = ()  # the only values, in lower case
+    unseen: bool = False  # of a viewer: the streamer may name a login that has never been seen here
+
+
+RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionPorts:
+    """The ports that actions use. `chat` is the outbox, which filters and paces messages.
+
+    `run` runs another operation of the table, so that the model changes memory through the same service as people.
+    """
+
+    moderation: Moderation
+    chat: ChatOut
+    run: RunOperation
+    effects: Effects | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCall:
+    """The checked parameters of an action, with ids instead of the proposal's names."""
+
+    params: Mapping[str, str]
+    asked_by: str
+    target_login: str = ""
+    message_id: str = ""  # the target's last message
+    at: int = 0  # when it was proposed (ms)
+    line: str = ""  # the id of the line that asked for it, if it is done at once
+
+    @property
+    def target(self) -> str:
+        """The id of the viewer it is about."""
+        return self.params["target"]
+
+    @property
+    def seconds(self) -> int:
+        """How long it is to last."""
+        return int(self.params["seconds"])
+
+
+Runner = Callable[[ActionPorts, ActionCall], Awaitable[Outcome]]
+Lookup = Callable[[ActionPorts, ActionCall, int], Awaitable[bool | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action the model may propose. `done` is said after success, with parameters for `{…}`."""
+
+    name: str
+    kind: ActionClass
+    does: str
+    done: str
+    run: Runner
+    params: tuple[Parameter, ...] = ()
+    scope: str = ""  # the right that Twitch asks for
+    undo: Runner | None = None
+    lookup: Lookup | None = None  # asks Twitch, now (ms), whether what a crash interrupted holds; None: it cannot tell
+    cooldown_s: int = 0
+    reverts: bool = False  # taken back by itself after `seconds`
+    needs_live: bool = False
+    harms: bool = False  # its target must not be immune
+    consent: bool = False  # its target must have asked for it, or have opted in
+    channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
+    absent: bool = False  # whoever it is about need not be in chat: they cannot be
+    own_only: bool = False  # it lifts only what the bot itself has done
+    self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
+    playful: bool = False  # out of place while people talk about something serious
+    mode: str = ""  # the room's mode that it switches on
+    asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves, or for everybody
+    typed: str = ""  # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether it acts on a viewer."""
+        return any(parameter.kind is ParameterKind.VIEWER for parameter in self.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A checked request: who asks, about whom, and the parameters as the operation declares them."""
+
+    asker: Asker
+    target: Target
+    values: Mapping[str, object]
+    progress: "Progress" = lambda _share, _step: None
+
+    def text(self, name: str) -> str:
+        """A text parameter; empty if it was left out."""
+        return str(self.values.get(name, ""))
+
+    def number(self, name: str) -> int:
+        """A number parameter; 0 if it was left out."""
+        return int(str(self.values.get(name, 0)))
+
+    def flag(self, name: str) -> bool:
+        """A flag parameter; False if it was left out."""
+        return bool(self.values.get(name))
+
+
+class ApprovalQueue(Protocol):
+    """Carries out approvals: `Approvals` in the running bot, `QueuedApprovals` in any other process."""
+
+    async def approve(self, action_id: int, by: str) -> OperationResult:
+        """Carry out what waits for a person."""
+        ...
+
+    async def deny(self, action_id: int, by: str) -> OperationResult:
+        """Refuse it."""
+        ...
+
+    async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
+        """Undo one action, or the last one that can be undone."""
+        ...
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _no_reply(_reply_id: int) -> str:
+    return ""
+
+
+async def _no_setting(_table: str, _key: str, _value: object) -> str:
+    return ""
+
+
+@dataclass(slots=True)
+class OperationContext:
+    """What services work with. Outside the running bot the callables do nothing."""
+
+    db: "Database"
+    settings: Callable[[], Settings]
+    clock: Clock
+    table: "Mapping[str, Operation]"
+    approvals: ApprovalQueue
+    eraser: "Eraser"
+    privacy_queue: "PrivacyQueue | None" = None  # keeps what cannot be written yet; the running bot has one
+    flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
+    refresh: Callable[[], Awaitable[object]] = _nothing  # the prompt's prefix and recall's cache read memory again
+    explain_reply: Callable[[int], Awaitable[str]] = _no_reply
+    change_setting: Callable[[str, str, object], Awaitable[str]] = _no_setting  # the written file; raises SettingsError
+    read_back: set[int] = field(default_factory=set)  # actions that were shown to moderators before they approve
+
+
+Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of the table. `who` maps surfaces to permissions; `chat` lists the typed forms.
+
+    In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal.
+    """
+
+    name: str
+    does: str
+    who: Mapping[Surface, Permission]
+    service: Service | None = None  # None: only the model proposes it, and operations/executor carries it out
+    params: tuple[Parameter, ...] = ()
+    chat: tuple[str, ...] = ()
+    label: str = ""  # the dock's button
+    waits: bool = False  # a right: it is kept until the memory can be written, and flushes by itself
+    edits_memory: bool = False  # the next reply must see it when the streamer asks for it
+    action: Action | None = None  # how the policy treats it when the model proposes it
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of that name. Raises StopIteration if none is declared."""
+        return next(one for one in self.params if one.name == name)

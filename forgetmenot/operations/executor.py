@@ -1,0 +1,250 @@
+"""Decides and carries out a proposal: facts, decision, log, call, and the words for chat.
+
+    carried = await executor.carry_out(proposal, context)
+
+Guarantees:
+- The policy alone decides.
+- At most one execution per `context.key`, whatever crashes in between.
+- Class B and C ask Twitch about immunity first.
+- `words_hint` never claims what was not done.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from forgetmenot.clock import SECOND, Clock
+from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
+from forgetmenot.logs import log
+from forgetmenot.operations import wording
+from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, Runner
+from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, resting_times
+from forgetmenot.operations.policy import decide
+from forgetmenot.operations.policy_facts import Immunity, PolicyFacts
+from forgetmenot.operations.switches import FAILING, SWITCHED_ON
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
+from forgetmenot.store.database import Database
+
+__all__ = ["ActionContext", "ExecutedProposal", "Executor"]
+
+ALLOWED = frozenset({Verdict.ALLOW, Verdict.ALLOW_CHANGED})
+_STATUS = {Verdict.ASK: ActionStatus.WAITING, Verdict.DENY: ActionStatus.DENIED}
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedProposal:
+    """The result of a proposal. `words_hint` replaces the model's words; empty: they may be sent."""
+
+    decision: Decision
+    outcome: Outcome | None
+    words_hint: str
+    log_id: int | None = None
+
+
+class Executor:
+    """Decides and acts. `room_modes` returns the channel's modes at the time of an approval."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        ports: ActionPorts,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        room_modes: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        self.performer = Performer(db=db, ports=ports, settings=settings, clock=clock)
+        self.gatherer = FactGatherer(db, room_modes)
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+
+    async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
+        """Decide and act; the result says what may be sent."""
+        settings, now = self._settings(), self._clock.now()
+        facts = await self.gatherer.facts(proposal, context, settings, now)
+        action = find(proposal.name)
+        decision, facts = await self.decide_with_twitch(proposal, action, facts, settings, now)
+        row = _new_row(proposal, action, decision, facts, context, settings, now)
+        row_id = await self._log(row, action, facts, settings, now)
+        log.info(
+            "proposal",
+            action=row_id,
+            name=action.name if action else "unknown",
+            verdict=decision.verdict,
+            rule=decision.rule,
+        )
+        if row_id is None:
+            return ExecutedProposal(_again(decision), None, wording.harmless(proposal.if_refused))
+        target = facts.target.display_name or facts.target.login if facts.target else ""
+        outcome = None
+        if action is not None and decision.verdict in ALLOWED:
+            outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
+        words = wording.words_for(
+            decision,
+            outcome,
+            proposal.name,
+            proposal.if_refused,
+            log_id=row_id,
+            target=target,
+            words=context.words,
+        )
+        return ExecutedProposal(decision, outcome, words, row_id)
+
+    async def decide_with_twitch(
+        self, proposal: Proposal, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
+    ) -> tuple[Decision, PolicyFacts]:
+        """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
+        recent = await self.gatherer.recent(action, facts, now)
+        decision = decide(proposal, facts, settings, recent, now)
+        if decision.verdict not in ALLOWED or action is None or not action.harms or facts.target is None:
+            return decision, facts
+        answer = {True: Immunity.YES, False: Immunity.NO, None: Immunity.UNREACHABLE}
+        asked = replace(facts, immunity=answer[await self.performer.is_immune(facts.target.id)])
+        return decide(proposal, asked, settings, recent, now), asked
+
+    async def _log(
+        self, row: NewAction, action: Action | None, facts: PolicyFacts, settings: Settings, now: int
+    ) -> int | None:
+        """Write the row, and the cooldowns of an action that runs now, in one transaction."""
+        async with self._db.write() as tx:
+            row_id = await action_logs.insert(tx, row)
+            if row_id is not None and action is not None and row.status is ActionStatus.RUNNING:
+                await channel_state.set_cooldowns(tx, resting_times(action, facts, settings, now))
+        return row_id
+
+
+def _new_row(
+    proposal: Proposal,
+    action: Action | None,
+    decision: Decision,
+    facts: PolicyFacts,
+    context: ActionContext,
+    settings: Settings,
+    now: int,
+) -> NewAction:
+    status = _STATUS.get(decision.verdict, ActionStatus.RUNNING)
+    return NewAction(
+        key=context.key,
+        at=now,
+        name=proposal.name[:32],
+        kind=str(action.kind) if action else "",
+        params=decision.params,
+        verdict=str(decision.verdict),
+        rule=decision.rule,
+        reason=decision.reason,
+        status=status,
+        asked_by=facts.asker.id,
+        target_id=facts.target.id if facts.target else None,
+        bot_message_id=context.bot_message_id,
+        expires_at=now + settings.actions.approval_expires_s * 1_000 if status is ActionStatus.WAITING else None,
+        revert_at=revert_time(action, decision.params, now) if action and status is ActionStatus.RUNNING else None,
+    )
+
+
+def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
+    login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
+    return ActionCall(
+        params=decision.params, asked_by=facts.asker.id, target_login=login, message_id=message, line=line
+    )
+
+
+def _again(decision: Decision) -> Decision:
+    return Decision(Verdict.DENY, "once", "This was already handled.", decision.params)
+
+
+IN_A_ROW = 3
+_KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
+    (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
+    (TwitchRefused, OutcomeKind.REFUSED),
+    (ForgetMeNotError, OutcomeKind.FAILED),
+)
+_BAD = frozenset({ActionStatus.REFUSED, ActionStatus.FAILED, ActionStatus.UNKNOWN})
+
+
+class Performer:
+    """Calls the ports and records the outcome."""
+
+    def __init__(self, *, db: Database, ports: ActionPorts, settings: Callable[[], Settings], clock: Clock) -> None:
+        self._db = db
+        self._ports = ports
+        self._settings = settings
+        self._clock = clock
+
+    async def perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
+        """Carry out a `running` row and settle it."""
+        outcome = await self.call(action.run, call)
+        async with self._db.write() as tx:
+            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), outcome.detail, self._clock.now())
+        log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
+        if outcome.kind is not OutcomeKind.DONE:
+            await self._switch_off_if_failing(action.name)
+        return outcome
+
+    async def call(self, runner: Runner, call: ActionCall) -> Outcome:
+        """One call, with its end after the settings' 3 s."""
+        try:
+            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
+                return await runner(self._ports, call)
+        except TimeoutError:
+            return Outcome(OutcomeKind.UNKNOWN, "TimeoutError: no answer in time")
+        except ForgetMeNotError as error:
+            return Outcome(_kind(error), f"{type(error).__name__}: {error}")
+
+    async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
+        """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
+        if action is None or action.lookup is None:
+            return None
+        try:
+            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
+                return await action.lookup(self._ports, call, self._clock.now())
+        except (TimeoutError, ForgetMeNotError):
+            return None
+
+    async def is_immune(self, user_id: str) -> bool | None:
+        """Whether Twitch says the target is immune; None where it could not be asked."""
+        try:
+            async with asyncio.timeout(self._settings().actions.execute_timeout_s):
+                return await self._ports.moderation.is_immune(user_id)
+        except (TimeoutError, ForgetMeNotError):
+            return None
+
+    async def _switch_off_if_failing(self, name: str) -> None:
+        since = int(await channel_state.read(self._db, SWITCHED_ON + name) or 0)
+        last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
+        if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
+            return
+        if len({(row.status, row.detail.split(":")[0]) for row in last}) > 1:
+            return
+        now = self._clock.now()
+        async with self._db.write() as tx:
+            await channel_state.put(tx, {FAILING + name: last[0].detail or str(last[0].status)}, now)
+        log.warning("an action is switched off after three failures of a kind", name=name, outcome=last[0].status)
+
+
+def call_of(row: LoggedAction, login: str = "", message_id: str = "") -> ActionCall:
+    """The call of a logged row."""
+    return ActionCall(row.params, asked_by=row.asked_by or "", target_login=login, message_id=message_id, at=row.at)
+
+
+def revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
+    """When an action must be reverted, in ms; None if it stays."""
+    return now + int(params["seconds"]) * 1_000 if action.reverts else None
+
+
+def undoable(row: LoggedAction, now: int) -> Action | None:
+    """The action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
+    action = find(row.name)
+    if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN} or action is None or action.undo is None:
+        return None
+    ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
+    ended = "seconds" in row.params and not action.reverts and ends <= now
+    return None if ended else action
+
+
+def _kind(error: ForgetMeNotError) -> OutcomeKind:
+    return next(kind for type_, kind in _KINDS if isinstance(error, type_))

@@ -1,0 +1,270 @@
+"""Collects the facts for the policy: who is in chat, the switches, recent actions.
+
+Facts come from badges, the store and the settings; from the model only the name that is looked up among people in
+chat. Decides nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from forgetmenot.clock import DAY, MINUTE, parse_iso
+from forgetmenot.domain.action import Proposal
+from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.memory.viewer_rules import is_bot, role_of
+from forgetmenot.operations import requests, switches
+from forgetmenot.operations.catalogue import ACTIONS, find
+from forgetmenot.operations.entry import Action, ActionClass, ParameterKind
+from forgetmenot.operations.policy_facts import PersonFacts, PolicyFacts, RecentDecisions, TargetFound
+from forgetmenot.prompt.material import ActionDone
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store import viewers as chatters
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction
+from forgetmenot.store.database import Database, Source
+from forgetmenot.store.viewers import Chatter
+from forgetmenot.text.mentions import mention
+
+HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
+REFUSALS_WITHIN = 10 * MINUTE
+CHANNEL = "class B"
+VIEWER = "class B viewer"
+# Refusals by these rules say nothing about the asker, so they do not count against them.
+_IMPERSONAL = (
+    *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
+    *("action_rests", "channel_rests", "per_stream", "queue", "serious"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """The origin of a proposal. `key` is unique to it, so that it is carried out at most once.
+
+    `words` are sent after success, so they must not claim another action.
+    """
+
+    event: ChatEvent
+    key: str
+    recent_lines: tuple[str, ...] = ()
+    bot_message_id: int | None = None
+    words: str = ""
+    question: str = ""  # what was said to the bot, without its name, if it was spoken to outright
+    room_modes: frozenset[str] = frozenset()  # "slow", "emote_only": on already, by somebody else
+
+
+class FactGatherer:
+    """Reads the facts. `room_modes` returns the channel's modes that are on now."""
+
+    def __init__(
+        self,
+        db: Database,
+        room_modes: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        self._db = db
+        self._room_modes = room_modes
+
+    async def facts(self, proposal: Proposal, context: ActionContext, settings: Settings, now: int) -> PolicyFacts:
+        """The facts for a new proposal."""
+        state = await channel_state.read_all(self._db)
+        asker = await self._asker(context.event, settings, state)
+        found, target = await self._target(proposal, asker, context.event, settings, state, now)
+        facts = _standing_facts(state, asker, now)
+        return replace(
+            facts,
+            target=target,
+            found=found,
+            **_asked(context.event.text, context.question, target, asker),
+            serious=requests.is_serious((*context.recent_lines, context.event.text)),
+            room_modes=context.room_modes,
+        )
+
+    async def facts_again(self, row: LoggedAction, by: str, settings: Settings, now: int) -> PolicyFacts:
+        """The facts at an approval, with asker and target as they are now."""
+        state = await channel_state.read_all(self._db)
+        asker = await self._person(row.asked_by, settings, state) or PersonFacts(row.asked_by or "", "")
+        target = await self._person(row.target_id or row.params.get("target"), settings, state)
+        found = TargetFound.FOUND if target else TargetFound.UNKNOWN
+        facts = _standing_facts(state, asker, now)
+        return replace(facts, target=target, found=found, approved_by=by, room_modes=self._room_modes())
+
+    async def facts_of(self, asker: str, message: str, proposal: Proposal, settings: Settings, now: int) -> PolicyFacts:
+        """The facts for a dry run: viewers need not be in chat; the asker is a login or id."""
+        state = await channel_state.read_all(self._db)
+        action = find(proposal.name)
+        who = await self._person(await chatters.find(self._db, asker), settings, state)
+        facts = _standing_facts(state, who or PersonFacts("", asker, standing=Standing.NEWCOMER), now)
+        name = _target_name(action, proposal)
+        own = requests.bare(name) in {*requests.SELF_WORDS, requests.bare(asker)}
+        target = facts.asker if own else await self._by_login(name, settings, state)
+        found = TargetFound.FOUND if target else TargetFound.UNKNOWN
+        serious = requests.is_serious((message,))
+        asked = _asked(message, message, target, facts.asker)
+        return replace(facts, target=target, found=found, serious=serious, **asked)
+
+    async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
+        """Recent decisions and actions that bear on this one."""
+        target = facts.target.id if facts.target is not None else facts.asker.id
+        waiting = await action_logs.waiting(self._db, now)
+        started = parse_started(await channel_state.read(self._db, "started_at"), now)
+        return RecentDecisions(
+            viewer_until=await channel_state.cooldown_until(self._db, VIEWER, target),
+            channel_until=await channel_state.cooldown_until(self._db, CHANNEL),
+            action_until=await channel_state.cooldown_until(self._db, action.name) if action else 0,
+            refusals=await action_logs.refusals_of(self._db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
+            done_this_stream=await action_logs.done_since(self._db, started),
+            waiting=len(waiting),
+            waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
+            own_timeouts=await action_logs.open_timeouts(self._db, now - DAY, _TIMEOUTS),
+        )
+
+    async def _asker(self, event: ChatEvent, settings: Settings, state: dict[str, str]) -> PersonFacts:
+        """The speaker: what is stored, and the badges of this message."""
+        stored = await self._person(event.user_id, settings, state)
+        known = stored or PersonFacts(event.user_id, event.login, standing=Standing.NEWCOMER)
+        return replace(
+            known,
+            login=event.login,
+            display_name=event.display_name,
+            role=role_of(event.badges),
+            is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
+        )
+
+    async def _target(
+        self,
+        proposal: Proposal,
+        asker: PersonFacts,
+        event: ChatEvent,
+        settings: Settings,
+        state: dict[str, str],
+        now: int,
+    ) -> tuple[TargetFound, PersonFacts | None]:
+        action = find(proposal.name)
+        if action is None or not action.needs_target:
+            return TargetFound.NOT_NEEDED, None
+        name = _target_name(action, proposal)
+        here = await chatters.chatters_present(self._db, now - HERE_FOR, event.id)
+        people = [self._known(chatter, settings, state) for chatter in here]
+        mine = next((person for person in people if person.id == asker.id), None)
+        current = replace(asker, message_id=mine.message_id if mine else "")
+        everybody = [current, *(one for one in people if one.id != asker.id)]
+        found, target = requests.resolve(name, everybody, current)
+        if found is not TargetFound.UNKNOWN or not action.absent:
+            return found, target
+        gone = await self._by_login(name, settings, state)
+        return (TargetFound.FOUND, gone) if gone is not None else (found, None)
+
+    async def _by_login(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
+        """A viewer who is not in chat, by their present login only."""
+        login = requests.bare(name)
+        person = await self._by_name(login, settings, state)
+        return person if person is not None and person.login.casefold() == login else None
+
+    async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
+        return await self._person(await chatters.find(self._db, name) if name else None, settings, state)
+
+    async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
+        chatter = await chatters.chatter(self._db, viewer_id) if viewer_id else None
+        return self._known(chatter, settings, state) if chatter else None
+
+    def _known(self, chatter: Chatter, settings: Settings, state: dict[str, str]) -> PersonFacts:
+        newcomer = chatter.streams < settings.people.newcomer_streams
+        return PersonFacts(
+            id=chatter.id,
+            login=chatter.login,
+            display_name=chatter.display_name,
+            role=Role.BROADCASTER if chatter.id == state.get("id") else chatter.role,
+            standing=Standing.NEWCOMER if newcomer else Standing.KNOWN,
+            is_bot=is_bot(settings.memory, chatter.login, chatter.id),
+            is_self=chatter.id == state.get("bot_id") or _same(chatter.login, state.get("bot_login", "")),
+            opted_in=chatter.opted_in,
+            message_id=chatter.message_id,
+        )
+
+
+_TIMEOUTS = tuple(
+    action.name
+    for action in ACTIONS
+    if action.harms and action.undo and any(parameter.name == "seconds" for parameter in action.params)
+)
+
+
+def _asked(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, Any]:
+    """The facts that are read from the words of a line."""
+    typed = requests.typed(message, question, target, asker)
+    return {
+        "asked_for": requests.asked_for(question or message) | typed.keys(),
+        "typed": typed,
+        "named": target is not None and requests.names(question or message, target, asker),
+    }
+
+
+def _same(login: str, other: str) -> bool:
+    return bool(login) and login.casefold() == other.casefold()
+
+
+def _target_name(action: Action | None, proposal: Proposal) -> str:
+    """The target's name in the proposal."""
+    params = action.params if action is not None else ()
+    return next((proposal.params.get(one.name, "") for one in params if one.kind is ParameterKind.VIEWER), "")
+
+
+def parse_started(value: str, now: int) -> int:
+    """When the stream started: the state holds milliseconds or an ISO time; without either, 12 h ago."""
+    if value.isdigit():
+        return int(value)
+    try:
+        return parse_iso(value)
+    except ValueError:
+        return now - DAY // 2
+
+
+def resting_times(action: Action, facts: PolicyFacts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
+    """Cooldowns that start when an action is carried out, as (name, key) and ms."""
+    times = {(action.name, ""): now + action.cooldown_s * 1_000} if action.cooldown_s else {}
+    if action.kind is ActionClass.GUARDED:
+        target = facts.target.id if facts.target is not None else facts.asker.id
+        times[CHANNEL, ""] = now + settings.actions.channel_cooldown_s * 1_000
+        times[VIEWER, target] = now + settings.actions.viewer_cooldown_s * 1_000
+    return times
+
+
+def _standing_facts(state: dict[str, str], asker: PersonFacts, now: int) -> PolicyFacts:
+    switched = switches.of(state)
+    return PolicyFacts(
+        asker=asker,
+        live=state.get("live") == "1",
+        paused=switched.silent(now),
+        safe_mode=switched.safe_mode,
+        failing=frozenset(switched.failing),
+    )
+
+
+_STATES = {
+    ActionStatus.DONE: "done",
+    ActionStatus.UNDONE: "done, and undone since",
+    ActionStatus.REFUSED: "not done: Twitch refused",
+    ActionStatus.FAILED: "not done: it failed",
+    ActionStatus.UNKNOWN: "tried; not known whether it worked",
+    ActionStatus.WAITING: "not done: waits for a moderator",
+}
+
+
+async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
+    """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
+    rows = await action_logs.latest(source, limit, tuple(_STATES))
+    return tuple(_line(row) for row in reversed(rows) if row.at >= since)
+
+
+def _line(row: LoggedAction) -> ActionDone:
+    return ActionDone(row.id, line(row), row.name if row.status is ActionStatus.DONE else "")
+
+
+def line(row: LoggedAction) -> str:
+    """An action and its result; people as `<@id>`."""
+    parts = [row.name.replace("_", " ")]
+    if row.target_id:
+        parts.append(f"of {mention(row.target_id)}")
+    action = find(row.name)
+    if action is not None and any(one.kind is ParameterKind.SECONDS and one.name == "seconds" for one in action.params):
+        parts.append(f"for {row.params.get('seconds', '?')} s")
+    return f"{' '.join(parts)}: {_STATES.get(row.status, row.status.value)}"

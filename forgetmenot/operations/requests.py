@@ -1,0 +1,142 @@
+"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English.
+
+Guarantees:
+- Only whole words count ("urban memes" asks for no ban).
+- A message with "not", a question ("is slow mode on?") and quoted text ask for nothing.
+- What is to be remembered or forgotten is read from the line itself, never from the model.
+
+Unusual wording is missed: the action is then refused, or a moderator is asked.
+"""
+
+import re
+from collections.abc import Iterable
+
+from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.policy_facts import PersonFacts, TargetFound
+from forgetmenot.text.chat_commands import spoken_command
+from forgetmenot.text.clean import clean
+from forgetmenot.text.english import first_word, others_fact, own_fact
+from forgetmenot.text.words import words
+
+_NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
+_WONDERING = frozenset(
+    ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
+)
+_CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
+_BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_GRAVE = frozenset(
+    (
+        *("suicide", "suicidal", "funeral", "died", "dying", "dead", "death", "cancer", "hospital", "ambulance"),
+        *("depressed", "depression", "grief", "grieving", "abuse", "abused", "assault", "raped", "overdose"),
+        *("selfharm", "crying", "emergency", "tumor", "stroke", "coma", "miscarriage", "divorce", "worthless"),
+        *("hopeless", "murdered", "overdosed", "raping", "chemo", "hospice", "suicides", "condolences"),
+        *("selbstmord", "suizid", "gestorben", "verstorben", "krebs"),
+        *("suicidio", "murio", "fallecio", "morreu", "faleceu", "decede", "decedee"),
+    )
+)
+_DEAR = (
+    "job|mom|mum|mother|dad|father|brother|sister|son|daughter|child|baby|wife|husband|boyfriend|girlfriend|partner"
+    "|friend|best friend|uncle|aunt|gran(?:d(?:ma|pa|mother|father))?|nan|dog|cat|pet|house|home"
+)
+_GRAVE_PHRASES = re.compile(
+    r"\b(?:kill(?:ed|ing)? (?:him|her|them)self|kill(?:ed)? myself|(?:hurt(?:ing)?|cutting|harm(?:ing|ed)?) myself"
+    r"|end(?:ing)? (?:it all|my life)|passed (?:away|(?:last|this) (?:night|week|month|year|morning))"
+    r"|self harm(?:ed|ing)?|(?:want to|wanna) die|(?:panic|heart) attack|rest in peace"
+    r"|(?:dont|do not) (?:want to|wanna) (?:live|be here|wake up)"
+    r"|(?:cant|cannot|can not) go on(?: any ?more| like this)?(?! \w)"
+    r"|(?:nobody|no one|noone) (?:would|will) (?:miss|care about) me|burn(?:ed|t) down"
+    r"|put (?:(?:my|our|the) \w+ )?(?:down today|to sleep)|put (?:my|our) (?:dog|cat|horse|pet) down"
+    r"|(?<=\w )(?<!it )(?<!that )(?<!this )(?<!idk )(?:hits|beats) me(?! in| at| to| by)"  # "beats me": who knows
+    r"|(?:got|been|was) (?:laid off|fired(?! up| at))|(?:broke up|breakup)(?! the| at| into)"
+    rf"|lost (?:my|our) (?:{_DEAR})(?! keys?| runs?))\b"
+)
+_JOKES = re.compile(
+    r"\b(?:dead (?:chat|air|pixel|lol|game|by daylight|inside lol|space|cells)|i(?:m| am) (?:dead|dying|crying)"
+    r"|died (?:laughing|again|lol|to)|death stranding|suicide squad|crying laughing)\b"
+)
+
+
+def asked_for(message: str) -> frozenset[str]:
+    """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
+    spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
+    if _NOT & set(spoken):
+        return frozenset()
+    line = " ".join(spoken)
+    found = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
+    return frozenset(one.name for one in found if not (one.channel_wide and spoken[0] in _WONDERING))
+
+
+def typed(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, str]:
+    """The asker's text in this line, by action. `question`: the line without the bot's name."""
+    said = clean(question or message)
+    bit = _BIT.search(said)
+    found = {"bit": bit[1]} if bit else {}
+    name, _, text = spoken_command(said).partition(" ")
+    own = target is not None and target.id == asker.id
+    if target is not None and name in {"!remember", "!forget"}:
+        kept = _about(name, text, target, own=own)
+        return {**found, name[1:]: kept} if kept else found
+    return found
+
+
+def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:
+    """The statement, if it is about the target: by "I" and "my", or by the name at its start."""
+    first, rest = first_word(text.removeprefix("about "))
+    named = first.casefold() in _names(target)
+    if name == "!remember":
+        return others_fact(rest) if named else (own_fact(text) or "") if own else ""
+    return rest.strip() if named else text if own else ""
+
+
+def names(message: str, target: PersonFacts, asker: PersonFacts) -> bool:
+    """Whether a line names a viewer: by login, display name, or (the asker) "me"."""
+    said = {word.casefold() for word in _WORD.findall(clean(message))}
+    return bool(said & _names(target)) or (target.id == asker.id and bool(said & SELF_WORDS))
+
+
+def _names(person: PersonFacts) -> set[str]:
+    return {person.login.casefold(), clean(person.display_name).casefold()} - {""}
+
+
+def is_serious(lines: Iterable[str]) -> bool:
+    """Whether the last lines speak of distress, illness or death."""
+    return any(_is_grave(" ".join(words(line))) for line in lines)
+
+
+def _is_grave(line: str) -> bool:
+    rest = _JOKES.sub(" ", line)
+    return bool(_GRAVE & set(rest.split()) or _GRAVE_PHRASES.search(rest))
+
+
+# Targets among the people in chat now. An id in the proposal means nothing; a name that fits nobody or two people is
+# refused, and so is a name that only looks like somebody's in other letters.
+
+
+SELF_WORDS = frozenset({"me", "myself", "self"})
+
+
+def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tuple[TargetFound, PersonFacts | None]:
+    """The person in chat who goes by that login or display name; `me` is the asker."""
+    wanted = bare(name)
+    people = {person.id: person for person in present}
+    people.setdefault(asker.id, asker)
+    if wanted in SELF_WORDS:
+        return TargetFound.FOUND, people[asker.id]
+    fits = [person for person in people.values() if wanted and wanted in _names_targets(person)]
+    by_login = [person for person in fits if person.login.casefold() == wanted]
+    if len(by_login) == 1 and len(fits) == 1:
+        return TargetFound.FOUND, by_login[0]
+    if len(fits) == 1:
+        return TargetFound.FOUND, fits[0]
+    return (TargetFound.AMBIGUOUS if fits else TargetFound.UNKNOWN), None
+
+
+def bare(name: str) -> str:
+    """A name in lower case, without punctuation around it."""
+    return clean(name).lstrip("@").rstrip(",.:;!?").casefold()
+
+
+def _names_targets(person: PersonFacts) -> set[str]:
+    return {person.login.casefold(), clean(person.display_name).casefold()} - {""}

@@ -1,0 +1,167 @@
+"""Runs an operation for any surface: `run(context, name, parameters, asker)`.
+
+It checks the permission, then the parameters, then resolves the viewer, then calls the service. A user's mistake is a
+result, never an exception.
+"""
+
+import re
+from collections.abc import Mapping
+
+from forgetmenot.domain.chat import Role
+from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.memory.erasure import Progress
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.operations.entry import Operation, OperationContext, Parameter, ParameterKind, Request
+from forgetmenot.store import identities, viewers
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import is_login, login_of, provisional
+
+CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
+SELF_WORDS = frozenset({"", "me", "myself"})
+LONGEST_TEXT = 4_000
+_NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
+
+
+class NotAllowed(Exception):
+    """A viewer asks about another viewer. Control flow inside operations."""
+
+
+class UnknownViewer(Exception):
+    """No viewer has that name. Control flow inside operations; carries the name."""
+
+
+class BadParameter(Exception):
+    """A parameter is missing or invalid. Control flow inside operations; carries its name."""
+
+
+def _no_progress(_share: float, _step: str) -> None:
+    return None
+
+
+async def run(
+    context: OperationContext,
+    name: str,
+    params: Mapping[str, object],
+    asker: Asker,
+    progress: Progress = _no_progress,
+) -> OperationResult:
+    """Run one operation for an asker. Raises StoreError."""
+    operation = context.table.get(name)
+    if operation is None or operation.service is None:
+        return OperationResult(ok=False, code="unknown_operation", data={"name": name})
+    if not may_ask(operation, asker):
+        return OperationResult(ok=False, code="not_allowed")
+    if not (operation.waits and context.privacy_queue is not None and asker.surface is Surface.CHAT):
+        await context.flush()
+    target: Target | None = None
+    try:
+        values = checked(operation, params)
+        target = await _target(context.db, operation, values, asker)
+        result = await operation.service(context, Request(asker, target, values, progress))
+    except BadParameter as bad:
+        return OperationResult(ok=False, code="bad_parameter", data={"parameter": str(bad), "operation": name})
+    except NotAllowed:
+        return OperationResult(ok=False, code="not_yours")
+    except UnknownViewer as unknown:
+        return OperationResult(ok=False, code="unknown_viewer", data={"name": str(unknown)})
+    except FactRefused as refused:
+        return OperationResult(ok=False, code=f"refused:{refused.rule}", target=target)
+    except (InputError, SettingsError) as error:
+        return OperationResult(ok=False, code="input", data={"sentence": str(error)})
+    if result.ok and operation.edits_memory and asker.surface is Surface.DOCK:
+        await context.refresh()
+    return result
+
+
+def may_ask(operation: Operation, asker: Asker) -> bool:
+    """Whether the table permits it; `resolve_target` checks the target."""
+    permission = operation.who.get(asker.surface)
+    return permission is not None and (permission is not Permission.MODERATOR or asker.moderates)
+
+
+def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, object]:
+    """The declared parameters, converted to their types; others are dropped. Raises BadParameter."""
+    return {
+        one.name: _fit(one, params[one.name]) for one in operation.params if not _left_out(one, params.get(one.name))
+    }
+
+
+def _left_out(parameter: Parameter, value: object) -> bool:
+    if value is not None and value != "":
+        return False
+    if not (parameter.optional or parameter.kind in {ParameterKind.FLAG, ParameterKind.VALUE}):
+        raise BadParameter(parameter.name)
+    return parameter.kind is not ParameterKind.VALUE
+
+
+def _fit(parameter: Parameter, value: object) -> object:
+    if parameter.kind is ParameterKind.VALUE:
+        return value
+    if parameter.kind is ParameterKind.FLAG:
+        return bool(value)
+    if not isinstance(value, (str, int)) or len(str(value)) > LONGEST_TEXT:
+        raise BadParameter(parameter.name)
+    text = str(value)
+    if parameter.kind is ParameterKind.NUMBER:
+        found = _NUMBER.match(text)
+        if found is None or int(found[1]) < parameter.least:
+            raise BadParameter(parameter.name)
+        return min(int(found[1]), parameter.most)
+    if parameter.choices and text.casefold() not in parameter.choices:
+        raise BadParameter(parameter.name)
+    return text.casefold() if parameter.choices else text
+
+
+async def _target(db: Database, operation: Operation, values: Mapping[str, object], asker: Asker) -> Target:
+    parameter = next((one for one in operation.params if one.kind is ParameterKind.VIEWER), None)
+    name = str(values.get(parameter.name, "")) if parameter is not None else ""
+    if asker.surface is Surface.CHAT:
+        return await resolve_target(db, asker, name)
+    return await _known(db, parameter, name, asker) if parameter is not None and name else Target()
+
+
+async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
+    """Who a name in chat means (empty: the asker). Raises NotAllowed, UnknownViewer."""
+    wanted = name.removeprefix("@").casefold()
+    if wanted in SELF_WORDS or wanted in {asker.login.casefold(), asker.display_name.casefold()}:
+        return own_target(asker)
+    if not asker.moderates:
+        raise NotAllowed
+    if wanted in CHANNEL_WORDS:
+        return Target()
+    found = await viewers.called(db, [wanted])
+    if not found:
+        raise UnknownViewer(name)
+    shown = await viewers.names(db, [found[0].id])
+    return Target(found[0].id, shown.get(found[0].id, name), own=found[0].id == asker.viewer_id)
+
+
+def own_target(asker: Asker) -> Target:
+    """The asker themselves."""
+    return Target(asker.viewer_id, asker.display_name, own=True)
+
+
+async def _known(db: Database, parameter: Parameter, name: str, asker: Asker) -> Target:
+    """A viewer by id or present login; where the parameter allows it, also a login never seen here."""
+    found = await viewers.find(db, name)
+    if found is None and parameter.unseen:
+        login = login_of(name)
+        unseen = provisional(login)
+        if (login and is_login(login) and not login.isdecimal()) or await viewers.find(db, unseen) is not None:
+            return Target(unseen, login)
+    if found is None:
+        raise UnknownViewer(name)
+    shown = await viewers.names(db, [found])
+    return Target(found, shown.get(found, name), own=asker.surface is Surface.MODEL and found == asker.viewer_id)
+
+
+async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker:
+    """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
+    login = channel.casefold() or "streamer"
+    found = await viewers.find(db, login)
+    if found is None:
+        found = provisional(login)
+        async with db.write() as tx:
+            await identities.add_provisional(tx, [login], now)
+    return Asker(surface, found, Role.BROADCASTER, login, login)

@@ -1,0 +1,190 @@
+"""Services of the operations table: help, approvals, why, switches, settings, privacy."""
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface
+from forgetmenot.operations import switches
+from forgetmenot.operations.entry import Operation, OperationContext, Request
+from forgetmenot.operations.run import may_ask
+from forgetmenot.operations.wording import described
+from forgetmenot.store import action_logs, bot_messages, reply_outcomes, viewers
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import ReplyStatus
+
+MOST_NAMED = 5
+
+
+async def show_help(context: OperationContext, request: Request) -> OperationResult:
+    """The commands that the asker may type, or how one of them is typed."""
+    allowed = [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
+    if not context.settings().reply.missed:
+        allowed = [one for one in allowed if one.name != "missed"]
+    word = request.text("command").lstrip("!！").casefold()
+    if not word:
+        for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
+        theirs = _words([one for one in allowed if one not in for_all])
+        return OperationResult(ok=True, code="help", data={"commands": _words(for_all), "moderators": theirs})
+    found = [one for one in allowed if _word(one) == word or one.name == word]
+    if not found:
+        return OperationResult(ok=False, code="not_allowed")
+    forms = [f"{shown(one.chat[0])}: {one.does}" for one in found]
+    return OperationResult(ok=True, code="help_command", data={"forms": forms})
+
+
+def _word(operation: Operation) -> str:
+    return operation.chat[0].split()[0].lstrip("!")
+
+
+def _words(operations: list[Operation]) -> list[str]:
+    return list(dict.fromkeys(f"!{_word(one)}" for one in operations))
+
+
+def shown(form: str) -> str:
+    """A form as people read it: the first of its alternative words."""
+    return " ".join(word if word[0] in "<[" else word.split("|")[0] for word in form.split())
+
+
+async def approve(context: OperationContext, request: Request) -> OperationResult:
+    """Approve; without a number only the single waiting action, and only if chat has seen what it is."""
+    waiting = await action_logs.waiting(context.db, context.clock.now())
+    if not request.number("id") and len(waiting) == 1 and not await _was_shown(context, waiting[0]):
+        context.read_back.add(waiting[0].id)
+        [line] = await _described(context, waiting)
+        return OperationResult(ok=False, code="read_back", data={"id": waiting[0].id, "action": line})
+    action_id = request.number("id") or _only(waiting)
+    if not action_id:
+        return await _which(context, waiting)
+    return await context.approvals.approve(action_id, name_of(request.asker))
+
+
+async def deny(context: OperationContext, request: Request) -> OperationResult:
+    """Deny; without a number the single waiting action."""
+    waiting = await action_logs.waiting(context.db, context.clock.now())
+    action_id = request.number("id") or _only(waiting)
+    if not action_id:
+        return await _which(context, waiting)
+    return await context.approvals.deny(action_id, name_of(request.asker))
+
+
+async def undo(context: OperationContext, request: Request) -> OperationResult:
+    """Undo one action; without a number the last one of this hour that can be undone."""
+    return await context.approvals.undo(name_of(request.asker), request.number("id") or None)
+
+
+def name_of(asker: Asker) -> str:
+    """Who decided, for the log: a viewer's id, or the surface."""
+    return asker.viewer_id or "the command line"
+
+
+def _only(waiting: list[LoggedAction]) -> int:
+    return waiting[0].id if len(waiting) == 1 else 0
+
+
+async def _which(context: OperationContext, waiting: list[LoggedAction]) -> OperationResult:
+    named = await _described(context, waiting[:MOST_NAMED])
+    return OperationResult(ok=False, code="which_action" if waiting else "nothing_waits", data={"actions": named})
+
+
+async def _was_shown(context: OperationContext, row: LoggedAction) -> bool:
+    """Whether chat could read what waits: it was listed, or the line that asks for approval was sent."""
+    if row.id in context.read_back:
+        return True
+    said = await bot_messages.get(context.db, row.bot_message_id) if row.bot_message_id else None
+    return said is not None and said.status is ReplyStatus.SENT and f"!approve {row.id})" in said.text
+
+
+async def _described(context: OperationContext, rows: list[LoggedAction]) -> list[str]:
+    names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
+    return [f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''))}" for row in rows]
+
+
+async def enable(context: OperationContext, request: Request) -> OperationResult:
+    """Switch actions on again that were switched off after failures; without a name all of them."""
+    name = request.text("name")
+    if name and (name not in context.table or context.table[name].action is None):
+        return OperationResult(ok=False, code="unknown_action", data={"name": name})
+    names = await switches.switch_on(context.db, name, context.clock.now())
+    return OperationResult(ok=True, code="enabled", data={"names": names})
+
+
+# ── replies ─────────────────────────────────────────────────────────────────────────────────
+
+RATED_WITHIN = 5 * MINUTE
+"""`!good` and `!bad` are about a reply that chat still sees."""
+
+
+async def good(context: OperationContext, request: Request) -> OperationResult:
+    """Note that a reply was good; without a number the last one of these minutes."""
+    return await _rate(context, request, good=True)
+
+
+async def bad(context: OperationContext, request: Request) -> OperationResult:
+    """Note that it was bad."""
+    return await _rate(context, request, good=False)
+
+
+async def _rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
+    since = context.clock.now() - RATED_WITHIN
+    reply_id = request.number("id") or await reply_outcomes.last_sent(context.db, since)
+    if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
+        return OperationResult(ok=False, code="no_reply_rated")
+    async with context.db.write() as tx:
+        await reply_outcomes.rate(tx, reply_id, good=good)
+    return OperationResult(ok=True, code="rated")
+
+
+async def why(context: OperationContext, request: Request) -> OperationResult:
+    """Explain the last reply, or one reply, in one line."""
+    number = request.number("id")
+    one = await (bot_messages.get(context.db, number) if number else bot_messages.latest(context.db))
+    if one is None:
+        return OperationResult(ok=False, code="no_reply" if number else "no_reply_yet", data={"id": number})
+    return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
+
+
+async def pause(context: OperationContext, _request: Request) -> OperationResult:
+    """Stay silent until resumed."""
+    await switches.pause(context.db, context.clock.now())
+    return await _status(context, "paused")
+
+
+async def resume(context: OperationContext, _request: Request) -> OperationResult:
+    """Speak and act again, and switch failed actions on again."""
+    await switches.resume(context.db, context.clock.now())
+    return await _status(context, "status")
+
+
+async def quiet(context: OperationContext, request: Request) -> OperationResult:
+    """Stay silent for some minutes."""
+    minutes = max(1, min(request.number("minutes") or 10, switches.LONGEST_QUIET_MIN))
+    await switches.quiet(context.db, minutes, context.clock.now())
+    return await _status(context, "quiet", minutes=minutes)
+
+
+async def safe(context: OperationContext, _request: Request) -> OperationResult:
+    """Start safe mode: the bot talks and does nothing else."""
+    await switches.safe(context.db, context.clock.now(), on=True)
+    return await _status(context, "safe")
+
+
+async def unsafe(context: OperationContext, _request: Request) -> OperationResult:
+    """End safe mode."""
+    await switches.safe(context.db, context.clock.now(), on=False)
+    return await _status(context, "status")
+
+
+async def status(context: OperationContext, _request: Request) -> OperationResult:
+    """The bot's status in one line."""
+    return await _status(context, "status")
+
+
+async def _status(context: OperationContext, code: str, **data: object) -> OperationResult:
+    line = await switches.status_line(context.db, context.settings(), context.clock.now())
+    return OperationResult(ok=True, code=code, data={"status": line, **data})
+
+
+async def change_setting(context: OperationContext, request: Request) -> OperationResult:
+    """Change one setting that may be changed while the bot runs, permanently."""
+    key = request.text("key")
+    written = await context.change_setting(request.text("table"), key, request.values.get("value"))
+    await context.refresh()
+    return OperationResult(ok=True, code="changed", data={"key": key, "file": written})

@@ -1,0 +1,347 @@
+"""Services for notes: show, remember, forget, correct, undo, never mention.
+
+Each function is one use case for every surface. operations/run has checked who may ask; whether the note is theirs to
+change is checked here. Raises FactRefused for what the memory's rules refuse; `run` turns it into a result.
+"""
+
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
+from forgetmenot.domain.operation import OperationResult, Surface, Target
+from forgetmenot.memory import suppression
+from forgetmenot.memory.active_viewers import ORDINARY
+from forgetmenot.memory.episodes.missed import missed as what_was_missed
+from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.notes import edits
+from forgetmenot.memory.notes.note_merge import LIVE
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.operations.entry import OperationContext, Request
+from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
+from forgetmenot.prompt.sections import ago
+from forgetmenot.store import events, notes, opt_outs, viewers
+from forgetmenot.text.english import first_word, others_fact, own_fact, said_of_oneself
+from forgetmenot.text.mentions import defang, ids_in, mention, show
+from forgetmenot.text.words import words
+
+MISSED_CHARS, MISSED_LEAD = 450, 50
+JUST_BEFORE = 10 * MINUTE
+LINES_BEFORE = 3
+_WEIGHT = {Importance.HIGH: 2, Importance.MEDIUM: 1, Importance.LOW: 0}
+
+
+async def memory(context: OperationContext, request: Request) -> OperationResult:
+    """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
+    who = request.target
+    held = sorted(await notes.of_subject(context.db, who.id, LIVE), key=_rank, reverse=True)
+    privacy = context.settings().privacy
+    heard = await heard_facts(context.db, privacy, who.id) if who.id is not None else []
+    if not held and not heard:
+        return OperationResult(ok=True, code="memory_empty", target=who)
+    if who.id is not None and who.id in await opt_outs.opted_out(context.db):
+        return OperationResult(ok=True, code="memory_opted_out", data={"count": len(held)}, target=who)
+    hidden = await suppression.load_filter(context.db)
+    shown = [note for note in held if hidden.allows(note)]
+    rest = [note for note in held if not hidden.allows(note)]
+    facts = await _with_names(context, [note.fact for note in shown])
+    return OperationResult(
+        ok=True,
+        code="memory",
+        data={
+            "notes": [
+                (note.id, fact, note.source_kind is SourceKind.REPORTED)
+                for note, fact in zip(shown, facts, strict=True)
+            ],
+            "suppressed": [note.id for note in rest],
+            "heard": [one.fact for one in reversed(heard)],
+            "max_chars": context.settings().reply.max_chars,
+        },
+        target=who,
+    )
+
+
+async def missed(context: OperationContext, request: Request) -> OperationResult:
+    """What happened since the asker was last here, in stored sentences."""
+    settings, asker = context.settings().reply, request.asker
+    if not settings.missed:
+        return OperationResult(ok=False, code="not_allowed")
+    if asker.viewer_id in await opt_outs.opted_out(context.db):
+        return OperationResult(ok=False, code="you_opted_out")
+    now = context.clock.now()
+    most = min(settings.max_chars, MISSED_CHARS) - MISSED_LEAD
+    found = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
+    if found.since is None:
+        return OperationResult(ok=True, code="missed_first")
+    if not found.sentences:
+        return OperationResult(ok=True, code="missed_nothing")
+    return OperationResult(
+        ok=True,
+        code="missed",
+        data={"ago": _ago(now - found.since), "text": " ".join(found.sentences), "evidence": found.evidence},
+    )
+
+
+def _ago(ms: int) -> str:
+    return ago(ms) if ms >= DAY else f"{max(1, ms // HOUR)} h ago"
+
+
+def _rank(note: Note) -> tuple[bool, int, float, int]:
+    return (note.pinned, _WEIGHT[note.importance], note.confidence, note.last_confirmed_at)
+
+
+async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
+    """Stored texts with present names; hidden viewers are "somebody"."""
+    ids = sorted({viewer_id for text in texts for viewer_id in ids_in(text)})
+    names = await viewers.names(context.db, sorted(set(ids) - await viewers.hidden(context.db, ids)))
+    return [show(text, names) for text in texts]
+
+
+async def _quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
+    """A note as number and fact; in chat only the number if it is suppressed."""
+    public = request.asker.surface is Surface.CHAT
+    if public and not (await suppression.load_filter(context.db)).allows(note):
+        return {"id": note.id, "fact": ""}
+    [fact] = await _with_names(context, [note.fact])
+    return {"id": note.id, "fact": fact}
+
+
+async def remember(context: OperationContext, request: Request) -> OperationResult:
+    """Store a fact. In chat the text says who it is about, elsewhere the request."""
+    fact = request.text("fact")
+    if request.asker.surface is not Surface.CHAT:
+        if request.asker.surface is Surface.DOCK:
+            await _refuse_unknown(context, request.target)
+        return await _keep(context, request, request.target, fact, joke=request.flag("joke"))
+    if blocked := await _keeps_nothing(context, request):
+        return blocked
+    found = await _subject_and_fact(context, request, fact)
+    return found if isinstance(found, OperationResult) else await _keep(context, request, *found)
+
+
+async def remember_this(context: OperationContext, request: Request) -> OperationResult:
+    """Store what a viewer said just before."""
+    who = request.target
+    if who.id is None:
+        return OperationResult(ok=False, code="name_a_person", target=who)
+    lines = await _lines_before(context, who.id, request)
+    if not lines:
+        return OperationResult(ok=False, code="nothing_said", target=who)
+    if blocked := await _keeps_nothing(context, request):
+        return blocked
+    facts = [fact for line in reversed(lines) if (fact := said_of_oneself(line)) is not None]
+    fact = facts[0] if facts else f'said: "{" / ".join(lines)}"'
+    return await _keep(context, request, who, fact[:200])
+
+
+async def flag_joke(context: OperationContext, request: Request) -> OperationResult:
+    """Record that a running joke came up; this weighs less than what a viewer states."""
+    return await _keep(context, request, Target(), request.text("text"), joke=True)
+
+
+async def _keeps_nothing(context: OperationContext, request: Request) -> OperationResult | None:
+    """Whether nothing from this asker is stored: they opted out, or are unknown."""
+    if request.asker.viewer_id in await opt_outs.opted_out(context.db):
+        return OperationResult(ok=False, code="you_opted_out")
+    if await viewers.get(context.db, request.asker.viewer_id) is None:
+        return OperationResult(ok=False, code="not_stored")
+    return None
+
+
+async def _refuse_unknown(context: OperationContext, target: Target) -> None:
+    found = await viewers.get(context.db, target.id) if target.id is not None else None
+    if target.id is not None and (found is None or found.opted_out):
+        raise FactRefused("opted_out")
+
+
+async def _subject_and_fact(
+    context: OperationContext, request: Request, typed: str
+) -> tuple[Target, str] | OperationResult:
+    """The subject of a typed text and the fact; a moderator's text about no known viewer is about the channel."""
+    asker = request.asker
+    name, rest = first_word(typed.removeprefix("about "))
+    if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
+        return own_target(asker), others_fact(rest)
+    fact = own_fact(typed, for_channel=asker.moderates)
+    if fact is not None and not await _is_about_another(context, typed, name, rest):
+        return own_target(asker), fact
+    if not asker.moderates:
+        return OperationResult(ok=False, code="about_yourself" if fact is None else "not_yours")
+    if name.casefold() == "the":
+        name, rest = first_word(rest)
+    try:
+        about = await resolve_target(context.db, asker, name or "?")
+    except UnknownViewer:
+        return Target(), typed
+    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
+
+
+async def _is_about_another(context: OperationContext, typed: str, name: str, rest: str) -> bool:
+    """Whether a text begins with the name of its subject: "@bob's cat is mine", "bob hates me"."""
+    if typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":")):
+        return True
+    return name.casefold() not in ORDINARY and bool(await viewers.called(context.db, [name.casefold()]))
+
+
+async def _keep(
+    context: OperationContext, request: Request, about: Target, fact: str, *, joke: bool = False
+) -> OperationResult:
+    asker = request.asker
+    by_model = asker.surface is Surface.MODEL
+    trust = edits.TRUSTED if asker.moderates and not by_model else edits.VIEWER_TRUST
+    note = await edits.remember(
+        context.db,
+        about.id,
+        defang(fact),
+        by=asker.viewer_id,
+        at=context.clock.now(),
+        scope=Scope.VIEWER if about.id is not None else Scope.RUNNING_BIT if joke else Scope.CHANNEL,
+        privacy=context.settings().privacy,
+        word=trust._replace(source=SourceKind.OBSERVED) if joke and by_model else trust,
+        line=asker.line_id,
+    )
+    return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note), target=about)
+
+
+async def _lines_before(context: OperationContext, viewer_id: str, request: Request) -> list[str]:
+    found = await events.latest_of(context.db, viewer_id, LINES_BEFORE + 1)
+    now = context.clock.now()
+    fresh = [line for line in found if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
+    return [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
+
+
+async def forget(context: OperationContext, request: Request) -> OperationResult:
+    """Forget the one note that the words or `#id` match: permanently if its subject asks, else it can be restored."""
+    typed = request.text("what")
+    in_chat = request.asker.surface is Surface.CHAT
+    about, what = await _about(context, request, typed) if in_chat else (request.target, typed)
+    if not words(what):
+        return OperationResult(ok=False, code="forget_what", target=about)
+    found = await _find(context, request, about, what)
+    if not found:
+        return OperationResult(ok=False, code="nothing_found", target=about)
+    if len(found) > 1:
+        several = [await _quoted(context, request, note) for note in found]
+        return OperationResult(ok=False, code="which_note", data={"id": found[0].id, "notes": several}, target=about)
+    return await _let_go(context, request, found[0])
+
+
+async def _about(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
+    """The subject of a text and the rest: "@bob drums" is about bob if a moderator says it."""
+    asker = request.asker
+    name, rest = first_word(typed.removeprefix("about "))
+    if not asker.moderates:
+        if typed.strip().startswith("@"):
+            await resolve_target(context.db, asker, name)
+        return own_target(asker), typed
+    try:
+        return await resolve_target(context.db, asker, name or "?"), rest
+    except UnknownViewer:
+        if typed.strip().startswith("@"):
+            raise
+        return own_target(asker), typed
+
+
+async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
+    """Moderators may also name any note by its number, or a note about the channel."""
+    now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
+    found = await edits.find(context.db, about.id, what, now=now, past=about.own and not anybodys)
+    if found or not anybodys:
+        return found
+    number = what.strip().removeprefix("#")
+    if number.isdecimal():
+        note = await notes.get(context.db, int(number[:15]))
+        found = [note] if note is not None else []
+    elif about.own:
+        found = await edits.find(context.db, None, what, now=now)
+    return found or (await edits.find(context.db, about.id, what, now=now, past=True) if about.own else [])
+
+
+async def _let_go(context: OperationContext, request: Request, note: Note) -> OperationResult:
+    if note.subject_id is None or note.subject_id != request.asker.viewer_id:
+        return await _retract(context, request, note.id)
+    data = await _quoted(context, request, note)
+    await forget_fact(context.db, note.id, at=context.clock.now())
+    return OperationResult(ok=True, code="forgotten", data=data)
+
+
+async def edit(context: OperationContext, request: Request) -> OperationResult:
+    """Correct a note: its subject and moderators may; the old version stays in its history."""
+    asker, note_id = request.asker, request.number("id")
+    old = await notes.get(context.db, note_id)
+    if not asker.moderates and (old is None or old.subject_id != asker.viewer_id):
+        raise NotAllowed
+    fact = await edits.with_mentions(context.db, defang(request.text("text")))
+    note = await edits.edit(
+        context.db,
+        note_id,
+        fact,
+        by=asker.viewer_id,
+        at=context.clock.now(),
+        privacy=context.settings().privacy,
+    )
+    data = {**await _quoted(context, request, note), "old": note_id}
+    return OperationResult(ok=True, code="edited", data=data)
+
+
+async def pin(context: OperationContext, request: Request) -> OperationResult:
+    """Keep a note permanently."""
+    return await _pin(context, request, pinned=True)
+
+
+async def unpin(context: OperationContext, request: Request) -> OperationResult:
+    """Let a pinned note age again."""
+    return await _pin(context, request, pinned=False)
+
+
+async def _pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+    note_id = request.number("id")
+    await edits.pin(context.db, note_id, at=context.clock.now(), pinned=pinned)
+    return OperationResult(ok=True, code="pinned" if pinned else "unpinned", data={"id": note_id})
+
+
+async def retract(context: OperationContext, request: Request) -> OperationResult:
+    """Remove a note from use; it keeps its text and can be restored."""
+    return await _retract(context, request, request.number("id"))
+
+
+async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:
+    by = request.asker.viewer_id
+    cause = f"removed by {mention(by)}" if by else "removed by hand"
+    note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause)
+    return OperationResult(ok=True, code="retracted", data=await _quoted(context, request, note))
+
+
+async def restore(context: OperationContext, request: Request) -> OperationResult:
+    """Undo the last change of a note: a removal, or a replacement (named by the old or the new note)."""
+    note = await edits.undo(context.db, request.number("id"), at=context.clock.now())
+    return OperationResult(ok=True, code="restored", data=await _quoted(context, request, note))
+
+
+async def never_mention(context: OperationContext, request: Request) -> OperationResult:
+    """Suppress a topic or a note: viewers about themselves, moderators also about others or the whole channel."""
+    asker, what = request.asker, request.text("what")
+    about = request.target
+    if asker.surface is Surface.CHAT:
+        about, what = await _suppressed_of(context, request, what)
+    text = await edits.with_mentions(context.db, defang(what))
+    by = asker.viewer_id or None
+    row = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
+    return OperationResult(ok=True, code="suppressed", data={"id": row.id}, target=about)
+
+
+async def _suppressed_of(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
+    asker = request.asker
+    name, what = first_word(typed)
+    named = typed.startswith("@") or name.casefold() in CHANNEL_WORDS
+    if asker.moderates and named and what.strip():
+        return await resolve_target(context.db, asker, name), what.strip()
+    return own_target(asker), typed
+
+
+async def may_mention(context: OperationContext, request: Request) -> OperationResult:
+    """Remove an entry from that list: viewers their own, moderators any."""
+    asker, row_id = request.asker, request.number("id")
+    row = next((row for row in await notes.suppressions(context.db) if row.id == row_id), None)
+    if row is None or not (asker.moderates or row.viewer_id == asker.viewer_id):
+        return OperationResult(ok=False, code="not_suppressed", data={"id": row_id})
+    await suppression.unsuppress(context.db, row_id)
+    return OperationResult(ok=True, code="may_mention", data={"id": row_id})

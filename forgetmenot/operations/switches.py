@@ -1,0 +1,134 @@
+"""The switches: pause, quiet, safe mode, and actions switched off after failures. They survive a restart."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store.database import Database
+
+LONGEST_QUIET_MIN = 240
+FAILING = "action_off:"  # before an action's name: why it was switched off
+SWITCHED_ON = "action_on:"  # before an action's name: when it got another chance (ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """State of the switches. `quiet_until` is a time in ms, 0 for none; `failing` gives the reason by action."""
+
+    paused: bool
+    quiet_until: int
+    safe_mode: bool
+    failing: dict[str, str]
+
+    def silent(self, now: int) -> bool:
+        """Whether the bot must not speak or act by itself."""
+        return self.paused or self.quiet_until > now
+
+
+def of(state: Mapping[str, str]) -> Switches:
+    """The switches in the channel's state."""
+    return Switches(
+        paused=state.get("paused") == "1",
+        quiet_until=int(state.get("quiet_until") or 0),
+        safe_mode=state.get("safe_mode") == "1",
+        failing={name.removeprefix(FAILING): why for name, why in state.items() if name.startswith(FAILING) and why},
+    )
+
+
+async def read(db: Database) -> Switches:
+    """Read the switches."""
+    return of(await channel_state.read_all(db))
+
+
+async def pause(db: Database, now: int) -> None:
+    """Stay silent until resumed."""
+    await _put(db, {"paused": "1"}, now)
+
+
+async def resume(db: Database, now: int) -> None:
+    """Speak and act again, and switch failed actions on again."""
+    await _put(db, {"paused": "", "quiet_until": "", "safe_mode": ""}, now)
+    await switch_on(db, "", now)
+
+
+async def switch_on(db: Database, name: str, now: int) -> list[str]:
+    """Switch actions on again that were switched off after failures; without a name all. Returns their names."""
+    chosen = [one for one in (await read(db)).failing if name in {"", one}]
+    await _put(db, {FAILING + one: "" for one in chosen} | {SWITCHED_ON + one: str(now) for one in chosen}, now)
+    return chosen
+
+
+def failing_sentence(state: Mapping[str, str]) -> str:
+    """Sentences about actions that were switched off after failures; empty if none was."""
+    return " ".join(
+        f"{name} is paused after three failures ({why.rstrip('.')})." for name, why in sorted(of(state).failing.items())
+    )
+
+
+async def quiet(db: Database, minutes: int, now: int) -> None:
+    """Stay silent for this many minutes."""
+    await _put(db, {"quiet_until": str(now + minutes * MINUTE)}, now)
+
+
+async def safe(db: Database, now: int, *, on: bool) -> None:
+    """Switch safe mode: the bot talks and does nothing else."""
+    await _put(db, {"safe_mode": "1" if on else ""}, now)
+
+
+async def status_line(db: Database, settings: Settings, now: int) -> str:
+    """The status in one line."""
+    state = await channel_state.read_all(db)
+    switches, gaps = of(state), gaps_sentence(state, now)
+    waiting = len(await action_logs.waiting(db, now))
+    parts = [_how(switches, settings, now)]
+    if switches.safe_mode or settings.actions.safe_mode:
+        parts.append("safe mode is on")
+    if waiting:
+        parts.append(f"{waiting} waiting for approval")
+    parts += [
+        f"{name} is paused after three failures (!bot resume tries it again)" for name in sorted(switches.failing)
+    ]
+    parts += [gaps] if gaps else []
+    return f"{settings.bot.name}: {', '.join(parts)}."
+
+
+def _how(switches: Switches, settings: Settings, now: int) -> str:
+    if switches.paused:
+        return "paused"
+    if switches.quiet_until > now:
+        return f"quiet for {-(-(switches.quiet_until - now) // MINUTE)} more min"
+    return f"on ({settings.bot.mode})"
+
+
+async def _put(db: Database, values: dict[str, str], now: int) -> None:
+    async with db.write() as tx:
+        await channel_state.put(tx, values, now)
+
+
+# Gaps: the stretches in which chat was not heard.
+
+
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+
+
+def gaps_sentence(state: Mapping[str, str], now: int) -> str:
+    """The number of gaps since the start and the last one, without a full stop; empty if there was none.
+
+    `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).
+    """
+    count = int(state.get("gaps") or 0)
+    if not count:
+        return ""
+    began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
+    gaps = "1 gap" if count == 1 else f"{count} gaps"
+    last = "of" if count == 1 else "the last of"
+    return f"{gaps} in what was heard since the start, {last} {_span(ended - began)}, {_span(now - ended)} ago"
+
+
+def _span(ms: int) -> str:
+    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if ms >= 2 * unit:
+            return f"{ms // unit} {name}"
+    return f"{max(1, ms // 1_000)} s"

@@ -1,0 +1,317 @@
+"""Reads what one reply needs from the store and from recall: the material of the prompt's tail.
+
+- Nothing of hidden people, nothing redacted, nothing suppressed but the message itself, and of the bot's own lines only
+  those that were sent.
+- Reads only, and the same for a reply, a dry run and a test.
+- One snapshot in the reader's thread, unless notes of a viewer are not cached yet.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
+from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
+from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.domain.model import Prompt
+from forgetmenot.memory.episodes.past_episodes import spoken_of
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
+from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.memory.viewer_rules import role_of, standing_of
+from forgetmenot.operations import fact_gathering
+from forgetmenot.prompt.assemble import assemble
+from forgetmenot.prompt.material import (
+    Depth,
+    Past,
+    PersonMentioned,
+    Prefix,
+    PromptLine,
+    TailMaterial,
+    depth_for,
+    stranger,
+)
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.store import bot_messages, briefs, channel_state, events, notes, viewers
+from forgetmenot.store import streams as attendance
+from forgetmenot.store.bot_messages import SentReply
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import ids_in
+
+CHAT_REACHES_BACK = 2 * HOUR
+THREAD_REACHES_BACK = 15 * MINUTE
+REPLIES_REACH_BACK = DAY
+RECENT_ACTIONS_WINDOW = 2 * HOUR
+ONE_THOUGHT = MINUTE
+THREAD_LINES = 3
+RECENT_ACTIONS = 3
+SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
+
+
+class Shown(NamedTuple):
+    """The ids of what the prefix shows."""
+
+    episodes: Sequence[int] = ()
+    notes: Sequence[int] = ()
+
+
+NOTHING_SHOWN = Shown()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of the notes, and how the notes of each stand whose are wanted."""
+
+    query: Query
+    seen: Mapping[str, NotesSnapshot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What holds while the material for one message is being read."""
+
+    trigger: Trigger
+    settings: Settings
+    now: int
+    depth: Depth
+    channel: Mapping[str, str]
+    seen: NotesSnapshot  # of the speaker's notes
+
+    @property
+    def event(self) -> ChatEvent:
+        return self.trigger.event
+
+
+class ContextGatherer:
+    """Reads material. `settings` is handed in per call: one snapshot for one event."""
+
+    def __init__(self, *, db: Database, recall: Recall, clock: Clock) -> None:
+        self._db = db
+        self._recall = recall
+        self._clock = clock
+
+    async def tail(
+        self, trigger: Trigger, settings: Settings, *, bot_id: str = "", shown: Shown = NOTHING_SHOWN
+    ) -> TailMaterial:
+        """Everything for one message. `shown`: what the prefix shows anyway."""
+        await self._recall.active_viewers.look()
+        moment, material, asked = await self._db.together(lambda at: self._read(at, trigger, settings, bot_id, shown))
+        return await self._named(await self._remembered(material, moment, asked, shown))
+
+    async def _read(
+        self, at: Source, trigger: Trigger, settings: Settings, bot_id: str, shown: Shown
+    ) -> tuple[_Moment, TailMaterial, _Asked]:
+        """Everything but the notes: those are ranked by what is asked for, and not read where they are kept."""
+        now = self._clock.now()
+        depth = depth_for(await events.count_since(at, now - MINUTE), settings)
+        seen = await self._recall.look(at, [trigger.event.user_id])
+        moment = _Moment(trigger, settings, now, depth, await channel_state.read_all(at), seen)
+        material = await self._conversation(at, await self._speaker(at, moment), moment)
+        if seen.suppression_filter:
+            material = self._quiet(material, seen.suppression_filter)
+        query = self._query(material, moment)
+        others = await self._others(at, material, moment, bot_id)
+        past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
+        material = replace(material, others=others, past_episodes=past)
+        names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
+        theirs = {other.viewer.id: await self._recall.look(at, [other.viewer.id]) for other in others}
+        channel = await self._recall.look(at, [CHANNEL])
+        asked = _Asked(query, {**theirs, material.speaker.id: seen, CHANNEL: channel})
+        return moment, replace(material, names=names, hidden=hidden), asked
+
+    async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
+        """How well the speaker of a line is known."""
+        return (await self._known(self._db, event.user_id, settings))[0]
+
+    async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
+        people, now = settings.people, self._clock.now()
+        came = (await attendance.attendance_of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
+        return standing_of(came, people, now), came.streams
+
+    async def _speaker(self, at: Source, moment: _Moment) -> TailMaterial:
+        event = moment.event
+        found = (await viewers.get_many(at, [event.user_id])).get(event.user_id)
+        speaker = found or stranger(event.user_id, event.display_name or event.login, event.at)
+        speaker = replace(speaker, role=role_of(event.badges))
+        standing, streams = await self._known(at, event.user_id, moment.settings)
+        brief, made_of = await briefs.usable(at, speaker.id, speaking(moment.settings).name)
+        return TailMaterial(
+            now=moment.now,
+            speaker=speaker,
+            brief="" if speaker.opted_out else moment.seen.suppression_filter.without(brief),
+            brief_notes=() if speaker.opted_out else made_of,
+            message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
+            standing=standing,
+            streams=streams,
+            depth=moment.depth,
+        )
+
+    async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
+        event, settings, until = moment.event, moment.settings, moment.event.at
+        since = moment.now - CHAT_REACHES_BACK
+        own = [
+            PromptLine(*line)
+            for line in await events.lines_of(
+                at, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
+            )
+        ]
+        chat = await events.lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
+        current = next((line for line in own if line.event_id == event.id), material.message)
+        earlier = [line for line in own if line.event_id != event.id]
+        thread = await bot_messages.said_to(at, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
+        said = await bot_messages.said_lately(
+            at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
+        )
+        return replace(
+            material,
+            message=current,
+            before=_before(moment.trigger, earlier),
+            own_lines=tuple(earlier),
+            chat=tuple(PromptLine(*line) for line in chat),
+            thread=tuple(_own_line(line) for line in thread),
+            bot_replies=tuple(_own_line(line) for line in said),
+            actions_done=await fact_gathering.lately(
+                at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS
+            ),
+        )
+
+    def _quiet(self, material: TailMaterial, suppression_filter: SuppressionFilter) -> TailMaterial:
+        """The conversation without the lines that speak of what is to be left alone."""
+
+        def kept(lines: Sequence[PromptLine]) -> tuple[PromptLine, ...]:
+            return tuple(line for line in lines if not self._speaks_of_it(line, suppression_filter))
+
+        return replace(
+            material,
+            own_lines=kept(material.own_lines),
+            chat=kept(material.chat),
+            thread=kept(material.thread),
+            bot_replies=kept(material.bot_replies),
+            actions_done=tuple(
+                done
+                for done in material.actions_done
+                if not suppression_filter.has(done.text, suppression_filter.people)
+            ),
+        )
+
+    def _speaks_of_it(self, line: PromptLine, suppression_filter: SuppressionFilter) -> bool:
+        """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
+        if not suppression_filter.has(line.text, suppression_filter.people):
+            return False
+        if line.viewer_id is None:
+            return True
+        named = self._recall.active_viewers.named_in(line.text, limit=len(suppression_filter.people))
+        return suppression_filter.has(line.text, [line.viewer_id, *named])
+
+    def _query(self, material: TailMaterial, moment: _Moment) -> Query:
+        thought = [line.text for line in material.before]
+        thought += [line.text for line in material.own_lines if moment.event.at - line.at <= ONE_THOUGHT]
+        return self._recall.query(
+            moment.trigger.question,
+            before=" ".join(dict.fromkeys(thought)),
+            category=moment.channel.get("category", ""),
+            title=moment.channel.get("title", ""),
+        )
+
+    async def _others(
+        self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
+    ) -> tuple[PersonMentioned, ...]:
+        """The people who are talked about, without what is known about them."""
+        text = " ".join([*(line.text for line in material.before), moment.trigger.question])
+        named = self._recall.active_viewers.named_in(
+            text, without={material.speaker.id, bot_id}, limit=moment.depth.others
+        )
+        people = await viewers.get_many(at, named) if named else {}
+        return tuple(PersonMentioned(people[who], ()) for who in named if who in people and not people[who].opted_out)
+
+    async def _past(
+        self, at: Source, query: Query, people: Sequence[str], moment: _Moment, shown: Sequence[int]
+    ) -> tuple[Past, ...]:
+        most = moment.depth.past_episodes
+        found = await spoken_of(at, query, moment.seen.suppression_filter, most, people=people, without=shown)
+        ids = {episode.stream_id for episode in found if episode.stream_id is not None}
+        ago = await attendance.ago(at, ids) if ids else {}
+        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
+
+    async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
+        talk = _talk(material) if moment.settings.recall.topic_gate else None
+
+        async def about(who: Viewer, most: int) -> tuple[Recalled, ...]:
+            if who.opted_out:
+                return ()
+            seen = asked.seen[who.id]
+            return tuple(await self._recall.about_viewer(who.id, asked.query, most, talk=talk, seen=seen))
+
+        if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
+            material = replace(material, brief="", brief_notes=())
+        per_other = moment.depth.lore_per_other
+        others = [replace(other, lore=await about(other.viewer, per_other)) for other in material.others]
+        people = [material.speaker.id, *(other.viewer.id for other in others)]
+        return replace(
+            material,
+            lore=await about(material.speaker, moment.depth.lore),
+            channel=await self._recall.asked_of_channel(
+                asked.query, without=shown.notes, talk=talk, seen=asked.seen[CHANNEL]
+            ),
+            others=tuple(others),
+            left_alone=moment.seen.suppression_filter.about(people),
+        )
+
+    async def _made_of(self, material: TailMaterial) -> list[Note]:
+        """The notes that the speaker's brief was made of."""
+        found = [await notes.get(self._db, note_id) for note_id in material.brief_notes]
+        return [note for note in found if note is not None]
+
+    async def _named(self, material: TailMaterial) -> TailMaterial:
+        """With the names of the people in the notes too, whoever of them is in nothing else."""
+        lore = (*material.lore, *material.channel, *(recalled for other in material.others for recalled in other.lore))
+        ids = {who for recalled in lore for who in ids_in(recalled.note.fact)} - material.names.keys() - material.hidden
+        if not ids:
+            return material
+        names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
+        return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+
+
+def _talk(material: TailMaterial) -> frozenset[str]:
+    """What the conversation in the prompt is about, for the topic gate."""
+    return conversation_stems(*(line.text for line in material.said))
+
+
+def _before(trigger: Trigger, earlier: list[PromptLine]) -> tuple[PromptLine, ...]:
+    """A bare mention continues what its speaker said just before."""
+    return tuple(earlier[-1:]) if trigger.kind is TriggerKind.BARE else ()
+
+
+def _own_line(said: SentReply) -> PromptLine:
+    return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
+
+
+def _people_of(material: TailMaterial) -> set[str]:
+    """Everybody in it, but for the notes."""
+    texts = [*(past.text for past in material.past_episodes), *(done.text for done in material.actions_done)]
+    texts.append(material.brief)
+    ids = {line.viewer_id for line in material.said if line.viewer_id}
+    return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
+
+
+class Composed(NamedTuple):
+    """A prompt and what it was made of. `factor`: the calibration that sizes were estimated with."""
+
+    prompt: Prompt
+    prefix: Prefix
+    material: TailMaterial
+    factor: float
+
+
+async def compose(
+    keeper: PrefixKeeper, gatherer: ContextGatherer, trigger: Trigger, settings: Settings, *, bot_id: str
+) -> Composed:
+    """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
+    prefix = await keeper.current()
+    rows = {section.name: section.rows for section in prefix.sections}
+    notes = (*rows.get("channel_notes", ()), *rows.get("channel_notes_more", ()))
+    shown = Shown(rows.get("episodes", ()), notes)
+    material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
+    return Composed(assemble(prefix, material, settings, keeper.factor), prefix, material, keeper.factor)

@@ -1,0 +1,421 @@
+"""Explains replies: one row in words; and previews replies without sending them.
+
+`telemetry` and `usage` are what the engine writes into the row: ids and counts, no chat text. `explain` reads a row
+back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forgetmenot.clock import Clock, iso
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.model import ModelAnswer, Prompt
+from forgetmenot.errors import InputError
+from forgetmenot.llm.build import reply_name
+from forgetmenot.memory.recall import Recall
+from forgetmenot.operations import fact_gathering
+from forgetmenot.prompt.material import TailMaterial, estimate
+from forgetmenot.reply.context import Composed, ContextGatherer, compose
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Identity,
+    Trigger,
+    TriggerKind,
+    identity_of,
+    trigger_of,
+    without_name,
+)
+from forgetmenot.settings.prices import Used, of_call
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    channel_state,
+    episodes,
+    events,
+    notes,
+    reply_outcomes,
+    streams,
+    viewers,
+)
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
+from forgetmenot.store.database import Database
+from forgetmenot.text.mentions import ids_in, mention, provisional, show
+
+EVENT_ID = "dry-run"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewResult:
+    """What was made of a message."""
+
+    trigger: Trigger
+    material: TailMaterial
+    prompt: Prompt
+
+
+class ReplyPreview:
+    """Makes prompts. `identity`: who the bot is, else the account it was last signed in with."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
+        keeper: PrefixKeeper | None = None,
+        identity: Callable[[], Identity] | None = None,
+    ) -> None:
+        recall = Recall(db=db, settings=settings, clock=clock)
+        model = reply_name(settings().model)
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model)
+        self._gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
+        self._identity = identity
+
+    async def of(self, viewer: str, message: str) -> PreviewResult:
+        """What this viewer's message would give now. `viewer`: a login or a Twitch id."""
+        settings = self._settings()
+        identity = self._identity() if self._identity else await stored_identity(self._db, settings)
+        trigger = asked(await self._event(viewer, message), identity, settings)
+        made = await compose(self._keeper, self._gatherer, trigger, settings, bot_id=identity.user_id)
+        return PreviewResult(trigger, made.material, made.prompt)
+
+    async def _event(self, viewer: str, message: str) -> ChatEvent:
+        name = viewer.strip().removeprefix("@")
+        found = await viewers.find(self._db, name)
+        known = (await viewers.get_many(self._db, [found])).get(found) if found else None
+        login = name.casefold()
+        who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
+        badges = frozenset({known.role.value}) if known else frozenset[str]()
+        return ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, self._clock.now(), badges=badges)
+
+
+def asked(event: ChatEvent, identity: Identity, settings: Settings) -> Trigger:
+    """The line's trigger; a line that asks nothing is taken for a mention."""
+    trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
+    return trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+
+
+async def stored_identity(db: Database, settings: Settings) -> Identity:
+    """The bot as it was last signed in."""
+    state = await channel_state.read_all(db)
+    return identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
+
+
+KINDS = {
+    "channel_notes": "notes",
+    "channel_notes_more": "notes",
+    "channel_notes_asked": "notes",
+    "brief": "notes",
+    "lore": "notes",
+    "others": "notes",
+    "episodes": "episodes",
+    "past_episode": "episodes",
+    "own_messages": "events",
+    "chat": "events",
+    "message": "events",
+    "bot_replies": "replies",
+    "actions_done": "actions",
+}
+GONE = "(no longer kept)"
+_OTHER = {"replies": "reply ", "streams": "stream "}
+
+
+def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
+    """What the row keeps of a prompt. The order of `rows` is their rank."""
+    prompt, material = made.prompt, made.material
+    recalled = (*material.lore, *material.channel, *(found for other in material.others for found in other.lore))
+    return {
+        "sections": [
+            {
+                "name": section.name,
+                "of": KINDS.get(section.name, ""),
+                "tokens": section.tokens,
+                "rows": list(section.rows),
+                "others": [list(row) for row in section.others],
+                "dropped": section.dropped,
+            }
+            for section in prompt.sections
+        ],
+        "scores": {str(found.note.id): round(found.score, 4) for found in recalled},
+        "shed": list(prompt.shed),
+        "estimated": prompt.estimated_tokens,
+        "budget": settings.prompt.budget_tokens,
+        "prefix_sha256": made.prefix.sha256,
+        "prefix_whole": prompt.prefix == made.prefix.text,
+        "prefix_tokens": estimate(prompt.prefix, made.factor),
+        "depth": material.depth.band,
+        "factor": round(made.factor, 4),
+    }
+
+
+def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
+    """What the row keeps of the bill."""
+    billed = answer.usage
+    return {
+        "estimated": prompt.estimated_tokens,
+        "billed": billed.input,
+        "cached": billed.cached,
+        "output": billed.output,
+        "thoughts": billed.thoughts,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedRow:
+    """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did.
+
+    `of`: notes, episodes, streams (their recaps), events (lines of chat), replies or actions.
+    """
+
+    id: int
+    text: str
+    score: float | None = None
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSection:
+    """One section of a prompt as it was."""
+
+    name: str
+    tokens: int
+    dropped: int
+    rows: tuple[ExplainedRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none.
+
+    `outcome`: how chat took it; `used`: the notes it used; `unsupported`: its words that no row of its prompt supports.
+    """
+
+    reply: BotMessage
+    asked: str
+    speaker: str
+    sections: tuple[ExplainedSection, ...]
+    actions: tuple[str, ...]
+    outcome: str = ""
+    used: tuple[int, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+async def explain(db: Database, reply_id: int) -> Explanation:
+    """The trail of one reply. Raises InputError if there is no such row (any more)."""
+    reply = await bot_messages.get(db, reply_id)
+    if reply is None:
+        raise InputError(
+            f"There is no reply {reply_id}. Replies are kept for 30 days; `forgetmenot why` lists the last ones."
+        )
+    texts = await _Texts.read(db, reply)
+    scores: Mapping[str, float] = reply.prompt.get("scores", {})
+    sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
+    asked = [row.text for section in sections if section.name == "message" for row in section.rows]
+    names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
+    speaker = names.get(reply.viewer_id or "", "somebody")
+    outcome, used, claims = await reply_outcomes.of_reply(db, reply_id)
+    return Explanation(
+        reply,
+        asked[0] if asked else await _asked(db, reply),
+        speaker,
+        sections,
+        await _actions(db, reply_id),
+        outcome,
+        tuple(used),
+        tuple(f"{reply.text[start:end]} ({kind})" for kind, start, end in claims if reply.text[start:end]),
+    )
+
+
+async def _asked(db: Database, reply: BotMessage) -> str:
+    """The line that was answered without a prompt: a command, or what was left unanswered."""
+    if reply.trigger == "notice":
+        return ""
+    line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
+    if line is None:
+        return GONE
+    text = f"{mention(line.viewer_id)}: {line.text}"
+    return show(text, await _names(db, [text]))
+
+
+async def _names(db: Database, texts: Iterable[str]) -> Mapping[str, str]:
+    people = {who for text in texts for who in ids_in(text)}
+    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
+
+
+def _rows_of(reply: BotMessage) -> dict[str, list[int]]:
+    """The ids of the rows that the prompt held, by what they are of."""
+    ids: dict[str, list[int]] = {}
+    for section in reply.prompt.get("sections", []):
+        ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
+        for kind, row in section.get("others", []):
+            ids.setdefault(kind, []).append(row)
+    return ids
+
+
+def _section(section: Mapping[str, Any], texts: "_Texts", scores: Mapping[str, float]) -> ExplainedSection:
+    kind = section.get("of", "")
+    rows = tuple(
+        ExplainedRow(row, texts.of(of, row), scores.get(str(row)) if of == "notes" else None, of)
+        for of, row in [*((kind, row) for row in section.get("rows", [])), *section.get("others", [])]
+    )
+    return ExplainedSection(section["name"], section["tokens"], section["dropped"], rows)
+
+
+class _Texts:
+    """The texts of a prompt's rows, with the names of today."""
+
+    def __init__(self, texts: dict[tuple[str, int], str], names: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._names = names
+
+    @classmethod
+    async def read(cls, db: Database, reply: BotMessage) -> "_Texts":
+        """Look up every row that the prompt held."""
+        ids = _rows_of(reply)
+        texts: dict[tuple[str, int], str] = {}
+        for note_id in ids.get("notes", []):
+            if (note := await notes.get(db, note_id)) is not None:
+                texts["notes", note_id] = note.fact
+        for episode_id, summary in (await episodes.summaries(db, ids.get("episodes", []))).items():
+            texts["episodes", episode_id] = summary
+        for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
+            texts["streams", stream_id] = recap
+        for seq, line in (await events.lines_by_seq(db, ids.get("events", []))).items():
+            texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
+        for said_id in ids.get("replies", []):
+            if (said := await bot_messages.get(db, said_id)) is not None:
+                texts["replies", said_id] = said.text
+        for action_id in ids.get("actions", []):
+            if (done := await action_logs.get(db, action_id)) is not None:
+                texts["actions", action_id] = fact_gathering.line(done)
+        return cls(texts, await _names(db, texts.values()))
+
+    def of(self, kind: str, row: int) -> str:
+        """One row's text, if it is still there."""
+        text = self._texts.get((kind, row))
+        return show(text, self._names) if text is not None else GONE
+
+
+async def _actions(db: Database, reply_id: int) -> tuple[str, ...]:
+    return tuple(_action(done) for done in await action_logs.of_reply(db, reply_id))
+
+
+def _action(done: LoggedAction) -> str:
+    detail = f", {done.detail}" if done.detail else ""
+    decided = f"{done.verdict} by rule {done.rule} ({done.reason})"
+    return f"{done.name} (class {done.kind or '?'}): {decided} → {done.status}{detail}"
+
+
+_ENDINGS = {
+    ReplyStatus.SENT: "It was sent.",
+    ReplyStatus.SHADOW: "It was only a preview: the bot is in shadow mode.",
+    ReplyStatus.SENDING: "It is being sent.",
+    ReplyStatus.UNKNOWN: "It may not have arrived.",
+    ReplyStatus.DROPPED: "It was not sent",
+    ReplyStatus.REFUSED: "Twitch refused it",
+    ReplyStatus.SILENT: "It said nothing",
+}
+
+
+def one_line(trail: Explanation) -> str:
+    """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
+    reply = trail.reply
+    notes_used = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows][:4]
+    ids = ", ".join(f"#{note}" for note in notes_used)
+    known = f"I used note{'s' if len(notes_used) > 1 else ''} {ids}" if notes_used else "I used no notes"
+    ending = _ending(reply)
+    said = [_WHY.get(reply.trigger, f"{{who}} wrote to me ({reply.trigger})").format(who=trail.speaker), known]
+    said += [*trail.actions[:1], ending[:1].lower() + ending[1:]]
+    return f"#{reply.id}: {'; '.join(said)}"[:450]
+
+
+_RECALLED = frozenset({"lore", "others"})
+_WHY = {
+    "follow-up": "{who} kept talking with me",
+    "raid": "a raid came in",
+    "returner": "{who} is back after a long time",
+    "notice": "it is said once per stream",
+}
+
+
+def used(reply: BotMessage) -> dict[str, Used]:
+    """The tokens of a reply's call, for what it cost; empty where the provider did not say."""
+    billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
+    return of_call(reply.model, billed, cached, output, thoughts)
+
+
+def in_words(trail: Explanation, cost: str = "") -> list[str]:
+    """The whole story, a line each. `cost`: of the call, in words."""
+    reply = trail.reply
+    return [
+        f"Reply {reply.id}, {iso(reply.at)}, in {reply.mode} mode.",
+        "Built from what is still stored: notes and summaries as they are today, not as they were then.",
+        f"Asked by {trail.speaker} ({reply.trigger}): {trail.asked}"
+        if trail.asked
+        else f"Nobody asked ({reply.trigger}).",
+        f"Said: {reply.text or '(nothing)'}",
+        f"{_ending(reply)}{_taken(reply)}",
+        *([f"Changed by filters: {', '.join(reply.filters)}."] if reply.filters else []),
+        *([f"Taken by chat: {trail.outcome.replace('_', ' ')}."] if trail.outcome else []),
+        *([f"Notes used: {', '.join(f'#{note}' for note in trail.used)}."] if trail.used else []),
+        *([f"Nothing in its prompt supports: {', '.join(trail.unsupported)}."] if trail.unsupported else []),
+        *(f"Action: {action}." for action in trail.actions),
+        *_model(reply, cost),
+        *_prompt(reply),
+        *(line for section in trail.sections for line in _rows(section)),
+    ]
+
+
+def _ending(reply: BotMessage) -> str:
+    ending = _ENDINGS[reply.status]
+    return ending if ending.endswith(".") else f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
+
+
+def _taken(reply: BotMessage) -> str:
+    return f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""
+
+
+def _model(reply: BotMessage, cost: str) -> list[str]:
+    if not reply.model:
+        return ["No model answered."]
+    bill = reply.usage
+    cached = "" if bill.get("cached") is None else f", {bill['cached']} of them cached"
+    tokens = f"tokens in: {bill.get('estimated')} estimated, {_count(bill.get('billed'))} billed{cached}"
+    out = f"tokens out: {_count(bill.get('output'))}"
+    return [f"Model {reply.model}, {reply.latency_ms} ms; {tokens}; {out}{f'; cost: {cost}' if cost else ''}."]
+
+
+def _count(count: int | None) -> str:
+    return "unknown" if count is None else str(count)
+
+
+def _prompt(reply: BotMessage) -> list[str]:
+    stats = reply.prompt
+    if not stats:
+        return ["No prompt was made."]
+    shed = ", ".join(stats["shed"]) or "nothing"
+    whole = "whole" if stats["prefix_whole"] else "shortened"
+    prefix = f"prefix {stats['prefix_sha256'][:12]} ({stats['prefix_tokens']} tokens, {whole})"
+    size = f"{stats['estimated']} of {stats['budget']} tokens"
+    return [f"Prompt: {size}, chat {stats['depth']}; left out: {shed}; {prefix}."]
+
+
+def _rows(section: ExplainedSection) -> list[str]:
+    dropped = f", {section.dropped} left out" if section.dropped else ""
+    head = f"  {section.name}: {section.tokens} tokens{dropped}"
+    return [head, *(f"    {rank}. {_which(row)}{_score(row)} {row.text}" for rank, row in enumerate(section.rows, 1))]
+
+
+def _which(row: ExplainedRow) -> str:
+    return f"[{_OTHER.get(row.of, '')}{row.id}]"
+
+
+def _score(row: ExplainedRow) -> str:
+    return f" ({row.score:.3f})" if row.score else ""

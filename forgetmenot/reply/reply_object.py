@@ -1,0 +1,200 @@
+"""The object that a model answers with: `{"action": {name, parameters} | null, "say": str, "if_refused": str}`.
+
+Guarantees:
+- The schema holds the actions that are switched on and that this speaker could get, and no others.
+- A proposal comes from the object's `action` alone; no text inside `say` is ever one.
+- An answer that is not such an object gives no words, but for a `say` that was cut off: its whole sentences.
+- Reading never raises, whatever the text.
+
+`action` stands first: a small model that has written its line already proposes nothing (docs/PROMPT.md). Pure.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from forgetmenot.domain.action import Proposal
+from forgetmenot.domain.chat import Role
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
+from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind
+from forgetmenot.operations.policy_facts import PRIVILEGED
+from forgetmenot.prompt.assemble import split
+from forgetmenot.prompt.instructions import without_form
+from forgetmenot.settings.schema import ActionSettings, Settings
+
+SAY = "your line of chat"
+ACTION = "what the current message itself asks you to do, else null"
+IF_REFUSED = "only with an action: what you say instead if it is not done"
+UNREADABLE = "the model's answer was not in the asked form"
+NOTHING_TO_SAY = "the model had nothing to say"
+
+_NAME = re.compile(r"[a-z][a-z_]{0,31}")
+_CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<![.!?…。！？])[.!?…。！？]+(?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What the model answered. `problem`: why there are no words, or that they were cut ("unfinished")."""
+
+    say: str
+    proposal: Proposal | None = None
+    problem: str = ""
+
+
+class _Answer(msgspec.Struct):
+    say: str
+    action: object = None
+    if_refused: str | None = None
+
+
+def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[Action, ...]:
+    """The actions that may be proposed under these settings. `effects`: the names of those that there are."""
+    if settings.safe_mode:
+        return ()
+    modes = {
+        ActionClass.FREE: settings.class_a.value,
+        ActionClass.GUARDED: settings.class_b.value,
+        ActionClass.NEVER_ALONE: settings.class_c.value,
+    }
+    chosen = [one for one in ACTIONS if modes[one.kind] != "off" and one.name not in settings.disabled]
+    return tuple(one for one in chosen if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params))
+
+
+def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
+    """The same as the instructions name them, with what each needs: "timeout target seconds (1-60)"."""
+    return tuple(
+        " ".join([one.name, *(_named(parameter, effects) for parameter in one.params)]).rstrip()
+        for one in switched_on(settings, effects)
+    )
+
+
+def _named(parameter: Parameter, effects: Sequence[str]) -> str:
+    if parameter.kind is ParameterKind.EFFECT:
+        return f"{parameter.name} ({' | '.join(effects)})"
+    if parameter.kind is ParameterKind.SECONDS:
+        return f"{parameter.name} ({parameter.least}-{parameter.most})"
+    return "" if parameter.default is not None else parameter.name
+
+
+def reply_schema(settings: ActionSettings, role: Role, effects: Sequence[str] = ()) -> Mapping[str, Any]:
+    """The JSON schema of an answer to a speaker of this role."""
+    could_get = [
+        one for one in switched_on(settings, effects) if one.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED
+    ]
+    say = {"type": "string", "description": SAY}
+    if not could_get:
+        return _object({"say": say})
+    # Actions that take the same share one alternative: providers bill the schema with every call.
+    alike: dict[tuple[Parameter, ...], list[str]] = {}
+    for action in could_get:
+        alike.setdefault(tuple(_shape(one) for one in action.params), []).append(action.name)
+    actions = [_actions_schema(names, parameters) for parameters, names in alike.items()]
+    return _object(
+        {
+            "action": {"description": ACTION, "anyOf": [{"type": "null"}, *actions]},
+            "say": say,
+            "if_refused": {"type": "string", "description": IF_REFUSED},
+        },
+        {"if_refused"},
+    )
+
+
+def _shape(parameter: Parameter) -> Parameter:
+    """What of a parameter the schema says: whether it must be given, and whether it is a number."""
+    kind = ParameterKind.SECONDS if parameter.kind is ParameterKind.SECONDS else ParameterKind.TEXT
+    return Parameter(parameter.name, kind, default=None if parameter.default is None else "")
+
+
+def _actions_schema(names: list[str], parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    kinds = {one.name: {"type": "integer" if one.kind is ParameterKind.SECONDS else "string"} for one in parameters}
+    optional = {one.name for one in parameters if one.default is not None}
+    return _object({"name": {"type": "string", "enum": names}, **kinds}, optional)
+
+
+def reply_request(prompt: Prompt, settings: Settings, role: Role) -> ModelRequest:
+    """The model call for a reply to a speaker of this role."""
+    system, data = split(prompt)
+    return ModelRequest(
+        Purpose.REPLY,
+        system,
+        data,
+        max_output_tokens=settings.model.reply_output_tokens,
+        schema=reply_schema(settings.actions, role, settings.bridge.effects),
+        plain_system=without_form(system),
+    )
+
+
+def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def read_reply(answer: ModelAnswer) -> ModelReply:
+    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
+    if answer.plain:
+        say = whole_sentences(answer.text) if answer.finish == "length" else answer.text
+        return ModelReply(say, problem="" if say == answer.text else "unfinished")
+    found = _decoded(answer.text)
+    if found is None:
+        return _cut_off(answer.text)
+    say, proposal = _encodable(found.say), _proposal(found)
+    return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY)
+
+
+def whole_sentences(text: str) -> str:
+    """A text that its model could not finish, up to its last whole sentence; nothing where there is none."""
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    return text[: ends[-1]] if ends else ""
+
+
+def _decoded(text: str) -> _Answer | None:
+    """The first object in the text: models write fences, thoughts and comments around it."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+        return msgspec.convert(value, _Answer)
+    except (ValueError, RecursionError, msgspec.ValidationError):
+        return None
+
+
+def _proposal(answer: _Answer) -> Proposal | None:
+    """The action, where it has a name and every parameter is a word or a number; else none."""
+    if not isinstance(answer.action, dict):
+        return None
+    given: dict[str, object] = dict(answer.action)
+    name = str(given.pop("name", "")).strip().lower().replace("-", "_")
+    if not _NAME.fullmatch(name) or not all(isinstance(value, str | int | None) for value in given.values()):
+        return None
+    # An empty text stands for a parameter that was left out: strict schemas know no optional ones.
+    params = {_encodable(key): _encodable(str(value)) for key, value in given.items() if value not in {None, ""}}
+    return Proposal(name, params, _encodable(answer.if_refused or ""))
+
+
+def _encodable(text: str) -> str:
+    """Without halves of surrogate pairs, which no database takes."""
+    return text.encode("utf-8", "ignore").decode()
+
+
+def _cut_off(text: str) -> ModelReply:
+    """What of an object that ends too early may be said: its `say` as far as it goes, and no action."""
+    found = _CUT_SAY.search(text) if "{" in text else None
+    try:
+        say = json.loads(f'"{found[1]}"', strict=False) if found else ""
+    except ValueError:
+        say = ""
+    if found and not found[2]:
+        say = whole_sentences(say)
+    return ModelReply(_encodable(say), problem="unfinished" if say else UNREADABLE)

@@ -1,0 +1,244 @@
+"""Writes the reply to one line: prompt, model call, proposed action, and words that fit its outcome.
+
+Guarantees:
+- What was written over lines that were cleared meanwhile is written anew, or not said.
+- Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's words, and a reply
+  that proposed nothing names only actions that were done. Nothing is done for a reply that could not go out in time.
+- Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.domain.action import Proposal
+from forgetmenot.domain.chat import ChatEvent
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
+from forgetmenot.errors import ModelError
+from forgetmenot.llm.offline.model import Offline
+from forgetmenot.logs import log
+from forgetmenot.memory.suppression_filter import without_suppressed
+from forgetmenot.operations import wording
+from forgetmenot.operations.action_claims import claims_action
+from forgetmenot.operations.executor import ActionContext, Executor
+from forgetmenot.ports import LanguageModel
+from forgetmenot.prompt.assemble import INSTRUCTIONS
+from forgetmenot.prompt.material import TailMaterial
+from forgetmenot.reply import explanation
+from forgetmenot.reply.context import ContextGatherer, compose
+from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
+from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
+from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
+from forgetmenot.settings.schema import Settings, Unsupported
+from forgetmenot.store import bot_messages, events, model_calls, reply_outcomes
+from forgetmenot.store.database import Database
+
+QUOTE_EVERY = 10 * MINUTE
+"""How often a note is quoted while the model is away."""
+LINES_AROUND = 10
+ANOTHER_SUBJECT = "Let's talk about something else."
+THOUGHTS = 2
+"""How often a line is thought about, where lines of its prompt are cleared meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReply:
+    """`reply_id`: its row in bot_messages. `kept`: False if the answer's words are not: who asked is not stored."""
+
+    trigger: Trigger
+    settings: Settings
+    reply_id: int
+    kept: bool = True
+
+    @property
+    def event(self) -> ChatEvent:
+        """The line that asks for it."""
+        return self.trigger.event
+
+    @property
+    def deadline(self) -> int:
+        """When it is too late for an answer."""
+        return self.event.at + self.settings.reply.stale_after_s * SECOND
+
+    @property
+    def reply_to(self) -> str | None:
+        """The message that Twitch shows it under; a raid is welcomed to everybody."""
+        return None if self.trigger.kind is TriggerKind.RAID else self.event.id
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyParts:
+    """Whom a reply is made with."""
+
+    model: LanguageModel
+    gatherer: ContextGatherer
+    keeper: PrefixKeeper
+    outbox: Outbox
+    executor: Executor
+
+
+class Support(NamedTuple):
+    """Which notes a reply used, and which of its claims no row of its prompt supports."""
+
+    used: list[int]
+    unsupported: list[Claim]
+
+
+class ReplyWriter:
+    """Writes replies. It neither sends them nor decides which line gets one."""
+
+    def __init__(
+        self,
+        parts: ReplyParts,
+        *,
+        db: Database,
+        clock: Clock,
+        identity: Callable[[], Identity],
+        flush: Callable[[], Awaitable[None]],
+        room_modes: Callable[[], frozenset[str]],
+    ) -> None:
+        self._db = db
+        self._model = parts.model
+        self._gatherer = parts.gatherer
+        self._keeper = parts.keeper
+        self._outbox = parts.outbox
+        self._executor = parts.executor
+        self._room_modes = room_modes
+        self._clock = clock
+        self._identity = identity
+        self._flush = flush
+        self._quoted_at: int | None = None
+
+    async def words_for(self, job: PendingReply) -> tuple[str, str]:
+        """The words, or a reason for none. What was written over lines that are cleared meanwhile is written anew."""
+        for _ in range(THOUGHTS):
+            await self._flush()
+            if await events.was_deleted(self._db, job.event.id):
+                return "", "its line was cleared"
+            prompt, material = await self._prompt(job)
+            request = reply_request(prompt, job.settings, material.speaker.role)
+            try:
+                answer = await self._model.generate(request)
+            except ModelError as error:
+                log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
+                return await self._without_model(job, request, material, error)
+            if not await self._any_cleared([line.event_id for line in material.said]):
+                reply = read_reply(answer)
+                polished = await self._settle(job, material, reply)
+                polished, support = self._supported(job, prompt, material, polished)
+                await self._record(job, prompt, answer, polished, support)
+                return polished.text, "" if polished.text else reply.problem
+        return "", "lines of its prompt were cleared"
+
+    async def _any_cleared(self, event_ids: list[str]) -> bool:
+        await self._flush()
+        return await events.any_cleared(self._db, event_ids)
+
+    async def _prompt(self, job: PendingReply) -> tuple[Prompt, TailMaterial]:
+        bot_id = self._identity().user_id
+        made = await compose(self._keeper, self._gatherer, job.trigger, job.settings, bot_id=bot_id)
+        async with self._db.write() as tx:
+            await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
+        return made.prompt, made.material
+
+    async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
+        """Act, if something was proposed and there is time for it, and polish the words that fit."""
+        manner = manner_of(job, material, self._identity())
+        polished = polish(reply.say, manner)  # what is judged is what chat would read
+        fired = (reply.problem,) if reply.problem and reply.say else ()
+        say = polished.text
+        if reply.proposal is not None:
+            if reason := self._outbox.refusal_reason("", job.deadline):
+                return Polished("", (*fired, reason))  # neither done nor claimed
+            if_refused = polish(reply.proposal.if_refused, manner).text
+            say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
+        elif claims_action(say, {done.done for done in material.actions_done}):
+            say, fired = wording.NEUTRAL, (*fired, "claim")
+        if (allowed := without_suppressed(say, material.left_alone)) != say:
+            say, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
+        if say != polished.text:
+            polished = polish(say, manner)
+        return Polished(polished.text, (*fired, *polished.filters))
+
+    def _supported(
+        self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished
+    ) -> tuple[Polished, Support]:
+        """What the words used of their prompt; without what no row supports, where the settings say so."""
+        sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
+        identity = self._identity()
+        known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
+        claims = unsupported(polished.text, sources, known)
+        if claims and job.settings.reply.unsupported is Unsupported.DROP:
+            text = without_unsupported(polished.text, claims)
+            polished, claims = Polished(text, (*polished.filters, "unsupported")), []
+        facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
+        return polished, Support(used_notes(polished.text, facts, job.event.text), claims)
+
+    async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
+        """The words that fit what the policy decided and what was done."""
+        if not job.kept:  # what is done has a row, with who asked and what they said
+            return wording.harmless(proposal.if_refused)
+        context = ActionContext(
+            event=job.event,
+            key=f"reply:{job.reply_id}",
+            recent_lines=tuple(line.text for line in material.chat[-LINES_AROUND:]),
+            bot_message_id=job.reply_id,
+            words=say,
+            room_modes=self._room_modes(),
+            question=job.trigger.question if job.trigger.direct else "",
+        )
+        return (await self._executor.carry_out(proposal, context)).words_hint or say
+
+    async def _record(
+        self, job: PendingReply, prompt: Prompt, answer: ModelAnswer, polished: Polished, support: Support
+    ) -> None:
+        usage = explanation.usage(prompt, answer)
+        async with self._db.write() as tx:
+            await bot_messages.record_answer(
+                tx,
+                job.reply_id,
+                model=answer.model,
+                latency_ms=answer.latency_ms,
+                usage=usage,
+                filters=polished.filters,
+            )
+            await reply_outcomes.record_support(tx, job.reply_id, support.used, support.unsupported)
+        for name in polished.filters:
+            log.info("filter fired", reply=job.reply_id, filter=name)
+        await model_calls.learn_factor(
+            self._db,
+            self._model.name,
+            prompt.estimated_tokens,
+            answer.usage.input,
+            self._clock.now(),
+            factor=self._keeper.factor,
+        )
+
+    async def _without_model(
+        self, job: PendingReply, request: ModelRequest, material: TailMaterial, error: ModelError
+    ) -> tuple[str, str]:
+        """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
+        reason = f"{type(error).__name__}: {error}"
+        now = self._clock.now()
+        due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
+        if not (job.trigger.direct and due):
+            return "", reason
+        reply = read_reply(await Offline().generate(request))
+        words = "" if reply.proposal else polish(reply.say, manner_of(job, material, self._identity())).text
+        words = without_suppressed(words, material.left_alone)
+        if not words:
+            return "", reason
+        self._quoted_at = now
+        log.info("quoted a note without a model", reply=job.reply_id)
+        return words, ""
+
+
+def manner_of(job: PendingReply, material: TailMaterial, identity: Identity) -> Manner:
+    """What the filters need to know about this reply."""
+    replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
+    names = (identity.login, identity.name, *identity.aliases)
+    return Manner(job.settings, names, replies, (job.event.login, job.event.display_name))

@@ -1,0 +1,116 @@
+"""Where secrets are kept: the system's keyring, or a file that only its user can read. Nowhere else.
+
+A save is atomic: after a crash there is the old text or the new one. The file exists only while the keyring could not
+be used, so where there is one it is the newer. Blocking: call it in a thread. Never logs a secret.
+"""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from forgetmenot.files import make_own
+from forgetmenot.late_imports import load
+from forgetmenot.logs import log
+
+SERVICE = "forgetmenot"
+LOGIN_FOLDER = "login"
+
+
+def login_folder(database: Path) -> Path:
+    """Where the secrets of a memory's bot lie, unless the system's keyring has them."""
+    return database.parent / LOGIN_FOLDER
+
+
+class SecretStore:
+    """Keeps texts by name. `folder` is for the files; `use_keyring` is off in tests and for who wants files."""
+
+    def __init__(self, folder: Path, *, use_keyring: bool = True) -> None:
+        self.folder = folder
+        self._use_keyring = use_keyring
+
+    def load(self, name: str) -> str | None:
+        """The text; an empty one for nothing, None where the keyring cannot be read just now."""
+        kept = self.from_file(name)
+        return kept if kept is not None else self.from_keyring(name)
+
+    def save(self, name: str, text: str) -> None:
+        """Keep a text in place of the old one. Raises OSError if neither place takes it."""
+        if self._into_keyring(name, text):
+            self.path(name).unlink(missing_ok=True)
+        else:
+            self._into_file(name, text)
+
+    def delete(self, name: str) -> None:
+        """Forget it."""
+        self.path(name).unlink(missing_ok=True)
+        if self._use_keyring:
+            load("keyring")
+            import keyring
+            from keyring.errors import KeyringError
+
+            with contextlib.suppress(KeyringError):
+                keyring.delete_password(SERVICE, self._entry(name))
+
+    def place(self, name: str) -> str:
+        """Where it is, in words for its owner."""
+        if self.path(name).exists():
+            return f"the file {self.path(name)}, which only you can read"
+        return "your system's keyring"
+
+    def path(self, name: str) -> Path:
+        """The file that holds it where the keyring does not."""
+        return self.folder / f"{name}.secret"
+
+    def from_file(self, name: str) -> str | None:
+        """What the file holds; None where there is none, or none that can be read."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return self.path(name).read_text(encoding="utf-8")
+        return None
+
+    def from_keyring(self, name: str) -> str | None:
+        """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
+        if not self._use_keyring:
+            return ""
+        load("keyring")
+        import keyring
+        from keyring.errors import KeyringError, NoKeyringError
+
+        try:
+            return keyring.get_password(SERVICE, self._entry(name)) or ""
+        except KeyringError as error:
+            log.debug("no keyring", error=type(error).__name__)
+            return "" if isinstance(error, NoKeyringError) else None
+
+    def _entry(self, name: str) -> str:
+        """Its name in the keyring, which the bots of other channels on this machine use, too."""
+        return f"{name} {self.folder.resolve()}"
+
+    def _into_keyring(self, name: str, text: str) -> bool:
+        if not self._use_keyring:
+            return False
+        load("keyring")
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            keyring.set_password(SERVICE, self._entry(name), text)
+            kept = keyring.get_password(SERVICE, self._entry(name))
+        except KeyringError as error:
+            log.debug("no keyring", error=type(error).__name__)
+            return False
+        return kept == text  # one that is switched off takes, and loses
+
+    def _into_file(self, name: str, text: str) -> None:
+        make_own(self.folder)
+        handle, written = tempfile.mkstemp(dir=self.folder, prefix=f".{name}-", suffix=".new")  # made with mode 0600
+        fresh = Path(written)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self.path(name))
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise

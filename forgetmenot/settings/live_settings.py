@@ -1,0 +1,177 @@
+"""The settings of a running bot, and which of them can be changed while it runs.
+
+Long-lived objects call `LiveSettings`; the handler of an event calls it once. A change is validated
+as a whole, written to the file it came from (if it came from one), and seen by the next event.
+"""
+
+import contextlib
+import enum
+import os
+import re
+import tempfile
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+import tomlkit
+from msgspec import Meta
+from tomlkit.exceptions import TOMLKitError
+
+from forgetmenot.errors import SettingsError
+from forgetmenot.settings.labels import LABELS, RESTARTING
+from forgetmenot.settings.load import convert, normalised, parse_settings, refuse_contradictions
+from forgetmenot.settings.schema import Settings
+
+Form = dict[str, object]
+
+
+_WHERE = re.compile(r"The new value: table \[(\w+)\], key `(\w+)`:? ?")
+
+
+class LiveSettings:
+    """The settings of the moment. `path`: the file they were read from; None: a change lasts for this run only.
+
+    `generation` grows with whatever makes the bot's connection or model be built anew.
+    """
+
+    def __init__(self, settings: Settings, path: Path | None = None) -> None:
+        self._now = settings
+        self._changing = threading.Lock()
+        self.path = path
+        self.generation = 0
+
+    def __call__(self) -> Settings:
+        """One snapshot."""
+        return self._now
+
+    def change(self, table: str, key: str, value: object, check: Callable[[Settings], None]) -> Settings:
+        """Change one setting permanently. `check` may refuse what the schema allows. Raises SettingsError."""
+        return self.change_all({(table, key): value}, check)
+
+    def change_all(self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]) -> Settings:
+        """Change several at once, permanently: all or none. Raises SettingsError."""
+        for table, key in values:
+            if (table, key) not in LABELS:
+                raise SettingsError(
+                    f"`{key}` in [{table}] cannot be changed while the bot runs. Change it in the file."
+                )
+        with self._changing:  # each change is one of the whole file, and comes in a thread of its own
+            try:
+                fresh = self._replaced(values)
+            except SettingsError as error:
+                raise SettingsError(_in_words(str(error))) from error
+            check(fresh)
+            if self.path is not None:
+                change_file(self.path, values)
+            if any(getattr(fresh, table) != getattr(self._now, table) for table in RESTARTING):
+                self.generation += 1
+            self._now = fresh
+        return fresh
+
+    def restart(self) -> None:
+        """Have the connection and the model built anew: a secret that they use has changed."""
+        self.generation += 1
+
+    def _replaced(self, values: Mapping[tuple[str, str], object]) -> Settings:
+        """As they stand, with those changed: also what an option of the command line changed stays."""
+        fresh = self._now
+        for (table, key), value in values.items():
+            content = getattr(convert({table: {key: value}}, "The new value"), table)
+            replaced = msgspec.structs.replace(getattr(fresh, table), **{key: getattr(content, key)})
+            fresh = msgspec.structs.replace(fresh, **{table: replaced})
+        refuse_contradictions(fresh, "The new value")
+        return normalised(fresh)
+
+
+def _in_words(error: str) -> str:
+    """What is wrong with a value, with the setting's label in place of its table and key."""
+    found = _WHERE.match(error)
+    if not found or (found[1], found[2]) not in LABELS:
+        return error
+    rest = error[found.end() :]
+    return f"{LABELS[found[1], found[2]].label}: {rest[:1].upper()}{rest[1:]}"
+
+
+def form_of(table: str, key: str) -> Form:
+    """How a setting is asked for: `kind` is choice, switch, number, list or text; with its bounds."""
+    tables = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    kind = next(field.type for field in msgspec.structs.fields(tables[table]) if field.name == key)
+    meta = None
+    if typing.get_origin(kind) is typing.Annotated:
+        kind, meta = typing.get_args(kind)[:2]
+    return _form(kind, meta)
+
+
+def _form(kind: object, meta: Meta | None) -> Form:
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return {"kind": "choice", "choices": [one.value for one in kind]}
+    if kind is bool:
+        return {"kind": "switch"}
+    if kind is int or kind is float:
+        least = None if meta is None else meta.ge if meta.ge is not None else meta.gt
+        return {"kind": "number", "least": least, "most": None if meta is None else meta.le, "whole": kind is int}
+    if typing.get_origin(kind) in {tuple, types.GenericAlias}:
+        return {"kind": "list"}
+    return {"kind": "text", "long": meta is not None and (meta.max_length or 0) > 200}
+
+
+# A changed setting is validated first; comments and line ends stay, and a crash leaves the old file or the new one.
+
+
+def changed_text(text: str, values: Mapping[tuple[str, str], object], source: str) -> tuple[str, Settings]:
+    """The file's text with those settings, and the settings it then holds. Raises SettingsError; pure."""
+    try:
+        document = tomlkit.parse(text)
+        for (table, key), value in values.items():
+            _put(document, table, key, value)
+        fresh = tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, ValueError, AttributeError) as error:
+        raise SettingsError(f"{source} cannot be changed: {error}.") from error
+    return fresh, parse_settings(fresh, source)
+
+
+def _put(document: tomlkit.TOMLDocument, table: str, key: str, value: object) -> None:
+    content = document.setdefault(table, tomlkit.table())
+    if key in content and isinstance(content[key], tomlkit.items.Item):
+        trivia = content[key].trivia  # the comment behind the value is the key's, not the value's
+        content[key] = value
+        content[key].trivia.comment_ws, content[key].trivia.comment = trivia.comment_ws, trivia.comment
+    else:
+        content[key] = value
+
+
+def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
+    """Change the file. Raises SettingsError, and leaves it alone then."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from error
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    fresh, settings = changed_text(text.replace("\r\n", "\n"), values, str(path))
+    _write(path, fresh.replace("\n", line_end))
+    return settings
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a whole new file in the place of the old one, with its rights."""
+    real = path.resolve()
+    try:
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}-", suffix=".new")
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(real.stat().st_mode & 0o777)
+        new.replace(real)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)

@@ -1,0 +1,158 @@
+"""Episodes that rest on a cleared line: summarised again or taken away, and with them the notes that rest on it."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain.memory import EpisodeKind
+from forgetmenot.store import streams
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
+
+REDACTED = "redaction"
+"""The cause in a note's history when what it rested on was cleared."""
+# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
+# is the cleared line itself, in which the bot was told to remember something.
+_THEIR_WORD = """
+SELECT e.note_id, e.episode_id, e.stance FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
+    OR e.speaker_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+    OR n.subject_id IN (SELECT viewer_id FROM events WHERE episode_id = :episode AND redacted_at IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM episodes WHERE id = :episode AND kind = 'command'))
+"""
+_LOSE_IT = f"""
+DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
+    SELECT e.note_id, e.episode_id, e.stance FROM ({_THEIR_WORD}) e
+    WHERE EXISTS (SELECT 1 FROM note_evidence o
+        WHERE o.note_id = e.note_id AND o.episode_id <> :episode AND o.stance <> 'contradicted'))
+"""  # noqa: S608  # a constant
+_REST_ON_IT = f"""
+SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
+WHERE e.stance <> 'contradicted' AND n.status <> 'retracted' AND NOT n.pinned
+"""  # noqa: S608  # a constant
+# What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
+_REPLACED_BY = """
+WITH RECURSIVE gone (id) AS (SELECT value FROM json_each(?)), replaced (id, by) AS (
+    SELECT id, superseded_by FROM semantic_notes WHERE status = 'superseded' AND superseded_by IN gone
+    UNION SELECT r.id, n.superseded_by FROM replaced r JOIN semantic_notes n ON n.id = r.by WHERE r.by IN gone)
+SELECT id, by FROM replaced WHERE id NOT IN gone AND (by IS NULL OR by NOT IN gone)
+"""
+
+
+class Dirty(NamedTuple):
+    """An episode that rests on a line which was cleared since."""
+
+    id: int
+    kind: EpisodeKind
+    stream_id: int | None
+    created_at: int
+    started_at: int
+    tries: int
+    retry_at: int | None
+
+
+async def dirty(source: Source) -> list[Dirty]:
+    """Episodes to be summarised again, oldest first."""
+    rows = await source.rows(
+        "SELECT id, kind, stream_id, created_at, started_at, tries, retry_at FROM episodes WHERE dirty_at IS NOT NULL"
+        " ORDER BY id"
+    )
+    return [Dirty(row[0], EpisodeKind(row[1]), *row[2:]) for row in map(tuple, rows)]
+
+
+async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
+    """Say when an episode is read or summarised again after that has failed so often."""
+    await tx.execute("UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id))
+
+
+async def revision(source: Source) -> tuple[int, int]:
+    """Two numbers that change when another summary turns out to rest on a cleared line; (0, 0): none does."""
+    row = await source.row("SELECT count(*), coalesce(max(dirty_at), 0) FROM episodes WHERE dirty_at IS NOT NULL")
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+async def let_notes_go(db: Database, episode_id: int, now: int) -> None:
+    """Retract what rests on a cleared line of an episode; the episode itself may have to wait for a model."""
+    async with db.write() as tx:
+        await _let_notes_go(tx, episode_id, now)
+
+
+async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> bool:
+    """Put a new summary in the place of one that rested on a cleared line, to be read for notes again.
+
+    False, and nothing written, if another of its lines was cleared meanwhile.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, episode_id, new.seqs):
+            return False
+        await tx.execute(
+            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
+            " model = ?, dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?",
+            (*columns_of(new), episode_id),
+        )
+        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+        await write_people(tx, episode_id, new.people)
+        await _let_notes_go(tx, episode_id, now)
+        await streams.forget_recap(tx, new.stream_id)
+    return True
+
+
+async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
+    rows = await tx.rows("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
+    return {row[0] for row in rows} == set(seqs)
+
+
+async def remove(db: Database, gone: Dirty, now: int) -> bool:
+    """Take away an episode of which every line was cleared; its notes that rest on it alone are retracted.
+
+    False, and nothing changed, if it still covers something.
+    """
+    async with db.write() as tx:
+        if not await _still_rests_on(tx, gone.id, ()):
+            return False
+        await _let_notes_go(tx, gone.id, now)
+        await streams.forget_recap(tx, gone.stream_id)
+        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
+        held = await tx.row("SELECT 1 FROM note_evidence WHERE episode_id = ?", (gone.id,))
+        if held:  # a retracted note keeps an episode as evidence: an empty one
+            await _empty(tx, gone.id)
+        else:
+            await tx.execute("DELETE FROM episodes WHERE id = ?", (gone.id,))
+    return True
+
+
+async def _empty(tx: Transaction, episode_id: int) -> None:
+    await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
+    await tx.execute(
+        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
+        " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
+        (episode_id,),
+    )
+
+
+async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
+    """Retract the notes that rest on this episode alone and on the word of somebody whose lines were cleared.
+
+    Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
+    it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
+    holds again, unless that note was replaced itself.
+    """
+    await tx.execute(_LOSE_IT, {"episode": episode_id})
+    gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
+    ids = json.dumps([row["id"] for row in gone])
+    replaced = await tx.rows(_REPLACED_BY, (ids,))
+    back = [row["id"] for row in replaced if row["by"] is None]
+    await tx.execute(
+        "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (ids,),
+    )
+    await tx.many(
+        "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
+        [tuple(row) for row in replaced],
+    )
+    await tx.many(
+        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
+        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
+    )

@@ -1,0 +1,217 @@
+"""Facts that their subject asked to be forgotten, as keyed hashes of their words: enough to refuse them, no more.
+
+Promises that no text and no id stands here. A claim is known again when it has most of a forgotten fact's words,
+whichever way it points: "no longer plays drums" would give back "plays drums".
+"""
+
+import asyncio
+import json
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from forgetmenot.store import bot_messages, privacy_log
+from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store.keyed_hash import HashKey
+from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.text.mentions import mention
+
+KNOWN_AGAIN = 0.6
+"""The share of a forgotten fact's words that a claim has, to be that fact."""
+
+
+async def add_forgotten(
+    tx: Transaction, subject_id: str, facts: Iterable[Collection[str]], *, at: int, whole: bool = False
+) -> None:
+    """Note facts (each as its words) as forgotten. `whole`: everything about the subject is."""
+    subject = tx.key.digest("viewer", subject_id)
+    hashed = await asyncio.to_thread(lambda: [_hashed(tx.key, subject_id, words) for words in facts if words])
+    await tx.many(
+        "INSERT INTO forgotten (subject, words, whole, at) VALUES (?, ?, ?, ?)",
+        [(subject, json.dumps(words), whole, at) for words in hashed],
+    )
+    await privacy_log.note(
+        tx, [PrivacyRequest(PrivacyRequestKind.FORGOTTEN, subject, at, tuple(words), whole) for words in hashed]
+    )
+
+
+async def add_again(tx: Transaction, entry: PrivacyRequest) -> None:
+    """Write the row of a wish that was noted in the ledger, unless it is there."""
+    row = (entry.subject, json.dumps(list(entry.words)), entry.whole, entry.at)
+    await tx.execute(
+        "INSERT INTO forgotten (subject, words, whole, at) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
+        " (SELECT 1 FROM forgotten WHERE subject = ?1 AND words = ?2)",
+        row,
+    )
+
+
+async def is_forgotten(
+    tx: Transaction | Database, subject_id: str, words: Collection[str], *, own_since: int | None
+) -> bool:
+    """Whether a claim about a subject was forgotten.
+
+    `own_since`: when the subject said it themselves, if they did: after everything was erased they are new, and may.
+    """
+    if await tx.row("SELECT 1 FROM forgotten LIMIT 1") is None:
+        return False
+    rows = await tx.rows(
+        "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))",
+        (tx.key.digest("viewer", subject_id), own_since),
+    )
+    said = set(_hashed(tx.key, subject_id, words))
+    return any(_covers(said, json.loads(row["words"])) for row in rows)
+
+
+async def any_since(tx: Transaction, at: int) -> bool:
+    """Whether somebody had a fact forgotten since then."""
+    return await tx.row("SELECT 1 FROM forgotten WHERE at > ? AND NOT whole LIMIT 1", (at,)) is not None
+
+
+async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) -> None:
+    """The subject asked for it to be remembered after all."""
+    subject, said = tx.key.digest("viewer", subject_id), _hashed(tx.key, subject_id, words)
+    if await _allow(tx, subject, said):
+        await privacy_log.note(tx, [PrivacyRequest(PrivacyRequestKind.ALLOWED, subject, words=tuple(said))])
+
+
+async def allow_noted(tx: Transaction, entry: PrivacyRequest) -> None:
+    """The same for a wish that was noted in the ledger."""
+    await _allow(tx, entry.subject, entry.words)
+
+
+async def _allow(tx: Transaction, subject: str, said: Collection[str]) -> int:
+    rows = await tx.rows("SELECT id, words FROM forgotten WHERE subject = ?", (subject,))
+    gone = [(row["id"],) for row in rows if _covers(said, json.loads(row["words"]))]
+    await tx.many("DELETE FROM forgotten WHERE id = ?", gone)
+    return len(gone)
+
+
+async def drop_unreadable(tx: Transaction) -> tuple[int, int]:
+    """Delete all hashes, since the key that they were made with is gone; how many facts, and opt-outs without an id."""
+    return await tx.execute("DELETE FROM forgotten"), await tx.execute("DELETE FROM opted_out_unknown")
+
+
+async def subjects(tx: Transaction) -> frozenset[str]:
+    """The hashes of everybody of whom something was forgotten."""
+    return frozenset(row[0] for row in await tx.rows("SELECT DISTINCT subject FROM forgotten"))
+
+
+def is_it(key: HashKey, subject_id: str, words: Collection[str], entry: PrivacyRequest) -> bool:
+    """Whether a claim about a subject is the fact of a wish that was noted."""
+    return bool(entry.words) and _covers(_hashed(key, subject_id, words), entry.words)
+
+
+def _hashed(key: HashKey, subject_id: str, words: Collection[str]) -> list[str]:
+    return sorted(key.digest("word", subject_id, word) for word in words)
+
+
+def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
+    return len([word for word in forgotten if word in said]) >= KNOWN_AGAIN * len(forgotten)
+
+
+# ── fact traces ───────────────────────────────────────────────────────────────────────────────
+# Where else a fact is written: in summaries and recaps, in what was said lately, in what the bot answered.
+
+
+class TracedText(NamedTuple):
+    """A summary or a recap, with its table and row."""
+
+    table: str
+    column: str
+    id: int
+    text: str
+
+
+async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+    """The texts that may say a fact (given as stems): its evidence, and what else was written about its subject."""
+    near = " OR ".join("instr(lower({column}), ?) > 0" for _ in words) or "0"
+    parts = [word[: max(3, len(word) - 1)] for word in words]
+    rows = await tx.rows(
+        "SELECT id, summary FROM episodes WHERE id IN (SELECT episode_id FROM note_evidence WHERE note_id = ?"  # noqa: S608
+        f" UNION SELECT episode_id FROM episode_people WHERE viewer_id = ?) AND ({near.format(column='summary')})",
+        (note_id, subject_id, *parts),
+    )
+    recaps = await tx.rows(
+        f"SELECT id, recap FROM streams WHERE instr(recap, ?) AND ({near.format(column='recap')})",  # noqa: S608
+        (mention(subject_id), *parts),
+    )
+    return [
+        *(TracedText("episodes", "summary", *row) for row in rows),
+        *(TracedText("streams", "recap", *row) for row in recaps),
+    ]
+
+
+async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+    """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands.
+
+    What it said to others counts where it told a note by its number, or had it in its prompt.
+    """
+    near = " OR ".join("instr(lower(text), ?) > 0" for _ in words) or "0"
+    parts = [word[: max(3, len(word) - 1)] for word in words]
+    used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
+    told = "instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?))"
+    replies = await tx.rows(
+        f"SELECT id, text FROM bot_messages WHERE (viewer_id = ? OR {told}) AND ({near})",  # noqa: S608
+        (subject_id, f"#{note_id} ", json.dumps(used), *parts),
+    )
+    lines = await tx.rows(
+        f"SELECT seq, text FROM events WHERE (viewer_id = ? OR from_bot = 1) AND ({near})",  # noqa: S608
+        (subject_id, *parts),
+    )
+    return [
+        *(TracedText("bot_messages", "text", *row) for row in replies),
+        *(TracedText("events", "text", *row) for row in lines),
+    ]
+
+
+async def told_by_others(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
+    """What those others said in the last hours whose word a note rests on."""
+    rows = await tx.rows(
+        "SELECT seq, text FROM events WHERE text <> '' AND viewer_id <> ?2"
+        " AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?1)",
+        (note_id, subject_id),
+    )
+    return [TracedText("events", "text", *row) for row in rows]
+
+
+async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, TracedText]]:
+    """What the bot answered to commands in that time, each with whom."""
+    rows = await tx.rows(
+        "SELECT viewer_id, id, text FROM bot_messages WHERE at BETWEEN ?1 AND ?2 AND trigger = 'command' AND text <> ''"
+        " AND viewer_id IS NOT NULL",
+        (since, until),
+    )
+    return [(row[0], TracedText("bot_messages", "text", *row[1:])) for row in rows]
+
+
+async def echoes(tx: Transaction, text: str) -> list[TracedText]:
+    """The bot's own lines as they came back from chat that say just this."""
+    rows = await tx.rows("SELECT seq, text FROM events WHERE from_bot = 1 AND text = ?", (text,))
+    return [TracedText("events", "text", *row) for row in rows]
+
+
+async def clear_traced(tx: Transaction, text: TracedText) -> None:
+    """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
+    if text.table == "events":
+        await tx.execute(
+            "UPDATE events SET text = '', redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,)
+        )
+    else:
+        await tx.execute("UPDATE bot_messages SET text = '' WHERE id = ?", (text.id,))
+
+
+async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
+    """Write what is left of a text."""
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE id = ?", (rest, text.id))  # noqa: S608
+
+
+async def delete_traced_note(tx: Transaction, note_id: int) -> None:
+    """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
+    rows = await tx.rows("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
+    await tx.execute("UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by = ?", (note_id,))
+    await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note_id,))
+    await tx.many(
+        "DELETE FROM episodes WHERE id = ?1 AND (summary = '' OR kind = 'command')"
+        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = ?1)",
+        [(row[0],) for row in rows],
+    )

@@ -1,0 +1,154 @@
+"""Checks the guarantees that can be checked from rows. Reads only.
+
+`forgetmenot doctor --verify` and scripts/chaos.py call `verify`: an empty list means that nothing was lost, doubled,
+kept too long or left behind. It reads the whole memory, which takes seconds for a large one.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.store import privacy_log, run_stats
+from forgetmenot.store.database import Database
+from forgetmenot.store.privacy_log import PrivacyRequestKind
+from forgetmenot.text.mentions import ids_in
+
+SLACK = 20 * MINUTE
+"""How long after its time something may still be there: two sweeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A guarantee that does not hold. `count`: the rows at fault; `example`: the id of one, or what SQLite says."""
+
+    name: str
+    count: int
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.count} (for example {self.example})"
+
+
+# Each query gives the ids of the rows at fault. `:oldest`: raw chat from before then must be gone; `:ripe`: what began
+# before then must be over; `:latest`: nothing can have happened after it.
+_ROWS = {
+    "chat pruned unread": "SELECT run_id FROM tally WHERE name = 'pruned_unread' AND count > 0",
+    "chat kept too long": "SELECT seq FROM events WHERE at < :oldest",
+    "chat from the future": "SELECT seq FROM events WHERE at > :latest",
+    "a cleared line with text": "SELECT seq FROM events WHERE redacted_at IS NOT NULL"
+    " AND (text <> '' OR system_text <> '')",
+    "a line in an episode that covers none": "SELECT v.seq FROM events v JOIN episodes e ON e.id = v.episode_id"
+    " WHERE e.kind NOT IN ('chat', 'counted')",
+    "an episode over more lines than it counts": "SELECT e.id FROM episodes e WHERE e.events < (SELECT count(*)"
+    " FROM events v WHERE v.episode_id = e.id AND v.redacted_at IS NULL)",
+    "an empty summary with people": "SELECT id FROM episodes e WHERE summary = ''"
+    " AND EXISTS (SELECT 1 FROM episode_people p WHERE p.episode_id = e.id)",
+    "a note without evidence": "SELECT id FROM semantic_notes n"
+    " WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)",
+    "a note without history": "SELECT id FROM semantic_notes n"
+    " WHERE NOT EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id)",
+    "a status that is not its history's last": "SELECT n.id FROM semantic_notes n JOIN note_changes c ON c.id ="
+    " (SELECT max(id) FROM note_changes WHERE note_id = n.id) WHERE c.to_status <> n.status",
+    "a replaced note without its successor": "SELECT id FROM semantic_notes"
+    " WHERE (status = 'superseded') <> (superseded_by IS NOT NULL)",
+    "notes that replace each other in a circle": "WITH RECURSIVE after (first, id) AS (SELECT id, superseded_by"
+    " FROM semantic_notes WHERE superseded_by IS NOT NULL UNION SELECT a.first, n.superseded_by FROM after a"
+    " JOIN semantic_notes n ON n.id = a.id WHERE n.superseded_by IS NOT NULL) SELECT first FROM after WHERE id = first",
+    "a note that outlived its end": "SELECT id FROM semantic_notes WHERE status = 'active' AND NOT pinned"
+    " AND source_kind <> 'import' AND expires_at < :expired",
+    "a line of somebody who opted out": "SELECT e.seq FROM events e JOIN viewers v ON v.id = e.viewer_id"
+    " WHERE v.opted_out_at IS NOT NULL AND e.redacted_at IS NULL AND e.text <> '' AND NOT e.from_bot",
+    "an answer to somebody who opted out": "SELECT m.id FROM bot_messages m JOIN viewers v ON v.id = m.viewer_id"
+    " WHERE v.opted_out_at IS NOT NULL AND m.text <> '' AND m.at < v.opted_out_at AND m.at < :ripe",
+    "an erasure that was not finished": "SELECT id FROM viewers WHERE erase_at < :ripe",
+    "a line answered twice": "SELECT event_id FROM bot_messages WHERE event_id IS NOT NULL"
+    " AND status IN ('sending', 'sent', 'unknown') GROUP BY event_id HAVING count(*) > 1",
+    "a message that is sent for ever": "SELECT id FROM bot_messages WHERE status = 'sending' AND at < :ripe",
+    "an action done twice": "SELECT min(id) FROM action_logs WHERE bot_message_id IS NOT NULL"
+    " AND status IN ('done', 'running', 'unknown') GROUP BY bot_message_id, name, target_id, params_json"
+    " HAVING count(*) > 1",
+    "an action that is carried out for ever": "SELECT id FROM action_logs WHERE status = 'running' AND at < :ripe",
+    "an action of class C that nobody decided": "SELECT id FROM action_logs WHERE class = 'C'"
+    " AND status IN ('done', 'running') AND decided_by IS NULL",
+    "a summary that full-text search does not know": "SELECT id FROM episodes"
+    " WHERE id NOT IN (SELECT id FROM episodes_fts_docsize)",
+    "full-text search knows a summary that is gone": "SELECT id FROM episodes_fts_docsize"
+    " WHERE id NOT IN (SELECT id FROM episodes)",
+    "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
+}
+_TEXTS = {
+    "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
+    "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",
+    "a recap": "SELECT id, recap FROM streams WHERE recap LIKE '%<@%'",
+    "a brief": "SELECT id, text FROM briefs WHERE text LIKE '%<@%'",
+}
+
+
+async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violation]:
+    """All violations in this memory. `now` (ms): a time that has certainly passed; `keep_h`: hours of raw chat.
+
+    Raises StoreError.
+    """
+    times = {
+        "oldest": now - int(keep_h * HOUR) - SLACK,
+        "ripe": now - SLACK,
+        "latest": now + DAY + SLACK,
+        "expired": now - DAY - SLACK,
+    }
+    found: list[Violation] = []
+    for name, sql in _ROWS.items():
+        used = {key: at for key, at in times.items() if f":{key}" in sql}
+        found += _violation(name, [row[0] for row in await db.rows(sql, used)])
+    found += await _people(db)
+    found += await _books(db)
+    return found + await _file(db)
+
+
+def _violation(name: str, ids: Iterable[object]) -> list[Violation]:
+    wrong = list(ids)
+    return [Violation(name, len(wrong), str(wrong[0]))] if wrong else []
+
+
+async def _people(db: Database) -> list[Violation]:
+    """Whether texts name people by ids that are known, and whoever was erased or opted out is gone."""
+    rows = await db.rows("SELECT id, first_seen_at, opted_out_at FROM viewers")
+    known = {row[0] for row in rows}
+    found: list[Violation] = []
+    for name, sql in _TEXTS.items():
+        texts = await db.rows(sql)
+        lost = [row[0] for row in texts if not known.issuperset(ids_in(row[1]))]
+        found += _violation(f"{name} that names somebody who is not known", lost)
+    requests = await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key))
+    erased = {request.subject: request.at for request in requests if request.kind is PrivacyRequestKind.ERASED}
+    out = {row[0] for row in await db.rows("SELECT hash FROM opted_out_unknown")}
+    people = {row[0]: db.key.digest("viewer", row[0]) for row in rows} if erased or out else {}
+    back = [row[0] for row in rows if row[1] < erased.get(people.get(row[0], ""), 0)]
+    said = {row[0] for row in await db.rows("SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot")}
+    found += _violation("somebody who was erased", back)
+    return found + _violation(
+        "a line of somebody erased who opted out", [one for one in said if people.get(one) in out]
+    )
+
+
+async def _books(db: Database) -> list[Violation]:
+    """Whether every line of every run is accounted for."""
+    runs = [row[0] for row in await db.rows("SELECT DISTINCT run_id FROM tally")]
+    return _violation(
+        "a run whose lines do not add up", [run for run in runs if not (await run_stats.line_counts(db, run)).balanced]
+    )
+
+
+async def _file(db: Database) -> list[Violation]:
+    """Whether the file is whole, what is deleted is overwritten, and full-text search knows what the summaries say."""
+    found = [row[0] for row in await db.rows("PRAGMA integrity_check(20)")]
+    violations = _violation("a damaged file", [said for said in found if said != "ok"])
+    async with db.write() as tx:
+        if await tx.value("PRAGMA secure_delete") != 1:
+            violations += _violation("deleted rows are not overwritten", ["secure_delete"])
+        try:
+            await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError as error:
+            violations += _violation("full-text search differs from the summaries", [error])
+    return violations

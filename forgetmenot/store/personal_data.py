@@ -1,0 +1,393 @@
+"""Everything a person left in the database, found and taken away.
+
+Promises that every text column of every table is looked at: `PLACES` names how each is cleaned, `EXEMPT` why the others
+need not be, and a test compares the two with the schema. Large tables are read in pieces, so that nobody waits long.
+What a cleaned text says is decided by memory/erasure.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forgetmenot.clock import DAY
+from forgetmenot.store import opt_outs, privacy_log, run_stats
+from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.text.mentions import provisional
+
+AT_ONCE = 500
+"""Rows looked at in one read: replies read in between."""
+PEOPLE_AT_ONCE = 2_000
+"""The same of people: their names are short."""
+TEXTS_AT_ONCE = 1_000
+BANNED_FOR = 7 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Columns in which somebody may be written, in the rows that `only` (SQL) names.
+
+    `cut`: sentences about them go; `whole`: the texts go; otherwise only their name does. `also` (SQL) is set with it.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    cut: bool = False
+    whole: bool = False
+    only: str = "TRUE"
+    also: str = ""
+
+
+_TOLD_TO_THE_BOT_OR_BY_IT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
+_CLEARED = "redacted_at = coalesce(redacted_at, at)"
+
+PLACES = (
+    Place("episodes", ("summary",), cut=True),
+    Place("episodes", ("key", "model")),
+    Place("streams", ("recap",), cut=True),
+    Place("streams", ("title", "category", "twitch_id")),
+    Place("semantic_notes", ("fact", "topics", "asked_with")),
+    Place("note_changes", ("cause",)),
+    Place("events", ("text", "system_text"), whole=True, only=_TOLD_TO_THE_BOT_OR_BY_IT, also=_CLEARED),
+    Place("events", ("text", "system_text")),
+    Place("bot_messages", ("text",), whole=True, only="trigger = 'command'"),
+    Place("bot_messages", ("text",), cut=True),
+    Place("bot_messages", ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id")),
+    Place("action_logs", ("params_json", "reason", "detail", "decided_by", "key")),
+    Place("briefs", ("text",), cut=True),
+    Place("never_mention", ("words",)),
+    Place("model_calls", ("model", "error")),
+)
+
+EXEMPT = {
+    "viewers": "the person's own row goes; other people keep their names",
+    "viewer_names": "goes with the row in viewers",
+    "attendance": "goes with the row in viewers",
+    "episode_people": "goes with the row in viewers",
+    "fun_consents": "goes with the row in viewers",
+    "note_evidence": "its speaker is unset with the row in viewers; stance is a word of ours",
+    "forgotten": "keyed hashes",
+    "opted_out_unknown": "keyed hashes",
+    "pending_redactions": "rows of theirs are deleted",
+    "cooldowns": "rows of theirs are deleted",
+    "channel_state": "read whole: it is a few rows",
+    "tally": "counts under names of ours",
+    "runs": "commands of ours",
+    "calibration": "models' names",
+    "events.id": "Twitch's id of a message of somebody else",
+    "events.viewer_id": "their rows are deleted",
+    "events.kind": "a word of ours",
+    "events.reply_to_id": "unset where it points to a message of theirs",
+    "events.role": "a word of ours",
+    "episodes.kind": "a word of ours",
+    "semantic_notes.scope": "a word of ours",
+    "semantic_notes.subject_id": "their rows are deleted",
+    "semantic_notes.status": "a word of ours",
+    "semantic_notes.source_kind": "a word of ours",
+    "semantic_notes.importance": "a word of ours",
+    "note_changes.from_status": "a word of ours",
+    "note_changes.to_status": "a word of ours",
+    "bot_messages.event_id": "rows that answer them are deleted",
+    "bot_messages.viewer_id": "rows that answer them are deleted",
+    "bot_messages.trigger": "a word of ours",
+    "bot_messages.mode": "a word of ours",
+    "bot_messages.status": "a word of ours",
+    "reply_outcomes": "codes and numbers; goes with the row in bot_messages",
+    "action_logs.asked_by": "unset with the row in viewers",
+    "action_logs.target_id": "unset with the row in viewers",
+    "action_logs.name": "a word of ours",
+    "action_logs.class": "a word of ours",
+    "action_logs.verdict": "a word of ours",
+    "action_logs.rule": "a word of ours",
+    "action_logs.status": "a word of ours",
+    "semantic_notes.persona": "a setting's name",
+    "briefs.viewer_id": "goes with the row in viewers",
+    "briefs.kind": "a word of ours",
+    "briefs.persona": "a setting's name",
+    "briefs.made_of": "a hash of sources that are gone",
+    "briefs.notes": "ids of rows",
+    "briefs.episodes": "ids of rows",
+    "never_mention.viewer_id": "goes with the row in viewers",
+    "never_mention.by_id": "unset with the row in viewers",
+    "model_calls.purpose": "a word of ours",
+}
+
+
+class Held(NamedTuple):
+    """How much is held of somebody: rows by kind."""
+
+    events: int
+    notes: int
+    episodes: int
+    replies: int
+    actions: int
+    streams: int
+
+
+async def is_known(source: Source, viewer_id: str) -> bool:
+    """Whether there is somebody with that id."""
+    return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
+
+
+async def names_of(source: Source, viewer_id: str) -> list[str]:
+    """Every name that somebody goes or went by, but for those that are somebody else's by now."""
+    rows = await source.rows(
+        "SELECT login, display_name FROM viewers WHERE id = ?1 UNION SELECT n.login, n.display_name FROM viewer_names n"
+        " WHERE n.viewer_id = ?1 AND NOT EXISTS (SELECT 1 FROM viewers v WHERE v.login = n.login AND v.id <> ?1)",
+        (viewer_id,),
+    )
+    return sorted({name for row in rows for name in row if name})
+
+
+async def names_around(source: Source, viewer_id: str, names: Sequence[str]) -> list[str]:
+    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
+    rows = await _called(source, "viewers", "id", viewer_id, names)
+    rows += await _called(source, "viewer_names", "viewer_id", viewer_id, names)
+    parts = [name.lower() for name in names]
+    return sorted({name for row in rows for name in row if name and any(part in name.lower() for part in parts)})
+
+
+async def _called(source: Source, table: str, of: str, viewer_id: str, names: Sequence[str]) -> list[Row]:
+    """The names of others in which one of these stands."""
+    hay = "lower(coalesce(login, '') || char(10) || coalesce(display_name, '')) AS hay"
+    wanted = " OR ".join("instr(hay, lower(?)) > 0" for _ in names) or "FALSE"
+    sql = (
+        f"SELECT login, display_name FROM (SELECT login, display_name, {hay} FROM {table}"  # noqa: S608  # constants
+        f" WHERE rowid > ? AND rowid <= ? AND {of} <> ?) WHERE {wanted}"
+    )
+    rows: list[Row] = []
+    for after in range(0, await _last(source, table), PEOPLE_AT_ONCE):
+        rows += await source.rows(sql, (after, after + PEOPLE_AT_ONCE, viewer_id, *names))
+    return rows
+
+
+async def all_names(source: Source) -> set[str]:
+    """Every name that anybody goes or went by, in lower case."""
+    rows = await source.rows(
+        "SELECT lower(login), lower(display_name) FROM viewers UNION"
+        " SELECT lower(login), lower(display_name) FROM viewer_names"
+    )
+    return {name for row in rows for name in row if name}
+
+
+async def all_texts(db: Database) -> AsyncIterator[tuple[str, list[str]]]:
+    """Every text in every table, the full-text index among them: table by table, some rows at a time."""
+    tables = await db.rows("SELECT name, sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table' ORDER BY 1")
+    for name, no_rowid in map(tuple, tables):
+        columns = ", ".join(f'"{row[1]}"' for row in await db.rows(f'PRAGMA table_info("{name}")'))
+        if no_rowid:  # such tables of ours are small
+            yield name, _texts(await db.rows(f'SELECT {columns} FROM "{name}"'))  # noqa: S608  # of our schema
+            continue
+        part = f'SELECT rowid, {columns} FROM "{name}" WHERE rowid > ? ORDER BY rowid LIMIT {TEXTS_AT_ONCE}'  # noqa: S608
+        after = -(2**63)
+        while rows := await db.rows(part, (after,)):
+            after = rows[-1][0]
+            yield name, _texts(rows)
+
+
+def _texts(rows: Iterable[Row]) -> list[str]:
+    return [cell for row in rows for cell in tuple(row) if isinstance(cell, str)]
+
+
+async def held(source: Source, viewer_id: str) -> Held:
+    """How much is held of somebody."""
+    row = await source.row(
+        "SELECT (SELECT count(*) FROM events WHERE viewer_id = ?1),"
+        " (SELECT count(*) FROM semantic_notes WHERE subject_id = ?1),"
+        " (SELECT count(*) FROM episode_people WHERE viewer_id = ?1),"
+        " (SELECT count(*) FROM bot_messages WHERE viewer_id = ?1),"
+        " (SELECT count(*) FROM action_logs WHERE asked_by = ?1 OR target_id = ?1),"
+        " (SELECT count(*) FROM attendance WHERE viewer_id = ?1)",
+        (viewer_id,),
+    )
+    return Held(*row) if row else Held(0, 0, 0, 0, 0, 0)
+
+
+async def begin(tx: Transaction, viewer_id: str, now: int) -> int:
+    """Hide somebody, and note that they are to be erased, whatever crashes. Returns when that was first asked for."""
+    rows = await tx.rows(
+        "UPDATE viewers SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1) WHERE id = ?2"
+        " RETURNING erase_at",
+        (now, viewer_id),
+    )
+    return int(rows[0][0]) if rows else now
+
+
+async def due(source: Source, now: int) -> list[str]:
+    """Whose erasure was asked for and not finished, and who was banned seven days ago."""
+    rows = await source.rows(
+        "SELECT id FROM viewers WHERE erase_at IS NOT NULL OR banned_at <= ? ORDER BY id", (now - BANNED_FOR,)
+    )
+    return [row[0] for row in rows]
+
+
+async def delete_chat(tx: Transaction, viewer_id: str) -> int:
+    """Delete what somebody said in the last hours and what the bot said to them; how many lines of theirs."""
+    theirs = "SELECT id FROM events WHERE viewer_id = ?1"
+    await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({theirs})", (viewer_id,))  # noqa: S608
+    told = "SELECT 'line:' || id FROM events WHERE viewer_id = ?"
+    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({told})", (viewer_id,))  # noqa: S608
+    answers = f"viewer_id = ?1 OR event_id IN ({theirs})"
+    cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
+    said = f"SELECT text FROM bot_messages WHERE {answers}"  # noqa: S608
+    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", (viewer_id,))  # noqa: S608
+    await tx.execute(f"DELETE FROM bot_messages WHERE {answers}", (viewer_id,))  # noqa: S608
+    await tx.execute(
+        f"DELETE FROM pending_redactions WHERE event_id IN ({theirs}) OR event_id = 'user:' || ?1",  # noqa: S608
+        (viewer_id,),
+    )
+    for row in await tx.rows("SELECT run_id, count(*) FROM events WHERE viewer_id = ? GROUP BY 1", (viewer_id,)):
+        await run_stats.add_counts(tx, row[0], {"pruned_redacted": row[1]})
+    return await tx.execute("DELETE FROM events WHERE viewer_id = ?", (viewer_id,))
+
+
+async def delete_deeds(tx: Transaction, viewer_id: str) -> int:
+    """Delete what was asked for by them or aimed at them; what must still be taken back is left, without them."""
+    await tx.execute("DELETE FROM cooldowns WHERE key = ?", (viewer_id,))
+    return await tx.execute(
+        "DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'",
+        (viewer_id,),
+    )
+
+
+async def facts_of(source: Source, viewer_id: str) -> list[str]:
+    """The text of every note about somebody, whatever its status."""
+    rows = await source.rows("SELECT fact FROM semantic_notes WHERE subject_id = ?", (viewer_id,))
+    return [row[0] for row in rows]
+
+
+async def last_row(source: Source, place: Place) -> int:
+    """The highest rowid of a table."""
+    return await _last(source, place.table)
+
+
+async def _last(source: Source, table: str) -> int:
+    return int(await source.value(f"SELECT coalesce(max(rowid), 0) FROM {table}"))  # noqa: S608  # a constant
+
+
+async def written_in(source: Source, place: Place, needles: Sequence[str], *, after: int) -> list[Row]:
+    """The rows among the next `AT_ONCE` in which one of these stands: rowid, and the place's columns."""
+    together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
+    found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
+    columns = ", ".join(place.columns)
+    return await source.rows(
+        f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
+        f" WHERE rowid > ? AND rowid <= ? AND {place.only}) WHERE {found}",
+        (after, after + AT_ONCE, *needles),
+    )
+
+
+async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> None:
+    """Write cleaned texts: the place's columns in order, then the rowid."""
+    columns = ", ".join([*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])])
+    await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ?", rows)  # noqa: S608  # constants
+
+
+async def everybody(source: Source) -> dict[str, int]:
+    """The ids of all people there are, and since when."""
+    return {row[0]: row[1] for row in await source.rows("SELECT id, first_seen_at FROM viewers")}
+
+
+async def notes_of(source: Source, viewer_id: str) -> list[int]:
+    """The ids of every note about somebody, whatever its status."""
+    return [row[0] for row in await source.rows("SELECT id FROM semantic_notes WHERE subject_id = ?", (viewer_id,))]
+
+
+async def cleared_since(source: Source, at: int) -> bool:
+    """Whether a line that a summary rests on was cleared since then."""
+    return (
+        await source.row("SELECT 1 FROM events WHERE redacted_at >= ? AND episode_id IS NOT NULL LIMIT 1", (at,))
+        is not None
+    )
+
+
+async def drop_briefs(tx: Transaction) -> None:
+    """Let all briefs go; they are made again in the background, and the notes do without them."""
+    await tx.execute("DELETE FROM briefs")
+
+
+async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
+    """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
+    ids = json.dumps(list(episode_ids))
+    await tx.execute(
+        "DELETE FROM episodes WHERE summary = '' AND id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
+        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
+        (ids,),
+    )
+    await tx.execute(
+        "UPDATE episodes SET extracted_at = coalesce(extracted_at, ?)"
+        " WHERE summary = '' AND id IN (SELECT value FROM json_each(?))",
+        (now, ids),
+    )
+
+
+async def states(source: Source) -> list[tuple[str, str]]:
+    """What is kept about the channel: names and values."""
+    return [(row[0], row[1]) for row in await source.rows("SELECT name, value FROM channel_state")]
+
+
+async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
+    """Delete the person's own row and what goes with it. Somebody who opted out is still not stored; True if so."""
+    row = await tx.row("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,))
+    opted_out = row is not None and row[0] is not None
+    if opted_out:
+        await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
+    written = [viewer_id, *(provisional(name) for name in await names_of(tx, viewer_id))]
+    await privacy_log.note(
+        tx, [PrivacyRequest(PrivacyRequestKind.ERASED, tx.key.digest("viewer", one), now) for one in written]
+    )
+    await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
+    return opted_out
+
+
+# ── dossier ───────────────────────────────────────────────────────────────────────────────────
+# Everything that is held about one person, row by row, as it lies in the database.
+
+
+PARTS: dict[str, str] = {
+    "names": "SELECT login, display_name, first_seen_at, last_seen_at FROM viewer_names"
+    " WHERE viewer_id = ?1 ORDER BY 3",
+    "streams": "SELECT a.stream_id, a.first_at, a.last_at, a.lines FROM attendance a WHERE viewer_id = ?1 ORDER BY 2",
+    "lines": "SELECT at, kind, text, system_text FROM events WHERE viewer_id = ?1 AND redacted_at IS NULL ORDER BY seq",
+    "notes": "SELECT id, fact, status, source_kind, confidence, importance, topics, asked_with, created_at,"
+    " last_confirmed_at, expires_at, superseded_by, pinned FROM semantic_notes WHERE subject_id = ?1 ORDER BY id",
+    "notes_history": "SELECT c.note_id, c.at, c.from_status, c.to_status, c.cause FROM note_changes c"
+    " JOIN semantic_notes n ON n.id = c.note_id WHERE n.subject_id = ?1 ORDER BY c.id",
+    "evidence": "SELECT v.note_id, v.episode_id, v.stance, v.at FROM note_evidence v"
+    " JOIN semantic_notes n ON n.id = v.note_id WHERE n.subject_id = ?1 ORDER BY v.note_id, v.at",
+    "said_about_others": "SELECT n.id, n.fact, n.status, v.at FROM note_evidence v JOIN semantic_notes n"
+    " ON n.id = v.note_id WHERE v.speaker_id = ?1 AND n.subject_id IS NOT ?1 ORDER BY n.id",
+    "mentioned_in_notes": "SELECT id, fact, status FROM semantic_notes"
+    " WHERE subject_id IS NOT ?1 AND instr(fact, '<@' || ?1 || '>') ORDER BY id",
+    "summaries": "SELECT e.id, e.started_at, e.ended_at, e.kind, e.summary FROM episodes e"
+    " JOIN episode_people p ON p.episode_id = e.id WHERE p.viewer_id = ?1 ORDER BY e.id",
+    "recaps": "SELECT id AS stream_id, recap FROM streams WHERE instr(recap, '<@' || ?1 || '>') ORDER BY id",
+    "briefs": "SELECT kind, text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
+    "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
+    "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
+    " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
+    "cooldowns": "SELECT name, until FROM cooldowns WHERE key = ?1 ORDER BY name",
+    "fun": "SELECT at FROM fun_consents WHERE viewer_id = ?1",
+    "never_mention": "SELECT words, note_id, at, by_id = ?1 AS asked_by_them FROM never_mention"
+    " WHERE viewer_id = ?1 OR by_id = ?1 ORDER BY id",
+    "channel_texts": "SELECT name, value FROM channel_state WHERE instr(value, '<@' || ?1 || '>') ORDER BY name",
+}
+_PERSON = "SELECT id, login, display_name, role, first_seen_at, last_seen_at, opted_out_at, banned_at FROM viewers"
+
+Rows = list[dict[str, object]]
+
+
+async def export_person(db: Database, viewer_id: str) -> dict[str, object]:
+    """Somebody's own row; empty if there is none."""
+    return next(iter(await _rows(db, f"{_PERSON} WHERE id = ?1", viewer_id)), {})
+
+
+async def export_rows(db: Database, viewer_id: str) -> dict[str, Rows]:
+    """What is held besides that row, by kind. Times in ms; people in texts as `<@id>`."""
+    return {name: await _rows(db, sql, viewer_id) for name, sql in PARTS.items()}
+
+
+async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
+    return [{key: row[key] for key in row.keys()} for row in await db.rows(sql, (viewer_id,))]  # noqa: SIM118  # a Row is no mapping

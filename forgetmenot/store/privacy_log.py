@@ -1,0 +1,256 @@
+"""What people asked for, in a file beside the database, so that going back to an older copy does not undo it.
+
+- Only keyed hashes stand here (store/keyed_hash), one JSON object per line, and lines are only ever added: a backup
+  notes which there were, and what follows is applied to it again when it is restored.
+- A line is written before its transaction commits; a wish that was then cut off is carried out at the next start.
+- Each line holds a keyed hash over itself and the line before it, and the database holds that of the last one: a line
+  that was removed or changed shows (`broken_at`).
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from forgetmenot.errors import StoreError, StoreKeyLost
+from forgetmenot.store.keyed_hash import HashKey
+
+if TYPE_CHECKING:
+    from forgetmenot.store.database import Database, Transaction
+
+LOG_END = "privacy_log_end"
+"""The name in channel_state of the chain of the last line."""
+
+
+class PrivacyRequestKind(StrEnum):
+    """What was asked for."""
+
+    ERASED = "erased"
+    FORGOTTEN = "forgotten"
+    ALLOWED = "allowed"
+    OPTED_OUT = "opted_out"
+    OPTED_IN = "opted_in"
+    RECEIPT = "receipt"
+    NEW_KEY = "new_key"
+
+
+class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A text that was erased, as the hash of its lower case. `inside`: it also counts inside a longer word.
+
+    `start`: a short hash of its first three characters, without which a search would take minutes; 0: not ASCII.
+    """
+
+    hash: str
+    length: int
+    start: int = 0
+    inside: bool = False
+
+
+class PrivacyRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One wish. `subject`: hash of the viewer's id; `words`: of a fact's words; `whole` as in the table `forgotten`.
+
+    A receipt of an erasure has the `code` that was given to the viewer, what was searched for afterwards, in how many
+    files and bytes, and how often it was found. `chain`: the keyed hash of this line and the one before it.
+    """
+
+    kind: PrivacyRequestKind
+    subject: str
+    at: int = 0
+    words: tuple[str, ...] = ()
+    whole: bool = False
+    code: str = ""
+    traces: tuple[Trace, ...] = ()
+    files: int = 0
+    bytes: int = 0
+    found: int = 0
+    chain: str = ""
+
+
+def path_of(key: HashKey) -> Path:
+    """Where the file lies: beside the key."""
+    return key.path.with_name(key.path.name.removesuffix(".key") + ".asked")
+
+
+async def note(tx: "Transaction", entries: Sequence[PrivacyRequest]) -> None:
+    """Add lines, on disk when this returns; the transaction keeps other processes out meanwhile. Raises StoreError."""
+    if entries:
+        end = await asyncio.to_thread(_append, tx.key, entries)
+        await _set_end(tx, end)
+
+
+async def _set_end(tx: "Transaction", end: str) -> None:
+    await tx.execute(
+        "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (LOG_END, end),
+    )
+
+
+def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
+    path = path_of(key)
+    held = _lines(path)
+    last, end = held[-1] if held else b"", ""
+    lines = [b""] if held and not _ends_whole(path) else []  # a crash cut the last line off
+    for entry in entries:
+        end = _chain(key, last, entry)
+        last = msgspec.json.encode(msgspec.structs.replace(entry, chain=end))
+        lines.append(last)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write(b"\n".join([*lines, b""]))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}. Check its permissions and the disk.") from error
+    return end
+
+
+def _ends_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _chain(key: HashKey, before: bytes, entry: PrivacyRequest) -> str:
+    body = msgspec.json.encode(msgspec.structs.replace(entry, chain=""))
+    return key.digest("chain", hashlib.sha256(before).hexdigest(), body.decode())
+
+
+async def broken_at(db: "Database") -> int:
+    """The number of the first line that was changed, or that follows a removed one; 0 if all is as it was written.
+
+    Lines from before there was a chain, and a line that a crash cut off, are passed over. Raises StoreError.
+    """
+    end = await db.value("SELECT value FROM channel_state WHERE name = ?", (LOG_END,))
+    return await asyncio.to_thread(_broken_at, db.key, end or "")
+
+
+def _broken_at(key: HashKey, end: str) -> int:
+    lines = _lines(path_of(key))
+    chained = False
+    for number, line in enumerate(lines, 1):
+        entry = _decoded(line)
+        if entry == _UNREADABLE:
+            continue
+        if entry.chain and entry.chain != _chain(key, lines[number - 2] if number > 1 else b"", entry):
+            return number
+        if chained and not entry.chain:
+            return number
+        chained = chained or bool(entry.chain)
+        end = "" if entry.chain == end else end
+    return len(lines) + 1 if end else 0
+
+
+# ── the key ───────────────────────────────────────────────────────────────────────────────────
+
+
+def refuse_lost_key(key: HashKey, database: Path, *, keyed_rows: bool) -> None:
+    """See that the key is the one that the hashes were made with, where there are any. Raises StoreKeyLost, StoreError.
+
+    `keyed_rows`: whether the database holds some. With none anywhere a key that is missing is made when it is needed.
+    """
+    lines = _lines(path_of(key))
+    if not (lines or keyed_rows):
+        return
+    if not key.exists():
+        raise _lost(key, database, "is missing")
+    key.load()
+    held = [(lines[at - 1] if at else b"", entry) for at, entry in enumerate(map(_decoded, lines)) if entry.chain]
+    if held and not any(entry.chain == _chain(key, before, entry) for before, entry in held):
+        raise _lost(key, database, "is not the key that was used before")
+
+
+async def start_anew(tx: "Transaction", now: int) -> None:
+    """Make a new key and a new list, which says so; the old list, which nobody can read, goes. Raises StoreError."""
+    path = path_of(tx.key)
+    tx.key.replace()
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be deleted: {error.strerror}. Check its permissions.") from error
+    await note(tx, [PrivacyRequest(PrivacyRequestKind.NEW_KEY, "", now)])
+
+
+async def set_end(tx: "Transaction") -> None:
+    """Take the list as it is for whole: after a copy was restored, which knows an earlier end, or another list's."""
+    lines = await asyncio.to_thread(_lines, path_of(tx.key))
+    await _set_end(tx, next((entry.chain for entry in map(_decoded, reversed(lines)) if entry.chain), ""))
+
+
+def predates_key(path: Path, place: str) -> bool:
+    """Whether a copy with that mark was made before the key was replaced: who was erased since then is not known."""
+    lines = _lines(path)
+    known = place.partition(":")[0]
+    count = int(known) if known.isdecimal() and len(known) < 12 else 0
+    of_this_list = count > 0 and place.partition(":")[2] == _digest(lines[:count])
+    return any(_decoded(line).kind is PrivacyRequestKind.NEW_KEY for line in lines[:1]) and not of_this_list
+
+
+def _lost(key: HashKey, database: Path, what: str) -> StoreKeyLost:
+    return StoreKeyLost(
+        f"{key.path} {what}: without it nobody knows who was erased or opted out, and their data would be stored again."
+        f" Put the file back, or run `forgetmenot memory new-key --db {database}`, which keeps the opt-outs of the"
+        " people in the memory; who was erased has to ask again."
+    )
+
+
+def read(path: Path) -> list[PrivacyRequest]:
+    """All lines, oldest first; one that was cut off by a crash counts for nothing. Raises StoreError."""
+    return [_decoded(line) for line in _lines(path)]
+
+
+def mark(path: Path) -> str:
+    """Where the list ends now, for `after`. Raises StoreError."""
+    lines = _lines(path)
+    return f"{len(lines)}:{_digest(lines)}"
+
+
+def size(key: HashKey) -> int:
+    """How long the list is, in bytes: it only grows."""
+    try:
+        return path_of(key).stat().st_size
+    except OSError:
+        return 0
+
+
+def after(path: Path, place: str) -> list[PrivacyRequest]:
+    """What was asked for after a mark was taken; everything, if it was not taken of this list. Raises StoreError."""
+    lines = _lines(path)
+    count, _, digest = place.partition(":")
+    known = int(count) if count.isdecimal() and len(count) < 12 else 0
+    since = known if digest == _digest(lines[:known]) else 0
+    return [_decoded(line) for line in lines[since:]]
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
+
+
+def _digest(lines: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"\n".join(lines)).hexdigest()[:32]
+
+
+def _decoded(line: bytes) -> PrivacyRequest:
+    try:
+        return msgspec.json.decode(line, type=PrivacyRequest)
+    except (msgspec.MsgspecError, UnicodeError):
+        return _UNREADABLE
+
+
+_UNREADABLE = PrivacyRequest(PrivacyRequestKind.ALLOWED, "")
+
+
+def erased(path: Path) -> dict[str, int]:
+    """When each subject was last erased, by hash."""
+    return {entry.subject: entry.at for entry in read(path) if entry.kind is PrivacyRequestKind.ERASED}

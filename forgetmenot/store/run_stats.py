@@ -1,0 +1,161 @@
+"""Counts of what happened to every line of a run; they add up, also after pruning.
+
+For each run: lines = events + duplicates + excluded + other_room + unparsed + other, and
+events = covered + uncovered + redacted. The counts are written in the transactions that they count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from forgetmenot.store.database import Database, Source, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """The lines of one run. `uncovered` includes `pruned_unread`, which is a health figure and should be 0."""
+
+    lines: int
+    events: int
+    duplicates: int
+    excluded: int
+    other_room: int
+    unparsed: int
+    other: int
+    covered: int
+    uncovered: int
+    redacted: int
+    pruned_unread: int
+
+    @property
+    def balanced(self) -> bool:
+        """Whether both sums come out."""
+        rest = self.duplicates + self.excluded + self.other_room + self.unparsed + self.other
+        return self.lines == self.events + rest and self.events == self.covered + self.uncovered + self.redacted
+
+
+async def begin_run(db: Database, command: str, now: int) -> int:
+    """Start the counts of a run; returns its id."""
+    async with db.write() as tx:
+        return await tx.insert("INSERT INTO runs (started_at, command) VALUES (?, ?)", (now, command))
+
+
+async def add_counts(tx: Transaction, run_id: int, counts: Mapping[str, int]) -> None:
+    """Add to a run's counts."""
+    await tx.many(
+        "INSERT INTO tally (run_id, name, count) VALUES (?, ?, ?)"
+        " ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count",
+        [(run_id, name, count) for name, count in counts.items() if count],
+    )
+
+
+async def add_to_latest(tx: Transaction, counts: Mapping[str, int]) -> None:
+    """Add to the counts of the run that began last, if there is any."""
+    run_id = await tx.value("SELECT max(id) FROM runs")
+    if run_id is not None:
+        await add_counts(tx, run_id, counts)
+
+
+async def counts(source: Source, run_id: int) -> dict[str, int]:
+    """Everything counted for a run, also why lines were excluded (`excluded_known_bot` …)."""
+    rows = await source.rows("SELECT name, count FROM tally WHERE run_id = ?", (run_id,))
+    return {row["name"]: row["count"] for row in rows}
+
+
+async def pruned_unread(source: Source) -> int:
+    """How many events were ever pruned without having been read, redacted or excluded: 0, or something is wrong."""
+    row = await source.row("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'")
+    return int(row[0]) if row else 0
+
+
+async def line_counts(source: Source, run_id: int) -> LineCounts:
+    """The counts of one run as of now."""
+    counted = await counts(source, run_id)
+    row = await source.row(
+        "SELECT coalesce(sum(redacted_at IS NOT NULL), 0) AS redacted,"
+        " coalesce(sum(redacted_at IS NULL AND episode_id IS NOT NULL), 0) AS covered,"
+        " coalesce(sum(redacted_at IS NULL AND episode_id IS NULL), 0) AS unread FROM events WHERE run_id = ?",
+        (run_id,),
+    )
+    assert row is not None  # noqa: S101  # an aggregate always has one row
+    lost = counted.get("pruned_unread", 0)
+    plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
+    return LineCounts(
+        **{name: counted.get(name, 0) for name in plain},
+        covered=row["covered"] + counted.get("pruned_covered", 0),
+        uncovered=row["unread"] + lost,
+        redacted=row["redacted"] + counted.get("pruned_redacted", 0),
+        pruned_unread=lost,
+    )
+
+
+# Totals over the whole memory; the difference of two is what happened in between. Pruned and erased rows count too:
+# triggers of the schema add them up in `tally` as `gone_…`.
+
+
+_TOTALS = """
+WITH counted (name, count) AS (
+    SELECT iif(name = 'semantic_notes', 'notes', name), seq FROM sqlite_sequence
+     WHERE name IN ('episodes', 'semantic_notes')
+    UNION ALL
+    SELECT 'superseded', count(*) FROM note_changes WHERE to_status = 'superseded'
+    UNION ALL
+    SELECT 'replies', count(*) FROM bot_messages WHERE status IN ('sent', 'shadow')
+    UNION ALL
+    SELECT 'proposed', count(*) FROM action_logs
+    UNION ALL
+    SELECT 'allowed', count(*) FROM action_logs WHERE verdict IN ('allow', 'allow_changed')
+    UNION ALL
+    SELECT 'denied', count(*) FROM action_logs WHERE verdict = 'deny'
+    UNION ALL
+    SELECT 'executed', count(*) FROM action_logs WHERE status IN ('done', 'undone')
+    UNION ALL
+    SELECT 'llm_calls', count(*) FROM model_calls
+    UNION ALL
+    SELECT 'estimated', sum(json_extract(token_usage_json, '$.estimated')) FROM bot_messages
+    UNION ALL
+    SELECT 'prefix', sum(json_extract(prompt_json, '$.prefix_tokens')) FROM bot_messages
+     WHERE json_extract(token_usage_json, '$.estimated') > 0
+    UNION ALL
+    SELECT 'billed', sum(input) FROM model_calls WHERE purpose = 'reply'
+    UNION ALL
+    SELECT 'cached', sum(cached) FROM model_calls WHERE purpose = 'reply'
+    UNION ALL
+    SELECT 'billed_in_all', sum(input) FROM model_calls
+    UNION ALL
+    SELECT substr(name, length('gone_') + 1), count FROM tally WHERE name GLOB 'gone_*'
+)
+SELECT name, coalesce(sum(count), 0) AS count FROM counted GROUP BY name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts since the memory began; tokens are of replies' inputs, `billed_in_all` of all calls' inputs.
+
+    `prefix`: those of `estimated` that stood in the unchanged prefix, which a provider may bill at a cached rate.
+    """
+
+    episodes: int
+    notes: int
+    superseded: int
+    replies: int
+    proposed: int
+    allowed: int
+    denied: int
+    executed: int
+    llm_calls: int
+    estimated: int
+    prefix: int
+    billed: int
+    cached: int
+    billed_in_all: int
+
+    def since(self, before: "Totals") -> "Totals":
+        """What was added."""
+        return Totals(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(Totals)))
+
+
+async def totals(db: Database) -> Totals:
+    """The totals as of now."""
+    counted = {row["name"]: int(row["count"]) for row in await db.rows(_TOTALS)}
+    return Totals(**{field.name: counted.get(field.name, 0) for field in fields(Totals)})

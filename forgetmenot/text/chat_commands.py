@@ -1,0 +1,89 @@
+"""What is a command, and which command the same said in words means: "@bot forget that I play drums". Pure.
+
+A request is recognised by its form alone, before any model is called; everything else is talk, such as "remember that
+boss?". What the commands are, and who may give them, is operations/table.
+"""
+
+import re
+
+from forgetmenot.text.clean import clean
+
+_PLEASE = re.compile(
+    r"\A(?:(?:hey|hi|ok|okay|please|pls|plz|can you|could you|would you)[,\s]+)+"
+    r"|(?<![,\s])[,\s]+(?:please|pls|plz|thanks|thx)\s*[.!?]*\Z",
+    re.IGNORECASE,
+)
+_THIS = re.compile(r"remember\s+(?:this|that)\s+(?:about|of|from)\s+@?(\w{2,50})[.!]*", re.IGNORECASE)
+_REMEMBER = re.compile(r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)", re.IGNORECASE)
+_REMEMBER_TYPED = re.compile(
+    r"[!！]remember\s+(?:that\s+)?(?!(?:this|that)\s+(?:about|of|from)\s+@?\w+[.!]*\Z|(?:about|of|from)\s+@?\w+[.!]*\Z)(.+)",
+    re.IGNORECASE,
+)
+_FORGET = re.compile(
+    r"forget\s+(?:that\s+|about\s+|what\s+you\s+know\s+about\s+)?(.+)|(?:delete|erase)\s+((?:me|everything).*)",
+    re.IGNORECASE,
+)
+_EVERYTHING = re.compile(
+    r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*",
+    re.IGNORECASE,
+)
+_FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
+_KNOWS = re.compile(
+    r"what\s+do\s+(?:you|u)\s+(?:know|remember|have)\s+(?:about|of|on)\s+@?(\w{2,50})\s*[?.!]*", re.IGNORECASE
+)
+_MISSED = re.compile(r"(?:so\s+)?what\s+did\s+i\s+miss(?:\s+(?:so far|today|here))?\s*[?.!]*", re.IGNORECASE)
+_TALK = re.compile(
+    r"(?:time|times|one|day|night|moment|guy|girl|game|boss|clip|stream|when|it|this|that|him|her|them)\b.{0,3}\Z"
+    r"|(?:time|one|day|night|moment)\b",
+    re.IGNORECASE,
+)
+
+
+def said_text(text: str) -> str:
+    """What a line says: all of it; of a command nothing, but for the fact that it asks to be remembered."""
+    if not is_command(text):
+        return text
+    found = _REMEMBER_TYPED.fullmatch(clean(text))
+    return found[1] if found else ""
+
+
+def is_command(text: str) -> bool:
+    """Whether a line is a command to some bot ("!so alice"). A "!!!" or "! wow" is talk."""
+    line = text.lstrip()
+    return line[:1] in {"!", "！"} and line[1:2].isalpha()
+
+
+def typed_command(text: str) -> str:
+    """A typed command with a plain exclamation mark, "!forget everything about me" as "!forgetme"; else nothing."""
+    line = clean(text)
+    if not line.startswith(("!", "！")):
+        return ""
+    line = f"!{line[1:]}"
+    return "!forgetme" if _FORGET_ALL.fullmatch(without_please(line)) else line
+
+
+def without_please(line: str) -> str:
+    """A line without "please" around it, and without its last full stop."""
+    return _PLEASE.sub("", line).rstrip(" .!?")
+
+
+def spoken_command(question: str) -> str:
+    """The command that a sentence to the bot means, as it would be typed; nothing for talk."""
+    said = _PLEASE.sub("", clean(question))
+    if found := _KNOWS.fullmatch(said):
+        return f"!memory {found[1]}"
+    if found := _THIS.fullmatch(said):
+        return f"!remember this about {found[1]}"
+    if _MISSED.fullmatch(said):
+        return "!missed"
+    if said.endswith("?"):
+        return ""
+    if found := _REMEMBER.fullmatch(said):
+        fact = found[1] or found[2]
+        return "" if _TALK.match(fact) else f"!remember {fact}"
+    if found := _FORGET.fullmatch(said):
+        what = found[1] or found[2]
+        if _EVERYTHING.fullmatch(what):
+            return "!forgetme"
+        return "" if _TALK.match(what) else f"!forget {what}"
+    return ""

@@ -1,0 +1,207 @@
+"""What a question asks about time, and whether a text answers it. Pure; English.
+
+"what did she do in May?" names a month, "on 3 July 2023" a day, "last week" a stretch before now. "when" wants a text
+that tells a time, "how long" one that tells a duration.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+
+from forgetmenot.text.clean import clean
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_NUMBER = {name: number for number, month in enumerate(_MONTHS, start=1) for name in (month, month[:3])}
+_NUMBER["sept"] = 9
+_NAMES = "|".join(sorted(_NUMBER, key=len, reverse=True))
+_YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
+_MONTH = re.compile(rf"\b(?P<month>{_NAMES})\b\.?(?:\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:))?{_YEAR}")
+_DAY_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?{_YEAR}")
+_ISO = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
+_YEAR_ALONE = re.compile(r"\b(?:in|of|during|since|until|before|after)\s+(?P<year>(?:19|20)\d\d)\b")
+_WORDS_TOO = {"may", "mar", "march", "sep", "dec", "jan", "jun"}  # words or names as well, so only after one of these
+_BEFORE_MONTH = re.compile(
+    r"\b(?:in|of|since|during|last|this|next|early|mid|late|until|till|by|on|from|before|after)[\s-]+$"
+)
+
+_AGO = re.compile(
+    r"\b(?P<count>\d+|an?|two|three|four|five|six|a few|a couple of) (?P<unit>day|week|month|year)s? ago\b"
+)
+_LAST = re.compile(r"\b(?P<which>last|this|past) (?P<unit>week|weekend|month|year|night)\b|\byesterday\b|\btoday\b")
+_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3, "a couple of": 2}
+_DAYS = {"day": 1, "night": 1, "weekend": 7, "week": 7, "month": 30, "year": 365}
+
+_WHEN = re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bwhich (?:day|month|year)\b|\bhow long ago\b")
+_HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b")
+_A_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)days?|summer|winter|spring|autumn|morning|evening|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
+    rf"|{'|'.join(month for month in _MONTHS if month not in _WORDS_TOO)}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
+)
+_SOME = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
+_A_DURATION = re.compile(
+    rf"\b(?:\d+|{_SOME}) (?:minute|hour|day|week|month|year|decade)s?\b|\bsince\b|\b(?:years|months|decades|ages)\b"
+    r"|\ba long time\b"
+)
+
+LAST_SECOND = 253_402_300_799  # of the year 9999
+NEAR_DAYS = 8  # people often mention an event within the week after it
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A year, a month or a day; a month without a year is that month of any year."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def fits(self, stated: date) -> float:
+        """How well a fact stated on a date fits it: 1, 0.5 where it was stated shortly afterwards, else 0."""
+        if self.year is not None and stated.year != self.year and self.month is None:
+            return 0.0
+        if self.month is None:
+            return 1.0
+        best = 0.0
+        for year in (stated.year, stated.year - 1) if self.year is None else (self.year,):
+            first, last = self._days(year)
+            after = (stated - last).days
+            if (first - stated).days <= 1 and after <= 1 and (self.day is not None or first <= stated <= last):
+                return 1.0
+            best = max(best, 0.5 if stated > last and after <= NEAR_DAYS else 0.0)
+        return best
+
+    def _days(self, year: int) -> tuple[date, date]:
+        month = self.month or 1
+        first = date(year, month, 1)
+        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        if self.day is None:
+            return first, last
+        day = min(max(self.day, 1), last.day)
+        return first.replace(day=day), first.replace(day=day)
+
+
+@dataclass(frozen=True, slots=True)
+class Ago:
+    """A stretch before now, in days: "last week" is from 14 to 1."""
+
+    most: int
+    least: int
+
+    def fits(self, stated: date, now: date) -> float:
+        """1 for a fact stated in it, else 0."""
+        return float(self.least <= (now - stated).days <= self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAsked:
+    """What a question asks about time."""
+
+    periods: tuple[Period, ...] = ()
+    stretches: tuple[Ago, ...] = ()
+    when: bool = False
+    how_long: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.periods or self.stretches or self.when or self.how_long)
+
+    def fits(self, stated_at: int, now: int) -> float:
+        """How well a fact stated at a time (ms) fits the times that are named, from 0 to 1."""
+        stated = _date(stated_at)
+        fits = [period.fits(stated) for period in self.periods]
+        fits += [stretch.fits(stated, _date(now)) for stretch in self.stretches]
+        return max(fits, default=0.0)
+
+
+NO_TIME = TimeAsked()
+
+
+@lru_cache(maxsize=256)
+def time_asked(text: str) -> TimeAsked:
+    """Read a question. A text without a word of time gives a false value."""
+    low = text.lower()
+    return TimeAsked(
+        periods=periods_in(low),
+        stretches=tuple(_stretches(low)),
+        when=bool(_WHEN.search(low)),
+        how_long=bool(_HOW_LONG.search(low)),
+    )
+
+
+def periods_in(text: str) -> tuple[Period, ...]:
+    """The years, months and days that a text names, without those that mean "last" or "next"."""
+    low = text.lower()
+    found: dict[int, Period] = {}
+    for pattern in (_ISO, _DAY_FIRST, _MONTH):
+        for match in pattern.finditer(low):
+            period = _period(match, low)
+            if period is not None and not any(match.start() <= at < match.end() for at in found):
+                found[match.start("month")] = period
+    if not found:
+        found = {match.start(): Period(int(match["year"])) for match in _YEAR_ALONE.finditer(low)}
+    return tuple(dict.fromkeys(found.values()))
+
+
+def tells_time(text: str) -> bool:
+    """Whether a text says when something is, was or will be."""
+    return bool(_A_TIME.search(text.lower()))
+
+
+def tells_duration(text: str) -> bool:
+    """Whether a text says how long something lasts."""
+    return bool(_A_DURATION.search(text.lower()))
+
+
+def _period(match: re.Match[str], text: str) -> Period | None:
+    name, day = match["month"], match["day"]
+    month = int(name) if name.isdigit() else _NUMBER[name]
+    if name in _WORDS_TOO and not (day or match["year"] or _BEFORE_MONTH.search(text[: match.start()])):
+        return None  # "may" and "march" are verbs, "jan" and "jun" names
+    if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
+        return None
+    return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
+
+
+def _stretches(text: str) -> list[Ago]:
+    found = []
+    for match in _AGO.finditer(text):
+        count = match["count"]
+        days = _DAYS[match["unit"]] * (int(count[:4]) if count.isdigit() else _COUNTS[count])
+        slack = max(1, days // 4)
+        found.append(Ago(days + slack, days - slack))
+    for match in _LAST.finditer(text):
+        unit, which = match["unit"], match["which"]
+        if unit is None:
+            found.append(Ago(1, 1) if match[0] == "yesterday" else Ago(0, 0))
+        elif which == "this":
+            found.append(Ago(_DAYS[unit], 0))
+        else:
+            found.append(Ago(2 * _DAYS[unit], min(1, _DAYS[unit] // 7)))
+    return found
+
+
+def _date(at: int) -> date:
+    return datetime.fromtimestamp(min(max(at // 1_000, 0), LAST_SECOND), UTC).date()
+
+
+# Words for a moment, which are true on one day only.
+
+
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_SPAN = rf"(?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|{_DAY})"
+_COUNT = r"(?:an?|one|two|three|four|five|six|a few|a couple of|\d{1,2})"
+_MOMENT = re.compile(
+    r"(?<!\bthe)(?<!\bthe )[\s,]{0,3}\b"
+    r"(?:(?:earlier |later )?(?:yesterday|today|tonight|tomorrow|this (?:morning|afternoon|evening))"
+    rf"|(?:last|this past|next) {_SPAN}|(?:just )?{_COUNT} (?:hour|day|week|month|year)s? ago)\b(?! of\b)",
+    re.IGNORECASE,
+)
+
+
+def without_moments(text: str) -> str:
+    """The text without them: "moved to Oslo last week" is "moved to Oslo"."""
+    return clean(_MOMENT.sub("", text)).lstrip(" ,")

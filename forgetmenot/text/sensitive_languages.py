@@ -1,0 +1,208 @@
+"""Words that make a text sensitive in ten languages beside English: stems per category, and what is not covered. Pure.
+
+Covered: German, Spanish, French, Portuguese, Italian, Polish, Turkish, Russian, Japanese, Korean. A stem is the
+beginning of a word, without accents; in Japanese and Korean it may stand anywhere. The stems of all languages are one
+pattern per category: a word that is sensitive in one of them is rarely harmless in another.
+tests/text/test_sensitive.py has the rates per language.
+"""
+
+import re
+
+from forgetmenot.text.lookalikes import plain
+
+_IS = r"(?:ist|bin|es|soy|est|suis|e|sono|sou|jest|jestem|ben|on|она|он|я)"
+_STEMS = {
+    "health": (
+        r"diabet(?!es\b)|diyabet|zuckerkrank|schwanger|embarazad|enceinte\b|gravid[ao]|incinta|hamile|epilep(?!sy)|"
+        r"epiless|"
+        r"adhs\b|tdah\b|dehb\b|antidepress?iv|antidepresiv|antidepresan|antydepres|depressi(?:v|onen|one\b|f\b)|"
+        r"depresi(?!ve)|"
+        r"depressao|depresj|depresyon|magersuch|bulimi|boulimi|anoressi|anorexi[ea]|angststor|panikattack|ansiedad|"
+        r"ansia\b|"
+        r"anxiete|angoisse|nerwic|anksiyete|psychiat|psiquiat|psichiat|psikiyat|psykolog|psicolog|psikolog|"
+        r"therapeut(?!ic)|"
+        r"krankgeschrieben|krankenhaus|hopital\b|chemother|quimio|chimio|chemio|kemoterap|(?:allergi(?!c|es)|alergi|"
+        r"alerji)(?!.{0,25}(?:level|nivea|nivel|livell|leczen))|"
+        r"\w*intoleranz|intoleranci|colitis|asthm(?!a)|asma\b|astm[aeyię]|astım|migran[ea]\b|migrain|emicrani|"
+        r"enxaqueca|migren|"
+        r"sclerose|sclerosi|esclerosis|esclerose|cancro\b|tumore\b|(?:an|hat) krebs|(?:tiene|con|tuvo|tem|teve) cancer|"
+        r"nowotw|raka\b|kanser|cukrzyc|padaczk|ciaz[ayęe]|w ciąż|autis(?!m|tic)|autyz|otiz|bipolair|zweipol|"
+        r"borderline\b|"
+        r"seropositi|vih\b|hiv\b|behindert|behinderung|handicape|discapacid|deficien\w+ (?:fisic|visual|audit)|"
+        r"disabil[ei]|"
+        r"niepełnosp|engelli|rollstuhl|silla de ruedas|fauteuil roulant|cadeira de rodas|sedia a rotelle|wozku inwal|"
+        r"burn ?out|arret maladie|medikament|traitement|insulin|celia[ck]|celiach|ameliyat|hastalig|hastalığ|"
+        r"hastas[iı](?!y|m)|"
+        r"диабет|эпилепс|онколог|раком\b|рака\b|беремен|депресс|антидепресс|сдвг|аутиз|аутист|астм|мигрен|"
+        r"аллерг(?!.{0,20}уровн)|химиотерап|"
+        r"психиатр|психотерап|психолог|биполяр|шизофрен|анорекс|булими|вич\b|инвалид|инсулин|панически"
+    ),
+    "faith": (
+        r"kathol|catoli|cattoli|catholiq|katoli|protestant|evangelisch|evangeli[cq]|ortodox|moslem|muslim|musulm|"
+        r"muculm|muzulm|"
+        r"islam|musluman|jude[\b ]|judin\b|judisch|judi[oa]\b|jui(?:f|ve)|judeu|ebre[oa]\b|ebrai|zyd(?:em|ow)|żyd|"
+        r"yahudi|budd?h?is|"
+        r"bouddh|budis|hindu|ate[ou]\b|atea\b|athee|atheis|ateis|agnosti|(?:testigo|temoin|testimone|testemunha|"
+        r"zeugen?)s? (?:de |di )?"
+        r"(?:jehov|geov|jeov)|jehow|mosche[ea]|mosque|mezquita|mesquita|meczet|camiye|synagog|sinagog|"
+        r"misa\b|missa\b|(?:a|alla) messa\b|na msz[eę]\b|ramad|ramazan|getauft|taufe\b|"
+        r"bautiz|baptise|batizad|battezz|ochrzcz|konfirmiert|koscher|kosher|halal|casher|beicht|sabbat|schabbat|szabat|"
+        r"shabat|"
+        r"espirita\b|umbanda|candomble|alevi|sunni|namaz|dindar|hristiyan|cristian[oa]|chretien|chrzesc|(?:ist|"
+        r"bin) christ(?:in)?\b|"
+        r"crente\b|credente|croyant|creyente|glaubig|wierzac|wierząc|inancli|inançlı|"
+        r"мусульман|христиан|православн|католи|иуде|евре[йяе]|буддис|атеист|агностик|ислам|мечет|синагог|"
+        r"крест(?:ился|илась|или|илс)|молит(?:ся|ва)|пост(?:ится|юсь)|шаббат|верующ|свидетел\w+ иегов|рамадан|намаз"
+    ),
+    "politics": (
+        r"cdu\b|csu\b|spd\b|fdp\b|afd\b|die grunen|linkspartei|kommunis|comunis|komunis|sozialis|socialist|sosyalist|"
+        r"politisch (?:ganz |eher |weit )?(?:links|rechts)|rechtsextrem|linksradikal|konservativ|conservador|psoe\b|"
+        r"de vox\b|"
+        r"de (?:izquierdas?|derechas?|gauche|droite|esquerda|direita)|di (?:sinistra|destra)|independentista|peronist|"
+        r"feminista|"
+        r"feministin|encarte|milit[ae]\b|est (?:rn|lfi|lr)\b|au (?:ps|rn)\b|macron|melenchon|ecolos\b|psol\b|pdt\b|"
+        r"psdb\b|bolsonar|"
+        r"lulist|petist|filiad|cinque stelle|fratelli d.italia|forza italia|nella lega\b|anarchi[cks]|anarquist|"
+        r"fascist|faschis|"
+        r"g[lł]os(?:uj|owa)\w* na (?:pis|po|ko|psl|lewic|konf|tusk|dud|parti)\b|lewic|prawic|koalicj\w+ obywatel|"
+        r"konfederacj|akp|chp\b|chp[a-z]*ye|mhp|hdp\b|iyi parti|"
+        r"parti\w* oy(?!un)|solcu|sagci|sağcı|ulkucu|milliyetci|wahlt (?:\w+ )*(?:grun|link|rechts|cdu|spd|afd|fdp)|"
+        r"vot\w+ (?:\w+ ){0,3}(?:elecci|eleico|elezion|election|partid|parti\b)|wahlkampf|parteimit|sindicalist|"
+        r"gewerkschaft|"
+        r"кпрф|лдпр|един\w+ росси|навальн|путин|оппозици|митинг|голос\w+ за (?:путин|навал|кпрф|лдпр|един|парт|оппоз)|"
+        r"на выбор|выборах|партии\b|монархист|либертариан|левак|коммунист|либерал|консерватор|социалист|"
+        r"die linke$|npd\b|bsw\b|(?:al|del|en el|no|do|au) (?:pp|pt|pd|pcf|pc)\b|de (?:podemos|sumar)\b|milei|chavist|"
+        r"kirchner|abascal|"
+        r"insoumis|rassemblement national|zemmour|gilets? jaunes?|syndicat|centriste|mdb\b|marxist|sindicat|sindacat|"
+        r"meloni|salvini|leghist|grillin|pd\b|partito\b|tusk|kaczyn|platform\w+ obywat|wybor(?:ach|c)|partii\b|erdogan|"
+        r"imamoglu|secim(?:de|lerde)|muhafazakar|kemalist|parti(?:li|sine)\b|националист|анархист|феминист|"
+        r"левых взгляд|правых взгляд"
+    ),
+    "sexuality": (
+        r"lesb|schwul|homosex|homoseks|omosess|bisexuel|bisessu|biseks|bisexual|asexuel|asessu|aseks|assexual|pansex|"
+        r"panseks|"
+        r"transgener|transgend|transfrau|transmann|transsex|transess|trans (?:frau|mann|homem|mulher|kobiet|mezczyzn|"
+        r"mężczyzn|erke|kadin)|"
+        r"nichtbinar|no binari|non binair|non binari|niebinarn|nao.binari|coming ?out|geoutet|(?:del|do) (?:closet|"
+        r"armario)|z szafy\b|"
+        r"assumiu (?:gay|bi|les|trans)|gej(?:em)?\b|escinsel|eşcinsel|gaymi[sş]|acıldı, gay|(?:mag|liebt|"
+        r"steht auf) (?:frauen|manner)|"
+        r"aime les (?:filles|garcons|femmes|hommes)|gustan (?:las|los) (?:chic|mujer|hombre)|gosta de (?:menin|mulher|"
+        r"homen|garot)|"
+        r"piacciono (?:le|i|gli) (?:ragazz|donn|uomin)|woli (?:dziewczy|chlopak|chłopak|kobiet|mezczyz|mężczyz)|"
+        r"(?:kizlardan|kızlardan|erkeklerden|kadınlardan) hos|hormon(?:en|as|es)\b|"
+        r"polyamor|poliamor|heterosex|travesti\b|genderfluid|genero fluid|lgbt|лгбт|квир|гомосек|пансекс|транс\b|"
+        r"трансмуж|трансжен|ге[йя]\b|геем\b|лесби|бисексу|гомосексу|асексу|трансген|транссексу|каминг|небинарн|"
+        r"нрав\w+ (?:девушк|парн|мужчин|женщин)"
+    ),
+    "real_name": (
+        r"ich heisse\b|mein (?:vor)?name|me llamo|mi nombre\b|je m.appelle|mon (?:pre)?nom\b|meu nome|me chamo|"
+        r"mi chiamo|"
+        r"il mio nome|nazywam sie|(?:mam|ma) na imi|moje imi|(?:benim )?ad[iı]m\b|ismim|меня зовут|мое имя|"
+        r"heisst (?:in echt|eigentlich|wirklich|im echten)|(?:richtig|wahr|echt|burgerlich|wirklich)\w* name|nachname|"
+        r"(?:im|laut) (?:ausweis|reisepass|fuhrerschein)|nombre (?:real|verdadero|completo|de verdad)|verdadero nombre|"
+        r"apellid|"
+        r"en la vida real (?:soy|es|se|me)|(?:dni|pasaporte) (?:pone|dice|sale)|vrai (?:nom|prenom)|en vrai\b|"
+        r"nom de famille|"
+        r"carte d.identite|nome (?:verdadeiro|real|completo|de verdade|vero|reale)|verdadeiro nome|sobrenome|"
+        r"na vida real (?:sou|e|me|se)|"
+        r"na identidade|vero nome|cognome|nella vita reale (?:sono|e|si|mi)|carta d.identita|all.anagrafe|"
+        r"naprawde (?:nazywa|ma na|jest|mam|sie)|prawdziw\w+ (?:imi|nazw)|w rzeczywistosci|nazwisk|w dowodzie|"
+        r"na co dzien jestem|"
+        r"gercek (?:ism|isim|ad[iı])|asil ad[iı]|soyad|soyism|kimlikte|настояще\w+ им|на самом деле \w* ?зовут|фамили|"
+        r"в жизни\b|"
+        r"по паспорту|в паспорте"
+    ),
+}
+_ANYWHERE = {
+    "health": (
+        "糖尿病|がん(?:の|で|に|を|と)|癌|妊娠|うつ病|鬱|抗うつ|てんかん|発達障害|自閉|喘息|アレルギー|片頭痛|抗がん|"
+        "精神科|心療内科|双極性|"
+        "統合失調|パニック障害|不安障害|拒食|過食|障害者|車椅子|入院|手術|持病|白血病|と診断|당뇨|암(?:에|을|이|수술|"
+        " 진단| 수술)|임신|우울증|"
+        "항우울|뇌전증|간질|자폐|천식|(?<!스테이지 )알레르기|편두통|항암|정신과|조울|공황|불안장애|거식|폭식|장애인|"
+        "휠체어|입원|수술|지병|백혈병|진단받|"
+        "(?<![a-z])adhd(?![a-z])"
+    ),
+    "faith": (
+        "信者|教徒|カトリック|プロテスタント|キリスト教|イスラム|ムスリム|仏教|神道|創価学会|ユダヤ|改宗|洗礼|礼拝|"
+        "無神論|教会に(?:行|通)|モスク|エホバ|ラマダン|"
+        "교회|성당|천주교|기독교|개신교|불교|이슬람|무슬림|유대교|무교|무신론|여호와|세례|예배|개종|신자|절에 다|라마단"
+    ),
+    "politics": (
+        "自民党|民主党|社民党|支持政党|右寄り|左寄り|共産党|公明党|維新の会|れいわ|参政党|党員|に投票|左翼(?!の)|"
+        "右翼(?!の)|保守派|リベラル|選挙で|デモに|국힘|문재인|윤석열|이재명|박근혜|우익|"
+        "좌익|정당|시위|민주당|국민의힘|정의당|진보|보수|극우|극좌|"
+        "좌파|우파|당원|대선|총선|투표했|지지자|집회에"
+    ),
+    "sexuality": (
+        "ゲイ(?!ル|ム|ザ|ン|ト|ブ|シャ)|レズ|バイセクシ|バイ(?:だ|です|なん|って)|(?:男|女|男性|女性|同性)が好き|"
+        "性同一性|パンセク|クィア|同性愛|両性愛|トランス(?:女性|男性|ジェンダー)|"
+        "アセクシ|無性愛|カミングアウト|恋愛対象|"
+        "ノンバイナリー|性的少数|게이(?=예|야|임|다|라|인|래|$| )|레즈|바이섹|바이라|호모|동성|범성애|논바이너리|"
+        "성전환|성정체성|(?:남자|여자)를 좋아|양성애|동성애|무성애|트랜스젠더|"
+        "트랜스(?:남|여)|커밍아웃|퀴어|"
+        "여자인데 여자|남자인데 남자|성소수자"
+    ),
+    "real_name": "本名|下の名前|フルネーム|私の名前|本当の名前|名字は|苗字は|免許証|実名|保険証|본명|제 이름|내 이름|"
+    "풀네임|진짜 이름|실명|민증|주민등록|신분증",
+}
+_SERVICE = (
+    r"(?:insta\w*|snap\w*|telegra\w*|whatsapp\w*|discord\w*|tiktok\w*|skype\w*|kakao\w*|signal|viber|facebook|twitter|"
+    r"steam|bluesky|mastodon|linkedin|инст\w*|телег\w*|вк\b|ватсап\w*|"
+    r"インスタ|テレグラム|line|ライン|カカオ|인스타\w*|텔레그램\w*|카톡\w*|라인)"
+)
+_SITE = r"[a-z0-9-]+\.(?:gg|com|tv|net|org|io|me|ly|be)\b"
+_CONTACT = (
+    rf"{_SERVICE}[^.!?]{{0,20}}?(?<![a-z0-9.])(?!{_SITE})[a-z0-9]+[._][a-z0-9._]+|"
+    rf"{_SERVICE} (?:\S+ ){{0,3}}?(?:bin|heiss\w*|soy|estoy|suis|c.est|sono|sou|jestem|ekle|add|я|como|come|"
+    rf"als)\b[ \w]{{0,12}} [a-z]\w{{3,}}$|"
+    rf"(?:ajoute|agreg|anad|aggiung|adiciona|dodaj|добав)\w*.{{0,12}}{_SERVICE} [a-z]\w{{3,}}|"
+    rf"{_SERVICE} ekle \w+|{_SERVICE}(?:のid|では|は|는|가)\s*[a-z]\w{{3,}}|"
+    r"\b(?:malpa|małpa|собака|arroba|chiocciola|arobase|klammeraffe)\b.{0,40}\b(?:kropka|точка|punto|ponto|point|punkt|"
+    r"nokta)\b"
+)
+
+
+_CHURCH = r"(?:kirche\b|eglise|iglesia|igreja|chiesa\b|kosciol\w*|koscie\w*|kościo\w*|kilise\w*|церк(?:овь|ви))"
+_GOES = (
+    r"\b(?:geh\w*|ausgetreten|sonntag\w*|voy|va|vamos|domingos?|vais|dimanche\w*|vado|domenica|vou|vai|chodz\w*|"
+    r"niedziel\w*|odszed\w+|gid\w+|pazar|хож\w*|ход\w+|воскрес\w*|verlass\w*|deje|quitte|lasciato|deixei)\b"
+)
+
+
+def _pattern(category: str) -> re.Pattern[str]:
+    """Stems at the beginning of words; the two scripts without spaces anywhere."""
+    own = rf"|{_IS} (?:\w+ )?(?:gay|trans|bi|queer)\b" if category == "sexuality" else ""
+    if category == "faith":
+        own = rf"|{_CHURCH}.{{0,40}}{_GOES}|{_GOES}.{{0,40}}{_CHURCH}"
+    return re.compile(rf"\b(?:{_STEMS[category]}{own})|{_ANYWHERE[category]}")
+
+
+_PATTERNS = {category: _pattern(category) for category in _STEMS} | {"contact": re.compile(_CONTACT)}
+
+
+def is_sensitive_abroad(category: str, text: str) -> bool:
+    """Whether a text falls into a category in one of the languages beside English."""
+    pattern = _PATTERNS.get(category)
+    return pattern is not None and pattern.search(plain(text)) is not None
+
+
+# ── what is not covered ───────────────────────────────────────────────────────────────────────
+
+_SCRIPTS = re.compile(
+    "[\u0370-\u03ff\u0530-\u06ff\u0700-\u0fff\u1000-\u10ff\u1200-\u139f\u1780-\u17ff]"  # Greek … Khmer, not Cyrillic
+)
+_HAN, _KANA = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"), re.compile("[\u3040-\u30ff]")
+_FUNCTION_WORDS = re.compile(
+    r"\b(?:het|een|niet|heeft|naar|mijn|zijn|wordt|och|inte|jag|ett|ikke|jeg|ogsa|minun|olen|mina|jsem|neni|jako|"
+    r"egy|nem|vagyok|hogy|sunt|este|pentru|toi|khong|saya|tidak|yang|adalah|ako|ang|mga|sam|nije)\b"
+)
+
+
+def in_uncovered_language(text: str) -> bool:
+    """Whether a text is in a language whose sensitive facts are not known here, as far as letters and words show."""
+    bare = plain(text)
+    letters = sum(char.isalpha() for char in bare)
+    other = len(_SCRIPTS.findall(bare)) + (0 if _KANA.search(bare) else len(_HAN.findall(bare)))
+    return 2 * other > letters or len(set(_FUNCTION_WORDS.findall(bare))) > 1

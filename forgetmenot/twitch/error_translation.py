@@ -1,0 +1,149 @@
+"""Translates errors of twitchio and aiohttp into TwitchError, in one place.
+
+Their messages may hold tokens (twitchio puts a refresh token into a URL, and the URL into the message), so they are
+neither repeated nor chained.
+"""
+
+import json
+from types import TracebackType
+
+import aiohttp
+
+from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.network import BadProxy
+
+LOGIN_AGAIN = "Type `forgetmenot login` to sign in again."
+_PORTAL = "The network answers with its own web page, as in hotels. Open a browser and sign in to the network."
+_TRY_AGAIN = "The bot tries again."
+_NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ServerFingerprintMismatch,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+)
+_BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError, RecursionError)
+
+
+class AnswerLost(TwitchUnavailable):
+    """The request went out and no usable answer came: what was asked for may have been done."""
+
+
+class translated:  # noqa: N801  # used as a context manager, like a function
+    """`with translated("send a message"): …` raises nothing but TwitchError for what goes wrong with Twitch inside.
+
+    `again`: whether the caller retries by itself; messages and actions are never retried.
+    """
+
+    def __init__(self, doing: str, *, again: bool = True) -> None:
+        self._doing = doing
+        self._again = again
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
+        """Translate what was raised, if it is Twitch's or the network's."""
+        if error is None:
+            return
+        ours = error if isinstance(error, TwitchError) else translation(error, self._doing)
+        if ours is not None and not self._again:
+            raise _once(ours) from None
+        if ours is not None and ours is not error:
+            raise ours from None
+
+
+def _once(error: TwitchError) -> TwitchError:
+    said = str(error).removesuffix(f" {_TRY_AGAIN}")
+    return type(error)(said) if said != str(error) else error
+
+
+def translation(error: BaseException, doing: str) -> TwitchError | None:
+    """The TwitchError that says what went wrong, or None for what is not Twitch's (a cancellation, our own errors)."""
+    if type(error).__module__.partition(".")[0] == "twitchio":
+        return _from_twitchio(error, doing)
+    if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
+        return _from_network(error, doing)
+    if isinstance(error, BadProxy):
+        return TwitchUnavailable(f"Could not {doing}: {error}")
+    if isinstance(error, _BROKEN):
+        return _from_broken_answer(error, doing)
+    return None
+
+
+def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
+    from twitchio.exceptions import DeviceCodeFlowException, HTTPException, InvalidTokenException, MessageRejectedError
+
+    if isinstance(error, MessageRejectedError):
+        return TwitchRefused(f"Twitch did not {doing}: {error.code or 'no reason given'}.")
+    if not isinstance(error, HTTPException):
+        return TwitchUnavailable(f"Twitch could not be asked to {doing}. {_TRY_AGAIN}")
+    message = str(error.extra.get("message", ""))
+    if _is_page(message):
+        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
+    if isinstance(error, InvalidTokenException | DeviceCodeFlowException) and error.status < 500:
+        return TwitchLoginNeeded(f"Twitch did not accept the log-in. {LOGIN_AGAIN}")
+    return from_status(error.status, message, doing)
+
+
+def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
+    """What an HTTP status of 400 or more means; `message` is Twitch's own word on it."""
+    if status == 401:
+        return _unauthorised(message, doing)
+    if status == 429:
+        return TwitchRateLimited(f"Twitch asks for a pause before it can {doing}.", retry_after_s)
+    if 400 <= status < 500 and status not in (407, 408):
+        said = f": {message.rstrip('.')}" if message else f" (status {status})"
+        return TwitchRefused(f"Twitch refused to {doing}{said}.")
+    kind = TwitchUnavailable if status == 503 else AnswerLost
+    return kind(f"Twitch could not {doing} (status {status}). {_TRY_AGAIN}")
+
+
+def _unauthorised(message: str, doing: str) -> TwitchError:
+    if "scope" in message.lower():
+        return TwitchLoginNeeded(f"The log-in lacks the right to {doing} ({message.rstrip('.')}). {LOGIN_AGAIN}")
+    if "do not match" in message:
+        return TwitchLoginNeeded(f"The log-in belongs to a different app than `client_id`. {LOGIN_AGAIN}")
+    return TwitchLoginNeeded(f"The log-in has expired: Twitch refused to {doing}. {LOGIN_AGAIN}")
+
+
+def _from_network(error: BaseException, doing: str) -> TwitchError:
+    if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
+        return _from_odd_answer(error, doing)
+    kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
+    return kind(f"Could not {doing}: {_network_reason(error)}. {_TRY_AGAIN}")
+
+
+def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchError:
+    if error.status < 400 or error.status == 511:
+        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
+    return TwitchUnavailable(f"Could not {doing}: the server answered with status {error.status}. {_TRY_AGAIN}")
+
+
+def _network_reason(error: BaseException) -> str:
+    reasons: tuple[tuple[type[BaseException], str], ...] = (
+        (TimeoutError, "no answer in time"),
+        (aiohttp.ClientConnectorDNSError, "Twitch's name was not found; there may be no internet connection"),
+        (
+            aiohttp.ClientSSLError,
+            "the secure connection failed; check the PC's date, and programs that inspect its traffic",
+        ),
+        (aiohttp.ServerFingerprintMismatch, "the server is not the one that was expected"),
+        (aiohttp.ClientHttpProxyError, "the proxy refused"),
+        (aiohttp.ClientProxyConnectionError, "the proxy could not be reached; check HTTPS_PROXY"),
+        (aiohttp.InvalidURL, "its address is not valid; check the table [twitch] of the settings"),
+        (aiohttp.NonHttpUrlClientError, "its address is not valid; check the table [twitch] of the settings"),
+        (aiohttp.ClientConnectorError, "no connection; there may be no internet connection"),
+    )
+    return next((reason for kind, reason in reasons if isinstance(error, kind)), "the connection broke")
+
+
+def _from_broken_answer(error: BaseException, doing: str) -> TwitchError:
+    if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
+        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
+    return AnswerLost(f"Twitch's answer could not be read when asked to {doing}. {_TRY_AGAIN}")
+
+
+def _is_page(text: object) -> bool:
+    return isinstance(text, str) and text.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<head", "<body"))

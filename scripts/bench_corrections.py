@@ -1,0 +1,49 @@
+"""How the memory takes corrections: `python scripts/bench_corrections.py [--cases N] [--heldout] [--json]`.
+
+The seeded contract (by command, dock and plain speech) and the unseen scenarios of tests/data/corrections.jsonl. What
+the lines mean: docs/EVALUATION.md.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from scoring.corrections import contract, play_unseen
+
+from forgetmenot import logs
+
+UNSEEN = Path(__file__).resolve().parent.parent / "tests/data/corrections.jsonl"
+
+
+def main() -> int:
+    """Print the figures; 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=12, metavar="N", help="seeded cases for each way (default: 12)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--heldout", action="store_true", help="the held-out scenarios instead of those for developing")
+    parser.add_argument("--misses", action="store_true", help="name what was not as it should be")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    logs.set_up(level="error")
+    split = "heldout" if chosen.heldout else "dev"
+    tallies = {
+        "contract": asyncio.run(contract(chosen.seed, chosen.cases)),
+        f"unseen, {split}": asyncio.run(play_unseen(UNSEEN, split)),
+    }
+    if chosen.json:
+        print(json.dumps({name: tally.figures() for name, tally in tallies.items()}))
+        return 0
+    for name, tally in tallies.items():
+        print(name)
+        for figure, value in tally.figures().items():
+            print(f"  {figure:60}{value}")
+        if chosen.misses and not chosen.heldout:
+            for missed in tally.missed:
+                print(f"  - {missed}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Builds a folder with ForgetMeNot that needs no Python, and tries what came out: `python scripts/build_app.py`.
+
+PyInstaller builds for the system it runs on only, so the workflow in .github runs this on each. The archive in `dist`
+is what a streamer unpacks; the program in it does with a double-click what `forgetmenot start` does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+import environment
+from environment import ROOT, say
+
+NAME = "ForgetMeNot"
+
+
+def main() -> int:
+    """Build, try and pack; 0 if all of it worked."""
+    dist = ROOT / "dist"
+    program = build(str(environment.ensure("dev")), dist)
+    if program is None or not works(program):
+        return 1
+    packed = shutil.make_archive(str(dist / NAME), "zip" if os.name == "nt" else "gztar", dist, NAME)
+    say(f"Built and tried: {packed}")
+    return 0
+
+
+def build(python: str, dist: Path) -> Path | None:
+    """Build into `dist`; the program, or None if that failed, which is said then."""
+    work = ROOT / "build" / "pyinstaller"
+    recipe = ROOT / "packaging" / "forgetmenot.spec"
+    command = [python, "-m", "PyInstaller", "--noconfirm", "--distpath", str(dist), "--workpath", str(work)]
+    done = subprocess.run([*command, str(recipe)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        say(done.stdout + done.stderr)
+        return None
+    return dist / NAME / ("forgetmenot.exe" if os.name == "nt" else "forgetmenot")
+
+
+def works(program: Path) -> bool:
+    """Whether it tells its version, plays the demo, and serves the dock, from a folder without a checkout."""
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-program-") as name:
+        for words in (["--version"], ["demo", "--fast", "--json", "--db", str(Path(name) / "demo.sqlite3")]):
+            done = subprocess.run([program, *words], cwd=name, capture_output=True, text=True, check=False)
+            if done.returncode:
+                say(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
+                return False
+        return _serves(program, Path(name))
+
+
+def _serves(program: Path, folder: Path) -> bool:
+    command = [str(program), "start", "--no-browser", "--db", str(folder / "memory.sqlite3")]
+    told = ""
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        try:
+            for line in process.stderr or ():
+                told += line
+                address = re.search(r"The dock: ((http://[^/]+)\S+)", line)
+                if address:
+                    return _has_its_files(address[1], address[2])
+        finally:
+            process.terminate()
+    say(f"It did not open its dock:\n{told}")
+    return False
+
+
+def _has_its_files(address: str, origin: str) -> bool:
+    with urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310  # loopback
+        paths = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.read().decode())
+    for path in paths:
+        with urllib.request.urlopen(origin + path, timeout=10) as file:  # noqa: S310  # loopback
+            if not file.read():
+                say(f"{path} is empty.")
+                return False
+    return len(paths) > 5
+
+
+if __name__ == "__main__":
+    sys.exit(main())

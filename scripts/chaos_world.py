@@ -1,0 +1,250 @@
+"""A world of chat that is played by processes which die, and what is left of it: a part of chaos.py.
+
+Each process dies at a named point (before or after a commit, a message, a model's answer, a file that is replaced or
+deleted, a wipe) or whenever its parent kills it; the next goes on where that one was known to have got to.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.clock import MINUTE, ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.llm.offline.model import Offline
+from forgetmenot.logs import set_up
+from forgetmenot.memory import backups, transfer
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.invariants import verify
+
+Figures = dict[str, float]
+NOON = 1_784_894_400_000
+SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
+MUST_BE_ZERO = ("lost", "doubled", "sent twice", "rights lost", "bytes left", "promises broken", "crashes")
+OPTED_OUT, ERASED, MARK = "viewer3", "viewer5", "quillfrost"
+
+
+class Witness(NoAccount):
+    """An account that writes down, durably, what it was asked to send."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "witness"
+
+    async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:
+        """Sent."""
+        await asyncio.to_thread(append, self.file, _reply_to or "-")
+        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{time.monotonic_ns()}")
+
+
+def append(file: Path, line: str) -> None:
+    """Add a line that no kill takes away."""
+    with file.open("a", encoding="utf-8") as out:
+        out.write(f"{line}\n")
+
+
+def line(number: int, at: int, who: str = "", text: str = "") -> ChatEvent:
+    """A line of chat by its number."""
+    who = who or f"viewer{number % 12}"
+    text = text or f"try {number} of level {number % 9} went well {MARK if who == ERASED else ''}".strip()
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"10000{who[6:]}", who, who.title(), text, at)
+
+
+async def broken_promises(db: Database, now: int) -> int:
+    """How many promises do not hold; each is printed."""
+    found = await verify(db, now=now)
+    for one in found:
+        say(f"   {one}")
+    return len(found)
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal."""
+    print(text, file=sys.stderr, flush=True)
+
+
+LINES = 330
+EVERY = 5 * MINUTE  # so that the world is longer than a day, and chat ages out in it
+POINTS = ("commit", "say", "answer", "replace", "unlink", "wipe")
+
+
+WITNESS_TABLE = "CREATE TABLE IF NOT EXISTS witness (id TEXT)"
+WITNESS_TRIGGER = """CREATE TRIGGER IF NOT EXISTS witness_events AFTER INSERT ON events WHEN NOT new.from_bot
+BEGIN INSERT INTO witness VALUES (new.id); END"""
+"""Events are pruned: a table of the world's own knows which were ever stored."""
+
+
+class Bomb:
+    """Ends the process, as `kill -9` does, at the n-th passage of a named point."""
+
+    def __init__(self, point: str, number: int) -> None:
+        self.point, self.left, self.passed = point, number, Counter[str]()
+
+    def pass_by(self, point: str) -> None:
+        """A point is passed."""
+        self.passed[point] += 1
+        if point == self.point:
+            self.left -= 1
+            if self.left == 0:
+                os._exit(9)
+
+    def around(self, owner: Any, name: str, point: str) -> None:  # noqa: ANN401  # a class or an object
+        """Pass by before and after a method, which may be async or not."""
+        original = getattr(owner, name)
+
+        async def waiting(*given: Any, **more: Any) -> Any:  # noqa: ANN401
+            self.pass_by(point)
+            result = await original(*given, **more)
+            self.pass_by(point)
+            return result
+
+        def plain(*given: Any, **more: Any) -> Any:  # noqa: ANN401
+            self.pass_by(point)
+            result = original(*given, **more)
+            self.pass_by(point)
+            return result
+
+        setattr(owner, name, waiting if asyncio.iscoroutinefunction(original) else plain)
+
+
+async def play(folder: Path, bomb: Bomb) -> None:
+    """Play what is left of the world."""
+    progress, path = folder / "progress", folder / "memory.sqlite3"
+    done = len(progress.read_text().split()) if progress.exists() else 0
+    clock = ManualClock(NOON + done * EVERY)
+    bomb.around(Database, "_commit", "commit")
+    bomb.around(Database, "wipe_deleted", "wipe")
+    bomb.around(Witness, "say", "say")
+    bomb.around(Offline, "generate", "answer")
+    bomb.around(Path, "replace", "replace")
+    bomb.around(Path, "unlink", "unlink")
+    me = BotIdentity("99999999", "forgetmenot_bot")
+    async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me) as bot:
+        async with bot.db.write() as tx:
+            await tx.execute(WITNESS_TABLE)
+            await tx.execute(WITNESS_TRIGGER)
+        keeper = backups.Backups(db=bot.db, settings=bot.settings, clock=clock)
+        for number in range(done, LINES):
+            await clock.move_to(NOON + number * EVERY)
+            await step(bot, keeper, number)
+            await bot.settle()
+            await asyncio.to_thread(append, progress, str(number))
+        await bot.tasks.catch_up()
+        await bot.wind_down()
+
+
+async def step(bot: Bot, keeper: backups.Backups, number: int) -> None:
+    """What happens at one line of the world."""
+    now = bot.clock.now()
+    if number == LINES - 40:
+        await transfer.import_notes(bot.db, map(json.dumps, imported()), now=now)
+    elif is_wish(number):
+        who, what = (OPTED_OUT, "!optout") if number % 12 == 3 else (ERASED, "!forgetme")
+        if number < LINES // 2 + 13:
+            await bot.hear(line(number, now, who, what))
+            if who == ERASED:
+                await bot.settle()
+                await bot.hear(line(number + 10_000, now, who, "!forgetme confirm"))
+    elif number % 15 == 7:
+        await bot.hear(line(number, now, text=f"@ForgetMeNot what about level {number % 9}?"))
+    else:
+        await bot.hear(line(number, now))
+    if number % 31 == 30:
+        await bot.hear(Redaction(now, event_id=f"m{number - 3}"))
+    if number % 20 == 19:
+        await bot.tasks.catch_up()
+        await keeper.run_pass()
+
+
+def is_wish(number: int) -> bool:
+    """Whether this is a line of those who are to be left alone from half of the world on."""
+    return number > LINES // 2 and number % 12 in {3, 5}
+
+
+def imported() -> list[dict[str, object]]:
+    """The lines of the world's import."""
+    return [{"scope": "channel", "fact": f"has finished game {number} of the series"} for number in range(30)]
+
+
+def worker(folder: Path, point: str, number: int) -> "subprocess.Popen[str]":
+    """A process that plays on."""
+    words = [sys.executable, __file__, str(folder), point, str(number)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
+    """Play worlds, each through many deaths, until so many processes have died."""
+    figures: Figures = dict.fromkeys(("kills", "worlds", *MUST_BE_ZERO), 0)
+    while figures["kills"] < wanted:
+        place = folder / f"world{figures['worlds']:.0f}"
+        place.mkdir()
+        deaths = 0
+        while True:
+            enough = deaths >= 12 or figures["kills"] >= wanted
+            point = "" if enough else dice.choice((*POINTS, "whenever"))
+            code = await asyncio.to_thread(die, place, point, dice)
+            if code == 0 and (enough or point != "whenever"):
+                break
+            if code not in {0, 9, -9}:
+                figures["crashes"] += 1
+                break
+            deaths += code != 0
+            figures["kills"] += code != 0
+        figures["worlds"] += 1
+        for name, count in (await world_account(place)).items():
+            figures[name] += count
+    return figures
+
+
+def die(place: Path, point: str, dice: random.Random) -> int:
+    """Play on until death or the end; how the process ended."""
+    at = dice.randint(1, 60 if point == "commit" else 8)
+    with worker(place, point, at) as process:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=dice.uniform(0.5, 3) if point == "whenever" else 120)
+        if process.poll() is None:
+            process.kill()
+        _, errors = process.communicate()
+    if process.returncode not in {0, 9, -9}:
+        say(errors[-2_000:])
+    return process.returncode
+
+
+async def world_account(place: Path) -> Figures:
+    """What became of a world that was played to its end."""
+    path, now = place / "memory.sqlite3", NOON + (LINES - 1) * EVERY
+    async with open_database(path) as db:
+        counted = {row[0]: row[1] for row in await db.rows("SELECT name, sum(count) FROM tally GROUP BY name")}
+        stored = Counter(row[0] for row in await db.rows("SELECT id FROM witness"))
+        known = await db.rows("SELECT login, opted_out_at FROM viewers")
+        notes = await db.value("SELECT count(*) FROM semantic_notes WHERE source_kind = 'import'")
+        broken = await broken_promises(db, now)
+    # Without the wishes: a death makes the world say them again, and an erasure keeps nothing that would know them.
+    expected = {f"m{number}" for number in range(LINES) if number != LINES - 40 and not is_wish(number)}
+    sent = Counter((place / "witness").read_text().split()) if (place / "witness").exists() else Counter()
+    out = {row[0] for row in known if row[1] is not None}
+    held = b"".join(file.read_bytes() for file in place.rglob("*") if file.is_file())
+    return {
+        "lost": counted.get("pruned_unread", 0) + max(0, 30 - notes) + len(expected - stored.keys()),
+        "doubled": max(0, notes - 30) + sum(stored[one] - 1 for one in expected & stored.keys()),
+        "sent twice": sum(sent[one] - 1 for one in expected & sent.keys()),
+        "rights lost": (OPTED_OUT not in out) + (ERASED in {row[0] for row in known}),
+        "bytes left": held.count(MARK.encode()),
+        "promises broken": broken,
+    }
+
+
+if __name__ == "__main__":
+    set_up(console=False)
+    logging.disable(logging.CRITICAL)
+    asyncio.run(play(Path(sys.argv[1]), Bomb(sys.argv[2], int(sys.argv[3]))))

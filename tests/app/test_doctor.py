@@ -1,0 +1,131 @@
+"""What `forgetmenot doctor` finds, and what it says about it."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forgetmenot.app.doctor import BAD, OK, WARN, Check, Examined, bundle, examine, report
+from forgetmenot.cli import main
+from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
+from forgetmenot.sim.twitch import TwitchSim
+from forgetmenot.store.database import open_database
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.openai import SimOpenAI
+
+SECRET = "abcdefghijklmnopqrstuvwxyz0123"
+
+
+async def looked(database: Path, settings: Settings | None, trouble: str = "") -> dict[str, Check]:
+    found = await examine(Examined(database, settings, database.parent / "config.toml", trouble, use_keyring=False))
+    assert all(check.fix or check.state == OK for check in found), "what is wrong comes with a way out"
+    return {check.name: check for check in found}
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    async with open_database(folder / "memory.sqlite3"):
+        return folder / "memory.sqlite3"
+
+
+async def test_where_all_is_well_it_says_so(database: Path, sim: TwitchSim, settings: Settings) -> None:
+    granted = sim.grant("keeper")
+    token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
+    TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, token)
+    async with SimOpenAI() as model:
+        words = ModelSettings(
+            provider=Provider.OPENAI_COMPATIBLE, base_url=model.url, reply_model="m", memory_model="m"
+        )
+        whole = msgspec.structs.replace(settings, model=words, dock=DockSettings(port=1))
+        found = await looked(database, whole)
+    states = {name: check.state for name, check in found.items()}
+    assert states.pop("Backups") == WARN, "none was made yet"
+    assert [check for check in found.values() if check.state == BAD] == []
+    assert set(states.values()) == {OK}
+    assert "keeper" in found["Log-in"].line
+
+
+async def test_each_trouble_is_named_with_its_mend(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    dead = msgspec.structs.replace(settings.twitch, helix_url="http://127.0.0.1:9/", client_id="", channel="")
+    whole = msgspec.structs.replace(settings, twitch=dead, model=ModelSettings(provider=Provider.GEMINI))
+    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", whole)
+    assert found["Network and clock"].state == BAD
+    assert found["Model"].state == BAD
+    assert "GEMINI_API_KEY" in found["Model"].fix
+    assert found["Log-in"].state == WARN
+    assert "channel" in found["Settings"].fix
+    assert found["Memory"].state == WARN
+    assert not (tmp_path / "OneDrive").exists(), "looking makes nothing"
+    (tmp_path / "OneDrive").mkdir(mode=0o700)
+    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", None, trouble="Line 3 is not TOML.")
+    assert "OneDrive" in found["Data folder"].line
+    assert found["Settings"].line == "Line 3 is not TOML."
+
+
+async def test_a_damaged_memory_is_seen(database: Path, settings: Settings) -> None:
+    async with open_database(database) as db, db.write() as tx:
+        await tx.many(
+            "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)",
+            [(str(n), "x" * 500) for n in range(500)],
+        )
+    blob = bytearray(database.read_bytes())
+    blob[20_000:24_000] = b"\xff" * 4_000
+    database.write_bytes(blob)
+    found = await looked(database, settings)
+    assert found["Memory"].state == BAD
+    assert "restore" in found["Memory"].fix
+
+
+async def test_verify_names_the_promises_that_do_not_hold(database: Path, settings: Settings) -> None:
+    async def promises() -> Check:
+        found = await examine(Examined(database, settings, None, use_keyring=False, verify=True))
+        return found[-1]
+
+    assert (await promises()).state == OK
+    async with open_database(database) as db, db.write() as tx:
+        await tx.execute(
+            "INSERT INTO bot_messages (at, trigger, mode, text, status) VALUES (-9e6, '', '', '', 'sending')"
+        )
+    told = await promises()
+    assert (told.state, "a message that is sent for ever: 1" in told.line) == (BAD, True)
+
+
+async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(database: Path, settings: Settings) -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    other = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = other.sockets[0].getsockname()[1]
+    words = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1")
+    found = await looked(database, msgspec.structs.replace(settings, model=words, dock=DockSettings(port=port)))
+    other.close()
+    assert "Start the program" in found["Model"].fix
+    assert str(port) in found["Dock"].line
+
+
+def test_a_report_for_somebody_who_helps_holds_no_home_and_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "forgetmenot.log").write_text(f'{{"event": "started", "folder": "{Path.home()}/x"}}\n')
+    told = bundle([Check("Memory", OK, f"{Path.home()}/memory.sqlite3")], tmp_path / "memory.sqlite3")
+    assert str(Path.home()) not in str(told)
+    assert "started" in str(told["log"])
+
+
+def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.toml").write_text('[twitch]\nhelix_url = "http://127.0.0.1:9/"\n[dock]\nport = 0\n')
+    words = ["doctor", "--config", str(tmp_path / "config.toml"), "--db", str(tmp_path / "memory.sqlite3")]
+    assert main([*words, "--json"]) == 1
+    assert msgspec.json.decode(capsys.readouterr().out)["ok"] is False
+    assert main(words) == 1
+    assert "→" in capsys.readouterr().out
+    assert main([*words, "--bundle", str(tmp_path / "report.json")]) == 1
+    assert b'"checks"' in (tmp_path / "report.json").read_bytes()
+    assert report([])["ok"] is True

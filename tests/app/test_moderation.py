@@ -1,0 +1,230 @@
+"""What a ban hides and erases, and what the bot does about modes that a moderator set."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app import bot as program
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain.memory import EpisodeKind, Part
+from forgetmenot.llm.build import Models
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.prompt.assemble import assemble
+from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.triggers import Conversations, trigger_of
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.store import action_logs, channel_state, episodes, streams, viewers
+from forgetmenot.store.action_logs import ActionStatus
+from forgetmenot.store.dock import feed as dock_feed
+from forgetmenot.store.dock import memory as dock_memory
+from forgetmenot.store.dock.memory import NotePage
+from forgetmenot.store.episodes import NewEpisode
+from forgetmenot.twitch.chat_lines import RoomState
+from forgetmenot.twitch.helix import ChannelState
+from tests.stage import ScriptedModel, answering
+
+ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
+LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}
+TRACES = ("alicequux", "zitherbloom", "marimbaglow", ALICE)
+
+
+async def say(bot: Bot, clock: ManualClock, who: str, text: str, *badges: str) -> str | None:
+    """Somebody says something; what a command answers."""
+    await clock.advance(1_000)
+    login, at = LOGINS[who], clock.now()
+    event = ChatEvent(f"{who}-{at}", EventKind.MESSAGE, who, login, login, text, at, badges=frozenset(badges))
+    await bot.hear(event)
+    await bot.settle()
+    return await bot.commands.handle(event)
+
+
+@pytest.fixture
+async def full(bot: Bot, clock: ManualClock) -> Bot:
+    """Alice is in everything there is; then she is banned."""
+    await bot.tasks.catch_up()
+    for who in LOGINS:
+        await say(bot, clock, who, "hello everybody, nice to see you")
+    now = clock.now()
+    await remember(bot.db, ALICE, "plays the zitherbloom", by=ALICE, at=now)
+    await remember(bot.db, BOB, f"is a friend of <@{ALICE}>", by=BOB, at=now)
+    stream = int(await bot.db.value("SELECT max(id) FROM streams"))
+    seqs = [int(row[0]) for row in await bot.db.rows("SELECT seq FROM events")]
+    summary = f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike."
+    people = {ALICE: Part(1, 0), BOB: Part(1, 0)}
+    await episodes.write(bot.db, NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs[:1]), now)
+    async with bot.db.write() as tx:
+        await streams.set_recap(tx, stream, summary, now)
+        await channel_state.put(tx, {"digest": summary, "digest_of": str(stream)}, now)
+    await bot.keeper.refresh()
+    return bot
+
+
+async def ban(bot: Bot, clock: ManualClock) -> None:
+    await clock.advance(MINUTE)
+    await bot.hear(Redaction(clock.now(), user_id=ALICE))
+    await bot.settle()
+
+
+async def prompt(bot: Bot, clock: ManualClock, who: str, text: str) -> str:
+    login = LOGINS[who]
+    event = ChatEvent("q", EventKind.MESSAGE, who, login, login, f"@ForgetMeNot {text}", clock.now())
+    trigger = trigger_of(event, bot.identity(), Conversations({}), bot.settings(), event.at)
+    assert trigger is not None
+    gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
+    material = await gatherer.tail(trigger, bot.settings(), bot_id="")
+    whole = assemble(await bot.keeper.current(), material, bot.settings())
+    return "\n".join(section.text for section in whole.sections).casefold()
+
+
+async def shown(bot: Bot, clock: ManualClock) -> str:
+    """Everything that people and models get to see, as one text. The question itself does not name her."""
+    seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
+    seen += [str(await say(bot, clock, BOB, "!memory"))]
+    seen += [str(await bot.recall.about_viewer(ALICE, "zitherbloom marimbaglow", 10))]
+    seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
+    _, notes = await dock_memory.page(bot.db, NotePage(status=""))
+    seen += [str([note.fact for note in notes if note.subject_id != BOB])]
+    return " ".join(seen).casefold()
+
+
+async def test_a_ban_hides_everything_at_once(full: Bot, clock: ManualClock) -> None:
+    await ban(full, clock)
+    seen = await shown(full, clock)
+    assert [trace for trace in TRACES if trace in seen] == []
+    assert "is a friend of somebody" in seen
+    named = await prompt(full, clock, BOB, "how is alicequux doing with the zither?")
+    assert named.count("alicequux") == 1  # in the question
+    assert "zitherbloom" not in named
+    answer = await say(full, clock, CAROL, "!memory alicequux", "moderator/1")
+    assert "zitherbloom" not in str(answer)
+    _, people = await dock_memory.people(full.db, find="", since=0, bot="", offset=0, limit=10)
+    assert [(one.id, one.notes) for one in people if one.banned] == [(ALICE, 0)]
+
+
+async def test_what_she_said_is_in_no_feed(full: Bot, clock: ManualClock) -> None:
+    await ban(full, clock)
+    assert await full.db.value("SELECT count(*) FROM events WHERE viewer_id = ? AND text <> ''", (ALICE,)) == 0
+    assert ALICE not in str([tuple(row) for row in await dock_feed.lines(full.db, 0, 50)])
+
+
+async def test_it_is_erased_after_seven_days(full: Bot, clock: ManualClock) -> None:
+    await ban(full, clock)
+    await clock.advance(7 * DAY - HOUR)
+    await full.tasks.catch_up()
+    assert await viewers.get(full.db, ALICE) is not None
+    await clock.advance(HOUR)
+    await full.tasks.catch_up()
+    assert await viewers.get(full.db, ALICE) is None
+    folder = full.db.path.parent
+    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).lower()
+    assert [trace for trace in TRACES if trace.encode() in held] == []
+
+
+async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: ManualClock) -> None:
+    """Somebody who talks is not banned any more; Twitch says nothing else about it."""
+    await ban(full, clock)
+    await clock.advance(DAY)
+    await say(full, clock, ALICE, "back again")
+    assert "zitherbloom" in str(await full.recall.about_viewer(ALICE, "zitherbloom", 10))
+    await clock.advance(8 * DAY)
+    await full.tasks.catch_up()
+    assert await viewers.get(full.db, ALICE) is not None
+
+
+SLOW, FAST = RoomState("1", slow_s=30), RoomState("1", slow_s=0)
+WISH = "@forgetmenot_bot please put on slow mode"
+SETTINGS = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS),
+    actions=ActionSettings(class_b=ClassMode.LIVE, channel_cooldown_s=0, viewer_cooldown_s=0),
+)
+
+
+@dataclass
+class Account(NoAccount):
+    """An account that may talk and slow the chat down."""
+
+    slowed: list[int | None] = field(default_factory=list)
+
+    async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:
+        return Outcome(OutcomeKind.DONE, twitch_id="m")
+
+    async def set_slow_mode(self, seconds: int | None) -> Outcome:
+        self.slowed.append(seconds)
+        return Outcome(OutcomeKind.DONE)
+
+
+@pytest.fixture
+def account() -> Account:
+    return Account()
+
+
+@pytest.fixture
+async def slowing(
+    tmp_path: Path, clock: ManualClock, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Bot]:
+    """A live stream, and a model that always slows the chat down."""
+    model = ScriptedModel([answering("Slower!", "slow_mode", seconds=30, if_refused="No.")] * 3)
+    monkeypatch.setattr(program, "build_models", lambda *_, **_how: Models(model, model))  # type: ignore[arg-type]
+    me = BotIdentity("99", "forgetmenot_bot")
+    path = tmp_path / "memory.sqlite3"
+    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as opened:
+        await opened.channel_is(ChannelState(live=True, title="", category="", started_at=clock.now(), stream_id="1"))
+        yield opened
+
+
+async def wish(bot: Bot, clock: ManualClock) -> list[tuple[ActionStatus, str]]:
+    """A moderator asks for slow mode; what became of every proposal so far, newest first."""
+    at = clock.now()
+    badges = frozenset({"moderator"})
+    await bot.hear(ChatEvent(f"e{at}", EventKind.MESSAGE, "7", "carol", "Carol", WISH, at, badges=badges))
+    await bot.settle()
+    return [(row.status, row.rule) for row in await action_logs.latest(bot.db, 9)]
+
+
+async def test_a_moderators_slow_mode_is_left_alone(slowing: Bot, clock: ManualClock, account: Account) -> None:
+    await slowing.hear(SLOW)
+    assert await wish(slowing, clock) == [(ActionStatus.DENIED, "already_on")]
+    await clock.advance(2 * MINUTE)
+    await slowing.approvals.work_off()
+    assert account.slowed == []
+
+
+async def test_its_own_is_forgotten_with_the_end_of_it(slowing: Bot, clock: ManualClock, account: Account) -> None:
+    """Also when Twitch's word that it is off gets lost."""
+    await wish(slowing, clock)
+    await slowing.hear(SLOW)
+    await clock.advance(31 * SECOND)
+    await slowing.approvals.work_off()
+    assert account.slowed == [5, None]
+    assert slowing.room.modes == frozenset()
+    await clock.advance(MINUTE)
+    assert [status for status, _ in await wish(slowing, clock)] == [ActionStatus.DONE, ActionStatus.UNDONE]
+
+
+async def test_what_waited_for_a_person_is_refused_if_the_room_is_in_the_mode_by_then(
+    slowing: Bot, clock: ManualClock, account: Account
+) -> None:
+    async with slowing.db.write() as tx:
+        waiting = action_logs.NewAction(
+            key="k",
+            at=clock.now(),
+            name="slow_mode",
+            kind="B",
+            params={"seconds": "30", "gap": "5"},
+            verdict="ask",
+            rule="for_everybody",
+            reason="",
+            status=ActionStatus.WAITING,
+            asked_by="7",
+            expires_at=clock.now() + MINUTE,
+        )
+        row = await action_logs.insert(tx, waiting)
+    await slowing.hear(SLOW)
+    answer = await slowing.approvals.approve(row or 0, "7")
+    assert (answer.ok, account.slowed) == (False, [])
+    assert "already" in str(answer.data["reason"])

@@ -1,0 +1,204 @@
+"""Periodic work: on time, one failure at a time."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
+from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.errors import ModelUnavailable
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+
+
+class Bell:
+    """A piece of work that counts, and fails while it has errors left."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.rung = 0
+        self._errors = list(errors)
+
+    async def ring(self) -> None:
+        self.rung += 1
+        if self._errors:
+            raise self._errors.pop(0)
+
+
+def task(bell: Bell) -> PeriodicTask:
+    return PeriodicTask("bell", lambda: 3 * MINUTE, bell.ring)
+
+
+async def test_a_chore_is_done_at_once_and_then_every_period(clock: ManualClock) -> None:
+    bell = Bell()
+    tasks = PeriodicTasks(clock, [task(bell)])
+    for _ in range(7):
+        await tasks.catch_up()
+        await clock.advance(1 * MINUTE)
+    assert bell.rung == 3
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+async def test_a_failure_is_told_and_tried_again_sooner(clock: ManualClock, error: Exception) -> None:
+    bell = Bell(error)
+    tasks = PeriodicTasks(clock, [task(bell)])
+    await tasks.catch_up()
+    assert tasks.all[0].trouble
+    await clock.advance(2 * SECOND)
+    await tasks.catch_up()
+    assert bell.rung == 2
+    assert not tasks.all[0].trouble
+
+
+async def test_one_that_fails_does_not_stop_the_others(clock: ManualClock) -> None:
+    good, bad = Bell(), Bell(ZeroDivisionError())
+    await PeriodicTasks(clock, [task(bad), task(good)]).catch_up()
+    assert good.rung == 1
+
+
+async def test_a_failing_chore_waits_ever_longer_but_never_longer_than_its_period(clock: ManualClock) -> None:
+    bell = Bell(*[ModelUnavailable("away")] * 50)
+    tasks = PeriodicTasks(clock, [task(bell)])
+    waits = []
+    for _ in range(10):
+        await tasks.catch_up()
+        waits.append(tasks.all[0].due_at - clock.now())
+        await clock.move_to(tasks.all[0].due_at)
+    assert waits == sorted(waits)
+    assert waits[-1] == 3 * MINUTE
+
+
+async def test_live_each_chore_runs_in_its_own_task(clock: ManualClock) -> None:
+    slow_may_go_on = asyncio.Event()
+    quick = Bell()
+
+    async def slow() -> None:
+        await slow_may_go_on.wait()
+
+    tasks = PeriodicTasks(
+        clock, [PeriodicTask("slow", lambda: MINUTE, slow), PeriodicTask("quick", lambda: MINUTE, quick.ring)]
+    )
+    async with asyncio.TaskGroup() as group:
+        running = tasks.start(group)
+        for _ in range(3):
+            await asyncio.sleep(0.001)
+            await clock.advance(MINUTE)
+        await asyncio.sleep(0.01)
+        for task in running:
+            task.cancel()
+    assert quick.rung >= 3
+
+
+def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
+    task = PeriodicTask("one", lambda: MINUTE, asyncio.Event().wait, due_at=5 * MINUTE)
+    assert task.left(5 * MINUTE - 10) == 10
+    assert task.left(-3 * 24 * 60 * MINUTE) == MINUTE
+
+
+async def test_a_trouble_that_stays_is_told_once(clock: ManualClock, capsys: pytest.CaptureFixture[str]) -> None:
+    bell = Bell(*[ModelUnavailable("The model is away.")] * 20)
+    tasks = PeriodicTasks(clock, [task(bell)])
+    for _ in range(25):
+        await tasks.catch_up()
+        await clock.move_to(tasks.all[0].due_at)
+    assert capsys.readouterr().err.count("The model is away.") == 1
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    bell = Bell(error)
+    part = asyncio.create_task(keep_going("bell", bell.ring, pause_s=0.001))
+    while bell.rung < 3:  # noqa: ASYNC110  # the bell has no event
+        await asyncio.sleep(0.001)
+    part.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await part
+    assert "part=bell" in capsys.readouterr().err
+
+
+async def test_what_is_meant_to_end_a_part_does() -> None:
+    with pytest.raises(ModelUnavailable):
+        await keep_going("bell", Bell(ModelUnavailable("away")).ring, but=(ModelUnavailable,))
+
+
+SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS, name="keeper"))
+
+
+class Clumsy(NoAccount):
+    """An account that stumbles over its first messages."""
+
+    def __init__(self, stumbles: int) -> None:
+        self.answers: list[str] = []
+        self._stumbles = stumbles
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        """Said, or a bug."""
+        if self._stumbles:
+            self._stumbles -= 1
+            raise ZeroDivisionError
+        if reply_to is not None:
+            self.answers.append(text)
+        return Outcome(OutcomeKind.DONE, twitch_id=f"t {text}")
+
+
+class Mending:
+    """Settings that cannot be read for a while."""
+
+    def __init__(self) -> None:
+        self.broken = False
+
+    def __call__(self) -> Settings:
+        """The settings, or a bug."""
+        if self.broken:
+            raise ZeroDivisionError
+        return SETTINGS
+
+
+def line(number: int, text: str, clock: ManualClock) -> ChatEvent:
+    who = f"viewer{number}"
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"{number}", who, who.title(), text, clock.now())
+
+
+async def until_stored(bot: Bot, count: int) -> None:
+    async with asyncio.timeout(10):
+        while await bot.db.value("SELECT count(*) FROM events") < count:  # noqa: ASYNC110  # the writer tells nobody
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.slow
+async def test_a_bug_in_sending_costs_one_message(tmp_path: Path, clock: ManualClock) -> None:
+    hands = Clumsy(1)
+    me = BotIdentity("99", "keeper")
+    async with open_bot(
+        tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock, account=hands, me=me
+    ) as bot:
+        for number, asked in enumerate(("clip that!", "clip that!", "mark this!")):
+            await bot.hear(line(number, f"@keeper {asked}", clock))
+            await bot.settle()
+            await asyncio.sleep(1.1 if number == 0 else 0)
+    assert len(hands.answers) == 2
+    async with open_bot(
+        tmp_path / "m.sqlite3", "test", settings=lambda: SETTINGS, clock=clock, account=hands, me=me
+    ) as again:
+        rows = await again.db.rows("SELECT status FROM bot_messages WHERE event_id NOT NULL ORDER BY id")
+        assert [row[0] for row in rows] == ["unknown", "sent", "sent"]
+        await again.hear(line(0, "@keeper clip that!", clock))
+        await again.settle()
+    assert len(hands.answers) == 2
+
+
+@pytest.mark.slow
+async def test_a_bug_in_writing_loses_no_line(tmp_path: Path, clock: ManualClock) -> None:
+    settings = Mending()
+    async with open_bot(tmp_path / "m.sqlite3", "test", settings=settings, clock=clock) as bot:
+        settings.broken = True
+        for number in range(5):
+            bot.ingest.take(line(number, f"line {number}", clock))
+        await asyncio.sleep(0.6)
+        assert bot.ingest.waiting == 5
+        settings.broken = False
+        bot.ingest.take(line(5, "line 5", clock))
+        await until_stored(bot, 6)
+    assert bot.ingest.waiting == 0

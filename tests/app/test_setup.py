@@ -1,0 +1,144 @@
+"""The set-up's steps by themselves: what is kept, what is refused in words, and what is asked about first."""
+
+import json
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+from forgetmenot.app import model_choice
+from forgetmenot.app.bot import Bot, open_bot
+from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.setup import NO_MODEL_SAMPLE, SetupService
+from forgetmenot.clock import ManualClock
+from forgetmenot.errors import ForgetMeNotError, InputError, ModelError
+from forgetmenot.llm.build import environment_with_key
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import load_settings
+from forgetmenot.settings.schema import Mode, ModelSettings, Provider
+from tests.loopback_servers.gemini import SimGemini
+from tests.loopback_servers.openai import SimOpenAI
+from tests.program import run
+
+KEY = "a-key-that-nobody-sees"
+
+
+class Steps:
+    """A service with a bot, and its settings file."""
+
+    def __init__(self, service: SetupService, settings: LiveSettings, bot: Bot, file: Path) -> None:
+        self.service, self.settings, self.bot, self.file = service, settings, bot, file
+
+    async def do(self, step: str, **fields: object) -> dict[str, object]:
+        return dict(await self.service.run(step, json.dumps(fields).encode()))
+
+
+@pytest.fixture
+async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
+    file = tmp_path / "config.toml"
+    file.write_text("# mine\n")
+    settings = LiveSettings(load_settings(file), file)
+    service = SetupService(settings, tmp_path, use_keyring=False)
+    async with open_bot(tmp_path / "memory.sqlite3", "test", settings=settings, clock=clock) as bot:
+        with service.attached(bot, BotControl(bot, settings, ConnectionStatus("test"))):
+            yield Steps(service, settings, bot, file)
+
+
+@pytest.mark.parametrize(
+    ("typed", "channel"),
+    [
+        ("Alice", "alice"),
+        (" #alice ", "alice"),
+        ("https://www.twitch.tv/Alice/", "alice"),
+        ("m.twitch.tv/alice", "alice"),
+    ],
+)
+async def test_a_channel_may_be_its_whole_address(steps: Steps, typed: str, channel: str) -> None:
+    await steps.do("channel", channel=typed)
+    assert load_settings(steps.file).twitch.channel == channel
+    assert steps.settings.generation == 1  # it is connected anew
+
+
+@pytest.mark.parametrize("typed", ["", "my channel", "https://example.org/alice"])
+async def test_what_is_no_channel_is_refused_in_words(steps: Steps, typed: str) -> None:
+    with pytest.raises(InputError, match="no channel name"):
+        await steps.do("channel", channel=typed)
+
+
+@pytest.mark.parametrize(("step", "body"), [("channel", {"chanel": "x"}), ("mode", {"mode": "loud"}), ("nothing", {})])
+async def test_what_is_not_understood_changes_nothing(steps: Steps, step: str, body: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        await steps.do(step, **body)
+    assert steps.file.read_text() == "# mine\n"
+
+
+async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> None:
+    for step, fields in (("mode", {"mode": "mentions"}), ("set", {"table": "bot", "key": "mode", "value": "live"})):
+        told = await steps.do(step, **fields)
+        assert "No AI model" in str(told["ask"])
+        assert steps.settings().bot.mode is Mode.SHADOW
+    assert (await steps.do("mode", mode="mentions", sure=True))["ok"]
+    assert load_settings(steps.file).bot.mode is Mode.MENTIONS
+
+
+async def test_without_a_model_a_sample_says_so(steps: Steps) -> None:
+    assert (await steps.do("sample", name="Fern", persona="dry"))["text"] == NO_MODEL_SAMPLE
+
+
+async def test_programs_on_this_computer_are_found_with_their_models(
+    steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with SimOpenAI() as sim:
+        port = urlsplit(sim.url).port
+        monkeypatch.setattr(model_choice, "LOCAL_PROGRAMS", {"Ollama": port, "LM Studio": 1})
+        told = await steps.do("programs")
+    assert told["programs"] == [{"name": "Ollama", "base_url": sim.url, "models": ["small-model"]}]
+
+
+async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
+    async with SimOpenAI(key="another") as closed:
+        with pytest.raises(ModelError, match="does not accept the key"):
+            await steps.do("model", provider="openai_compatible", base_url=closed.url, model="small-model")
+    assert steps.settings().model.provider is Provider.OFFLINE
+    async with SimOpenAI() as sim:
+        told = await steps.do("model", provider="openai_compatible", base_url=sim.url, model="small-model")
+    assert "small-model says: “Understood.”" in str(told["line"])
+    kept = load_settings(steps.file).model
+    assert (kept.base_url, kept.reply_model, kept.memory_model) == (sim.url, "small-model", "small-model")
+
+
+async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
+    steps: Steps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    async with SimGemini(key=KEY) as sim:
+        model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
+        steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
+        await steps.do("model", provider="gemini", key=KEY)
+    [file] = (tmp_path / "login").iterdir()
+    assert file.read_text() == KEY
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert KEY not in steps.file.read_text() + json.dumps(await steps.service.state(), default=str)
+    found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)
+    assert found["GEMINI_API_KEY"] == KEY
+    monkeypatch.setenv("GEMINI_API_KEY", "from the shell")  # a variable that is set goes first
+    found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)
+    assert found["GEMINI_API_KEY"] == "from the shell"
+
+
+async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(steps: Steps) -> None:
+    with pytest.raises(ForgetMeNotError, match="no key has"):
+        await steps.do("model", provider="gemini", key="schlüssel")
+
+
+def test_the_same_steps_in_a_terminal(tmp_path: Path) -> None:
+    typed = "https://twitch.tv/Alice\nFern\n2\n3\n\nmentions\ny\n"
+    done = run(tmp_path, "setup", typed=typed)
+    assert done.returncode == 0, done.stderr
+    kept = load_settings(tmp_path / "forgetmenot" / "config.toml")
+    assert (kept.twitch.channel, kept.bot.name, kept.bot.mode) == ("alice", "Fern", Mode.MENTIONS)
+    assert kept.bot.persona.startswith("You are a deadpan regular")
+    assert "Start the bot: forgetmenot start" in done.stderr

@@ -1,0 +1,560 @@
+"""What commands do in chat: always there, about oneself, for moderators about anybody; no model is needed.
+
+Most is said as dialogues: who types what, and the answer (None: it is no command, or not theirs).
+"""
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain.operation import OperationResult, Permission, Surface
+from forgetmenot.memory import suppression
+from forgetmenot.operations import switches
+from forgetmenot.operations.entry import Operation, OperationContext, Request
+from forgetmenot.operations.table import OPERATIONS, buttons, commands
+from forgetmenot.settings.schema import ReplySettings, Settings
+from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
+from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.notes import NewNote
+from tests.chat.conftest import BOT, IDS, Chat
+
+Line = tuple[str, str, str | None]
+NOT_YOURS = "You can only do that for yourself. Ask a moderator."
+OPTED_OUT = "You opted out, so I don't store anything. !optin changes that."
+REMOVED = "Removed: #1 plays drums (!wrong #1 undo restores it)"
+
+DIALOGUES: dict[str, list[Line]] = {
+    "a typed fact": [("alice", "!REMEMBER that i play drums.", "Remembered about you: #1 plays drums")],
+    "a spoken fact": [
+        ("alice", "@forgetmenot_bot remember that I play drums please", "Remembered about you: #1 plays drums"),
+    ],
+    "people in a fact are ids": [
+        ("alice", "!remember I sing in @Bob's band with @nobody",
+         "Remembered about you: #1 sings in Bob's band with someone"),
+        ("alice", "!remember I bake with bob on Sundays", "Remembered about you: #2 bakes with Bob on Sundays"),
+    ],
+    "one's own name is oneself": [
+        ("alice", "!remember alice plays drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!memory alice", "What I know about you: #1 plays drums"),
+    ],
+    "a viewer tells nothing of others or of the channel": [
+        ("alice", "!remember @bob plays drums", "Tell me something about yourself, like: !remember I play drums"),
+        ("alice", "!remember bob hates me", NOT_YOURS),
+        ("alice", "!remember channel: it is mine", NOT_YOURS),
+    ],
+    "a moderator tells of anybody and of the channel": [
+        ("carol", "!remember @bob's cat is called Miso", "Remembered about Bob: #1 their cat is called Miso"),
+        ("carol", "!remember bob plays bass", "Remembered about Bob: #2 plays bass"),
+        ("carol", "!remember channel: streams on Fridays", "Remembered about the channel: #3 streams on Fridays"),
+        ("carol", "!remember I like tea", "Remembered about you: #4 likes tea"),
+        ("carol", "!forget fridays", "Removed: #3 streams on Fridays (!wrong #3 undo restores it)"),
+    ],
+    "a moderator's sentence goes to what it is about": [
+        ("carol", "!remember subs get a sticker pack", "Remembered about the channel: #1 subs get a sticker pack"),
+        ("carol", "!remember our discord opens on Fridays",
+         "Remembered about the channel: #2 our discord opens on Fridays"),
+        ("carol", "!remember plays drums", "Remembered about you: #3 plays drums"),
+        ("carol", "!remember my emotes are hand drawn", "Remembered about you: #4 their emotes are hand drawn"),
+        ("alice", "!remember collects stamps", "Remembered about you: #5 collects stamps"),
+    ],
+    "what is never stored is refused with a reason": [
+        ("alice", "!remember my phone number is 555 867 5309 now", "I don't store that kind of thing about people."),
+        ("alice", "!remember I am a moderator of this channel",
+         "I don't store that: roles and orders are not facts."),
+        ("alice", "!remember I am", "A fact needs 5 to 200 characters."),
+        ("alice", "!memory", "I know nothing about you yet."),
+    ],
+    "the lines just before": [
+        ("alice", "I moved to Oslo", None),
+        ("alice", "what a day", None),
+        ("alice", "@forgetmenot_bot tell me about the duck", None),
+        ("bob", "!remember this about alice", NOT_YOURS),
+        ("carol", "!remember this about alice", "Remembered about Alice: #1 moved to Oslo"),
+        ("carol", "!remember this about channel", "Name a viewer: !remember this about NAME"),
+    ],
+    "talk is no command": [
+        ("alice", "@forgetmenot_bot remember that boss?", None),
+        ("alice", "remember that I play drums", None),
+        ("alice", "@forgetmenot_bot what do you know about bob", None),
+        ("alice", "!so bob", None),
+    ],
+    "forgotten by its subject is gone": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "@ForgetMeNot forget that I play drums", "Permanently deleted: #1 plays drums"),
+        ("alice", "!forget #1", "I can't find anything like that about you."),
+    ],
+    "what was replaced can be forgotten by its subject too": [
+        ("alice", "!remember I live in Oslo", "Remembered about you: #1 lives in Oslo"),
+        ("alice", "!remember I live in Bergen", "Remembered about you: #2 lives in Bergen"),
+        ("bob", "!forget oslo", "I can't find anything like that about you."),
+        ("alice", "!forget oslo", "Permanently deleted: #1 lives in Oslo"),
+        ("alice", "!memory", "What I know about you: #2 lives in Bergen"),
+    ],
+    "when two fit it asks": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!remember my brother sells drums in Oslo",
+         "Remembered about you: #2 their brother sells drums in Oslo"),
+        ("alice", "!forget drums",
+         "Which one? #1 plays drums · #2 their brother sells drums in Oslo (!forget #1 deletes the first)"),
+        ("alice", "!forget #2", "Permanently deleted: #2 their brother sells drums in Oslo"),
+    ],
+    "a viewer forgets and corrects nothing of others": [
+        ("bob", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!forget #1", "I can't find anything like that about you."),
+        ("alice", "!forget @bob drums", NOT_YOURS),
+        ("alice", "!edit 1 plays nothing at all", NOT_YOURS),
+        ("alice", "!memory bob", NOT_YOURS),
+        ("bob", "!memory", "What I know about you: #1 plays drums"),
+    ],
+    "its subject and moderators correct a note": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!edit #1 plays the cello", "Updated: #2 plays the cello The old version is in its history."),
+        ("carol", "!edit 2 plays bass with @bob",
+         "Updated: #3 plays bass with Bob The old version is in its history."),
+        ("alice", "!edit 3 my phone number is 555 867 5309", "I don't store that kind of thing about people."),
+        ("alice", "!edit", "!edit <id> <text>: corrects a note; the old version stays in its history"),
+    ],
+    "a moderator removes and restores": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("carol", "!wrong #1", REMOVED),
+        ("alice", "!memory", "I know nothing about you yet."),
+        ("carol", "!wrong 1 undo", "Restored: #1 plays drums"),
+        ("carol", "!forget alice drums", REMOVED),
+        ("carol", "!wrong #1", "That note is already removed."),
+        ("alice", "!wrong #1", None),
+    ],
+    "who names nobody known is told so": [
+        ("carol", "!forget @nobody_here drums", "No viewer named nobody_here."),
+        ("carol", "!memory nobody_here", "No viewer named nobody_here."),
+        ("carol", "!nevermention @dora her exam", "No viewer named dora."),
+    ],
+    "an erasure has to be confirmed": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!forgetme", ("This permanently deletes everything about you: notes, "
+         "today's messages, mentions in summaries. "
+         "It cannot be undone. To confirm, type !forgetme confirm")),
+        ("carol", "!forgetme alice", ("This permanently deletes everything about Alice: notes, "
+         "today's messages, mentions in summaries. "
+         "It cannot be undone. To confirm, type !forgetme Alice confirm")),
+        ("bob", "!forgetme alice confirm", NOT_YOURS),
+        ("carol", "!forgetme channel confirm", "I can only erase a viewer, not the channel. Type !forgetme NAME."),
+        ("alice", "!memory", "What I know about you: #1 plays drums"),
+    ],
+    "of who opted out nothing is kept and nothing is said": [
+        ("alice", "!remember I play drums", "Remembered about you: #1 plays drums"),
+        ("alice", "!optout", ("Done: nothing you say is stored from now on, and I won't use what I knew. "
+         "!forgetme deletes it.")),
+        ("alice", "!remember I play bass", OPTED_OUT),
+        ("alice", "!memory", "1 notes from before the opt-out are still stored, but not used. !forgetme deletes them."),
+        ("carol", "!remember alice has a violet", "They opted out, so I don't store anything about them."),
+        ("carol", "!optin alice", "Welcome back: I remember Alice again."),
+        ("alice", "!optin", "I already remember you."),
+        ("alice", "!memory", "What I know about you: #1 plays drums"),
+    ],
+    "what is not to be mentioned is not said aloud": [
+        ("alice", "!remember I got divorced in May", "Remembered about you: #1 got divorced in May"),
+        ("alice", "!remember I play drums", "Remembered about you: #2 plays drums"),
+        ("alice", "!nevermention divorce", "I won't mention that again. !maymention 1 undoes it."),
+        ("carol", "!memory alice", "What I know about Alice: #2 plays drums · #1 (not mentioned)"),
+        ("bob", "!maymention 1", "You have no entry 1 on that list."),
+        ("alice", "!forget #1", "Permanently deleted: #1"),
+        ("carol", "!maymention 1", "OK, I may mention that again."),
+    ],
+    "a topic has to be one": [
+        ("alice", "!nevermention the", "Tell me what: !nevermention and a topic, or a note's number like #12."),
+        ("alice", "!nevermention #77", "There is no such note."),
+        ("alice", "!nevermention", "!nevermention <what>: I never bring that topic or note up again"),
+        ("alice", "!maymention me", "!maymention <id>: takes an entry off that list"),
+        ("alice", "never mention it", None),
+    ],
+    "fun": [
+        ("alice", "!fun on", "You're in. !fun off stops it."),
+        ("alice", "!fun OFF", "You're out: no more joke timeouts."),
+        ("alice", "!fun", "With !fun on I may time you out for up to a minute, as a joke. !fun off stops that."),
+    ],
+    "switches": [
+        ("carol", "!bot pause", "Paused. !bot resume brings me back."),
+        ("carol", "!bot status", "ForgetMeNot: paused."),
+        ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
+        ("carol", "!bot quiet 10", "Quiet for 10 min."),
+        ("carol", "!bot status", "ForgetMeNot: quiet for 10 more min."),
+        ("carol", "!bot resume", "ForgetMeNot: on (mentions)."),
+        ("carol", "!bot safe", "Safe mode: I talk, but take no actions. !bot resume ends it."),
+        ("carol", "!bot status", "ForgetMeNot: on (mentions), safe mode is on."),
+        ("dave", "!bot pause", "Paused. !bot resume brings me back."),  # ignored as a viewer, heard as a moderator
+    ],
+    "nothing to decide, nothing to explain": [
+        ("carol", "!approve", "Nothing is waiting for approval."),
+        ("carol", "!deny 3", "#3 is not waiting for approval."),
+        ("carol", "!undo", "Nothing from the last hour can be undone. !undo 3 undoes #3."),
+        ("carol", "!why", "I haven't said anything yet."),
+        ("carol", "!why 77", "I have no reply #77."),
+    ],
+    "help": [
+        ("alice", "!help forget", "!forget <what>: permanently deletes a note about you, by its words or its number"),
+        ("alice", "!help approve", None),  # it is nobody's business
+        ("alice", "!wrong", None),
+        ("carol", "!help wrong",
+         "!wrong <id>: removes a note; it can be restored · !wrong <id> undo: undoes the last change of a note"),
+        ("alice", "!help dance", None),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialogue", DIALOGUES.values(), ids=DIALOGUES)
+async def test_a_dialogue(chat: Chat, dialogue: list[Line]) -> None:
+    for who, line, answer in dialogue:
+        assert await chat.say(who, line) == answer, line
+
+
+# ── the table ───────────────────────────────────────────────────────────────────────────────
+
+
+async def test_help_lists_what_one_may_type(chat: Chat) -> None:
+    """All of it, in one message."""
+    for who, permissions in (("alice", {Permission.ANYONE}), ("carol", set(Permission))):
+        line = await chat.say(who, "!commands") or ""
+        assert len(line) <= 500
+        for form, _, permission in commands():
+            assert (f"{form.split()[0]} " in f"{line} ") == (permission in permissions), form
+
+
+async def test_a_new_command_is_one_entry(chat: Chat) -> None:
+    async def lurk(_context: OperationContext, request: Request) -> OperationResult:
+        return OperationResult(ok=True, code="why", data={"line": f"{request.asker.display_name} lurks."})
+
+    who = {Surface.CHAT: Permission.ANYONE, Surface.DOCK: Permission.OWNER}
+    entry = Operation("lurk", "says that you lurk", who, lurk, chat=("!lurk",), label="Lurk")
+    table = {**OPERATIONS, "lurk": entry}
+    mine = dataclasses.replace(chat, commands=ChatCommands(dataclasses.replace(chat.context, table=table), lambda: BOT))
+    assert await mine.say("alice", "!lurk please") == "Alice lurks."
+    assert await mine.say("alice", "!help lurk") == "!lurk: says that you lurk"
+    assert ("!lurk", "says that you lurk", Permission.ANYONE) in commands(table)
+    assert buttons(table)["lurk"] == {"label": "Lurk", "does": "says that you lurk"}
+    assert await chat.say("alice", "!lurk") is None
+
+
+async def test_what_did_i_miss(chat: Chat) -> None:
+    assert await chat.say("alice", "!missed") == "I have not seen you here before."
+    await chat.clock.advance(2 * DAY)
+    assert await chat.say("bob", "hello") is None
+    await chat.ingest.flush()
+    await chat.clock.advance(MINUTE)
+    now = chat.clock.now()
+    async with chat.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " SELECT 'chat', max(id), ?1, ?1, '<@1002> won the race.', 25, ?1 FROM streams",
+            (now,),
+        )
+    await chat.clock.advance(HOUR)
+    answer = "Since you were last here (2 days ago): Bob won the race."
+    assert await chat.say("alice", "!missed") == answer
+    assert await chat.say("alice", "@forgetmenot_bot what did I miss?") == answer
+    off = dataclasses.replace(chat.context, settings=lambda: Settings(reply=ReplySettings(missed=False)))
+    without = dataclasses.replace(chat, commands=ChatCommands(off, lambda: BOT))
+    assert await without.say("alice", "!missed") is None
+    assert "!missed" not in (await without.say("alice", "!help") or "")
+
+
+# ── memory ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_is_stored_has_ids_and_its_source(chat: Chat) -> None:
+    await chat.say("alice", "!remember I sing in @Bob's band with @nobody")
+    [note] = await notes.of_subject(chat.db, IDS["alice"])
+    assert note.fact == "sings in <@1002>'s band with someone"
+    assert (note.source_kind, note.scope) == (SourceKind.COMMAND, Scope.VIEWER)
+
+
+async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
+    await chat.say("alice", "!remember I play the kazoo in Zanzibar")
+    told = await chat.say("carol", "!memory alice")
+    await chat.say("carol", "a kazoo!")
+    prompt = {"sections": [{"name": "others", "rows": [1]}]}
+    kept = "bob plays the kazoo in Zanzibar himself"
+    quoting: tuple[tuple[str, str | None, object], ...] = (
+        ("carol", told, {}),
+        ("bob", "alice and her Zanzibar kazoo!", prompt),
+        ("bob", kept, {}),
+    )
+    async with chat.db.write() as tx:
+        for who, text, rows in quoting:
+            await tx.execute(
+                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status, prompt_json)"
+                " VALUES (?, ?, 'command', 'live', ?, 'sent', ?)",
+                (chat.clock.now(), IDS[who], text, json.dumps(rows)),
+            )
+    await chat.say("alice", "!forget kazoo")
+    assert [row[0] for row in await chat.db.rows("SELECT text FROM bot_messages")] == ["", "", kept]
+    texts = await chat.db.rows("SELECT text FROM events WHERE viewer_id = ?", (IDS["alice"],))
+    assert not any("kazoo" in row[0] for row in texts)
+
+
+@pytest.mark.parametrize("later", [MINUTE, DAY], ids=["running", "stopped for a day"])
+async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(chat: Chat, later: int) -> None:
+    """It is stored after the request was carried out, with the bot's own line as it comes back from chat."""
+    await chat.say("alice", "!remember I play the kazoo in Zanzibar")
+    answer = await chat.say("alice", "!forget kazoo")
+    kept = "you live in Oslo"
+    async with chat.db.write() as tx:
+        for text in (answer, kept):
+            await tx.execute(
+                "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status)"
+                " VALUES (?, ?, 'command', 'live', ?, 'sent')",
+                (chat.clock.now(), IDS["alice"], text),
+            )
+        await tx.execute("UPDATE events SET from_bot = 1, text = ? WHERE viewer_id = ?", (answer, IDS["bob"]))
+    await chat.clock.advance(later)
+    await chat.eraser.erase_due()
+    texts = [row[0] for row in await chat.db.rows("SELECT text FROM events UNION ALL SELECT text FROM bot_messages")]
+    assert [text for text in texts if "kazoo" in text] == []
+    assert kept in texts
+    assert b"kazoo" not in b"".join(file.read_bytes() for file in chat.db.path.parent.iterdir() if file.is_file())
+
+
+async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -> None:
+    async with chat.db.write() as tx:
+        for number in range(30):
+            fact = f"has told a long story number {number}"
+            new = NewNote(Scope.VIEWER, IDS["alice"], fact, 0.5, SourceKind.REPORTED, 0)
+            await notes.insert(tx, new, cause="test", now=0)
+    await chat.say("alice", "!remember I play drums")
+    line = await chat.say("alice", "@forgetmenot_bot what do you know about me?") or ""
+    assert line.startswith("What I know about you: #31 plays drums · #1 has told")
+    assert "(others say)" in line
+    assert line.endswith(f"and {31 - line.count('#')} more; the streamer can give you the whole file.")
+    assert len(line) <= 500
+
+
+SUPPRESSED = [
+    ("alice", "!nevermention my divorce", ("1001", "my divorce")),
+    ("alice", "!nevermention channel points", ("1001", "channel points")),
+    ("alice", "!nevermention @bob and me", ("1001", "<@1002> and me")),
+    ("carol", "!nevermention my exam", ("1003", "my exam")),
+    ("carol", "!nevermention channel elections", (None, "elections")),
+    ("carol", "!NeverMention @alice her exam", ("1001", "her exam")),
+]
+
+
+@pytest.mark.parametrize(("who", "text", "entry"), SUPPRESSED)
+async def test_whose_topic_it_is_depends_on_who_says_it(
+    chat: Chat, who: str, text: str, entry: tuple[str | None, str]
+) -> None:
+    answer = await chat.say(who, text) or ""
+    assert [(row.viewer_id, row.words) for row in await notes.suppressions(chat.db)] == [entry]
+    assert "!maymention 1" in answer
+    assert entry[1] not in answer
+
+
+# ── the model asks for the same operations ──────────────────────────────────────────────────
+
+
+async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Chat) -> None:
+    """When that is deleted, so is this, as after a `!remember`; a joke is something heard, and weighs less."""
+    fact = "plays in bob's band with @bob and <@9>"
+    assert await chat.act("remember", "alice", "e1", target=IDS["alice"], fact=fact) == "remembered"
+    assert await chat.act("bit", "alice", "e2", text="the lamp fell again") == "remembered"
+    keys = await chat.db.rows("SELECT key FROM episodes ORDER BY id")
+    assert [row[0] for row in keys] == [episodes.key_of_line("e1"), episodes.key_of_line("e2")]
+    assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (someone>"]
+    [bit] = await notes.of_subject(chat.db, None)
+    assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)
+    assert await chat.act("bit", "alice", text="is a moderator of this channel") == "refused:claim:role"
+    refused = await chat.act("remember", "alice", target=IDS["alice"], fact="can be reached at bob@example.org")
+    assert refused == "refused:sensitive:contact"
+
+
+async def test_a_joke_replaces_nothing_that_was_said_outright(chat: Chat) -> None:
+    await chat.say("carol", "!remember channel: likes coffee on stream")
+    assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
+    assert await chat.facts(None) == ["likes coffee on stream"]
+
+
+async def test_what_its_subject_forgets_is_gone_and_what_others_forget_can_be_restored(chat: Chat) -> None:
+    for fact in ("plays drums in a band", "has two cats called Salt"):
+        await chat.act("remember", "alice", target=IDS["alice"], fact=fact)
+    assert await chat.act("forget", "carol", target=IDS["alice"], what="cats") == "retracted"
+    assert await chat.act("forget", "alice", target=IDS["alice"], what="drums") == "forgotten"
+    left = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
+    assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
+
+
+# ── rights ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("who", "line"), [("alice", "!forgetme confirm"), ("carol", "!forgetme alice confirm")])
+async def test_a_confirmed_erasure_is_carried_out(chat: Chat, who: str, line: str) -> None:
+    await chat.say("alice", "!remember I play drums")
+    answer = await chat.say(who, line) or ""
+    assert re.match(r"Deleting everything about (you|them) now", answer)
+    await chat.eraser.idle()
+    assert await viewers.get(chat.db, IDS["alice"]) is None
+    assert await chat.facts("alice") == []
+
+
+async def test_an_erasure_is_not_asked_for_again_and_again(chat: Chat) -> None:
+    await chat.say("alice", "!forgetme confirm")
+    await chat.eraser.idle()
+    assert await chat.say("alice", "!forgetme confirm") == "OK: anything new is erased within a few minutes."
+    await chat.eraser.idle()
+    assert await viewers.get(chat.db, IDS["alice"]) is not None
+    assert len(await chat.eraser.erase_due()) == 1
+    assert await viewers.get(chat.db, IDS["alice"]) is None
+
+
+async def test_who_opted_out_leaves_nothing(chat: Chat) -> None:
+    await chat.say("alice", "something private")
+    await chat.say("alice", "!optout")
+    await chat.say("alice", "!remember I play drums")
+    await chat.ingest.flush()
+    said = "SELECT text FROM events WHERE viewer_id = ? AND text <> ''"
+    assert await chat.db.rows(said, (IDS["alice"],)) == []
+    await chat.say("alice", "!optin")
+    await chat.say("alice", "hello again")
+    await chat.ingest.flush()
+    assert "hello again" in [row[0] for row in await chat.db.rows(said, (IDS["alice"],))]
+
+
+async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:
+    await chat.say("alice", "!optout")
+    await chat.say("alice", "!forgetme confirm")
+    await chat.eraser.idle()
+    await chat.clock.advance(DAY)
+    await chat.say("alice", "am I stored?")
+    await chat.ingest.flush()
+    assert await viewers.get(chat.db, IDS["alice"]) is None
+    assert await chat.say("alice", "!optin") == "Welcome back: I remember you again."
+    await chat.say("alice", "now I am")
+    await chat.ingest.flush()
+    assert await viewers.get(chat.db, IDS["alice"]) is not None
+
+
+async def test_who_is_not_stored_is_not_stored_by_a_command(chat: Chat) -> None:
+    await chat.say("alice", "!optout")
+    await chat.say("alice", "!forgetme confirm")
+    await chat.eraser.idle()
+    answer = "I have nothing stored about you, so there is nothing to mention."
+    assert await chat.say("alice", "!nevermention my exam") == answer
+    assert await notes.suppressions(chat.db) == []
+
+
+async def test_privacy_is_one_line_with_the_streamers_link(chat: Chat) -> None:
+    line = await chat.say("alice", "!privacy") or ""
+    assert "24 h" in line
+    assert line.endswith("https://example.org/privacy")
+
+
+# ── moderators ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("who", "badges"),
+    [
+        ("alice", frozenset()),
+        ("alice", frozenset({"vip", "subscriber"})),
+        ("forgetmenot_bot", frozenset({"moderator"})),
+        ("helperbot", frozenset({"moderator"})),
+        ("carol", frozenset({"moderator", "bot-badge"})),
+    ],
+)
+async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: frozenset[str]) -> None:
+    waiting = await chat.propose("New title")
+    chat.badges[who] = badges
+    assert await chat.say(who, f"!approve {waiting}") is None
+    assert await chat.say(who, "!bot pause") is None
+    assert chat.account.titles == []
+    assert not (await switches.read(chat.db)).paused
+
+
+async def test_approve_deny_and_undo(chat: Chat) -> None:
+    waiting = await chat.propose("New title")
+    assert await chat.say("carol", f"!approve {waiting}") == "The title is changed."
+    first, second = await chat.propose("a"), await chat.propose("b")
+    assert await chat.say("carol", "!approve") == f"Which one? #{first} title “a”, #{second} title “b”"
+    chat.badges["carol"] = frozenset({"broadcaster"})
+    assert await chat.say("carol", f"!deny {first}") == f"#{first} denied."
+    assert await chat.say("carol", f"!deny {first}") == f"#{first} is not waiting for approval."
+    assert chat.account.titles == ["New title"]
+
+
+async def test_nobody_approves_what_was_not_shown(chat: Chat) -> None:
+    """A bare `!approve` reads back what waits, unless that one thing was read back, or said in chat, before."""
+    waiting = await chat.propose("Hacked")
+    assert (
+        await chat.say("carol", "!approve")
+        == f"Waiting: #{waiting} title “Hacked”. Type !approve {waiting} to allow it."
+    )
+    assert await chat.say("carol", "!deny") == f"#{waiting} denied."
+    other = await chat.propose("New title")
+    assert (
+        await chat.say("carol", "!approve")
+        == f"Waiting: #{other} title “New title”. Type !approve {other} to allow it."
+    )
+    assert chat.account.titles == []
+    assert await chat.say("carol", "!approve") == "The title is changed."
+    assert chat.account.titles == ["New title"]
+
+
+@pytest.mark.parametrize(("status", "does_it"), [(ReplyStatus.SENT, True), (ReplyStatus.DROPPED, False)])
+async def test_what_was_said_in_chat_was_shown(chat: Chat, status: ReplyStatus, does_it: bool) -> None:
+    async with chat.db.write() as tx:
+        line = await bot_messages.begin(
+            tx, at=0, event_id="e", viewer_id=IDS["alice"], trigger="mention", mode="mentions"
+        )
+    waiting = await chat.propose("New title", bot_message_id=line)
+    async with chat.db.write() as tx:
+        await bot_messages.settle(tx, line, status, text=f"I asked (title “New title”: !approve {waiting}).")
+    await chat.say("carol", "!approve")
+    assert chat.account.titles == (["New title"] if does_it else [])
+
+
+async def test_status_names_what_waits_and_what_was_switched_off(chat: Chat) -> None:
+    await chat.propose("a")
+    async with chat.db.write() as tx:
+        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, chat.clock.now())
+    off = "clip is paused after three failures (!bot resume tries it again)"
+    assert await chat.say("carol", "!bot status") == f"ForgetMeNot: on (mentions), 1 waiting for approval, {off}."
+    assert await chat.say("carol", "!bot resume") == "ForgetMeNot: on (mentions), 1 waiting for approval."
+
+
+async def test_quiet_ends_by_itself(chat: Chat) -> None:
+    await chat.say("carol", "!bot quiet 10")
+    assert (await switches.read(chat.db)).silent(chat.clock.now())
+    await chat.clock.advance(10 * MINUTE)
+    assert not (await switches.read(chat.db)).silent(chat.clock.now())
+
+
+async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
+    """Not about the answer to the moderator's last command, nor about a notice."""
+    async with chat.db.write() as tx:
+        for number, trigger in enumerate(["mention", "command", "notice"]):
+            at = chat.clock.now() + number
+            reply = await bot_messages.begin(
+                tx, at=at, event_id=f"e{number}", viewer_id=IDS["alice"], trigger=trigger, mode="mentions"
+            )
+            lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
+            await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
+            await bot_messages.record_sending(tx, reply, "hi", at)
+    line = "#1: Alice wrote to me (mention); I used notes #4, #7; it is being sent."
+    assert await chat.say("carol", "!why") == line
+    assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
+
+
+async def test_fun_is_an_opt_in(chat: Chat) -> None:
+    for line, takes_part in (("!fun on", True), ("!fun off", False)):
+        await chat.say("alice", line)
+        alice = await viewers.chatter(chat.db, IDS["alice"])
+        assert alice is not None
+        assert alice.opted_in is takes_part
+
+
+async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
+    await chat.say("alice", "!remember I got divorced in May")
+    await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
+    assert await chat.say("carol", "!wrong 1") == "Removed: #1 (!wrong #1 undo restores it)"

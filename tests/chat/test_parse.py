@@ -1,0 +1,119 @@
+"""A command is known by its form alone, in the forms of the table; talk and other bots' commands are left alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.chat.commands import CommandParser
+from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.text.chat_commands import is_command
+
+PARSER = CommandParser(OPERATIONS)
+Command = tuple[str, dict[str, str]]
+
+TYPED: list[tuple[str, Command | None]] = [
+    ("!memory", ("memory", {})),
+    ("！memory @Bob", ("memory", {"viewer": "Bob"})),
+    ("!memory?", ("memory", {})),
+    ("!memory of the day please", None),
+    ("!memoryleak", None),
+    ("!forget me", ("erase", {})),
+    ("!forgetme CONFIRM", ("erase", {"confirm": "CONFIRM"})),
+    ("!forgetme confirm.", ("erase", {"confirm": "confirm"})),
+    ("!forgetme @bob confirm", ("erase", {"viewer": "bob", "confirm": "confirm"})),
+    ("!forget everything about me", ("erase", {})),
+    ("!forget everything please!", ("erase", {})),
+    ("!forget everything about trains", ("forget", {"what": "everything about trains"})),
+    ("!forgetful", None),
+    ("!optout", ("opt_out", {})),
+    ("!optout please", ("opt_out", {})),
+    ("!optout!!", ("opt_out", {})),
+    ("!optin bob", ("opt_in", {"viewer": "bob"})),
+    ("!privacy", ("privacy", {})),
+    ("!privacy? what do you keep of me", ("privacy", {"question": "what do you keep of me"})),
+    ("!privacypolicy", None),
+    ("!remember that I play drums", ("remember", {"fact": "I play drums"})),
+    ("!remember this about alice", ("remember_this", {"viewer": "alice"})),
+    ("!remember that about me", ("remember_this", {"viewer": "me"})),
+    ("!remember", ("help", {"command": "!remember"})),
+    ("!remembering", None),
+    ("!forget #12", ("forget", {"what": "#12"})),
+    ("!wrong #12", ("retract", {"id": "12"})),
+    ("!wrong 12.", ("retract", {"id": "12"})),
+    ("!wrong 12 undo please", ("restore", {"id": "12"})),
+    ("!wrong", ("help", {"command": "!wrong"})),
+    ("!edit 12 plays the cello", ("edit", {"id": "12", "text": "plays the cello"})),
+    ("!nevermention my exams", ("never_mention", {"what": "my exams"})),
+    ("!nevermentioned", None),
+    ("!maymention #3", ("may_mention", {"id": "3"})),
+    ("!fun OFF", ("fun", {"on|off": "OFF"})),
+    ("!fun times", None),
+    ("!funny", None),
+    ("!approve 3", ("approve", {"id": "3"})),
+    ("!APPROVE #3 ", ("approve", {"id": "3"})),
+    ("!approve", ("approve", {})),
+    ("!approve all", None),
+    ("!approve ３", None),
+    ("!approve 3 !approve 4", None),
+    ("say !approve 3", None),
+    ("!bot pause", ("pause", {})),
+    ("!bot quiet 10m", ("quiet", {"minutes": "10"})),
+    ("!bot quiet", ("quiet", {})),
+    ("!bot", ("help", {"command": "!bot"})),
+    ("!bot pause please now", ("help", {"command": "!bot"})),
+    ("!why 7", ("why", {"id": "7"})),
+    ("!help forget", ("help", {"command": "forget"})),
+    ("!commands", ("help", {})),
+    ("!so alice", None),
+    ("hello", None),
+    ("", None),
+]
+SPOKEN: list[tuple[str, Command | None]] = [
+    ("remember that I play drums", ("remember", {"fact": "I play drums"})),
+    ("please remember I'm left-handed, thanks!", ("remember", {"fact": "I'm left-handed"})),
+    ("remember this about @alice", ("remember_this", {"viewer": "alice"})),
+    ("forget that I play drums", ("forget", {"what": "I play drums"})),
+    ("forget everything you know about me", ("erase", {})),
+    ("delete everything about me", ("erase", {})),
+    ("what do you know about me?", ("memory", {"viewer": "me"})),
+    ("what do you remember about @alice", ("memory", {"viewer": "alice"})),
+    ("remember that boss?", None),
+    ("remember that time we lost", None),
+    ("remember when I won", None),
+    ("do you remember that I play drums", None),
+    ("forget it", None),
+    ("forget that", None),
+    ("what did I miss?", ("missed", {})),
+    ("what did I miss on that boss?", None),
+    ("what do you know", None),
+]
+
+
+@pytest.mark.parametrize(("line", "command"), TYPED)
+def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
+    found = PARSER.parse(line)
+    assert (found and (found.name, dict(found.params))) == command
+
+
+@pytest.mark.parametrize(("said", "command"), SPOKEN)
+def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
+    found = PARSER.parse(f"@bot {said}", said)
+    assert (found and (found.name, dict(found.params), found.spoken)) == (command and (*command, True))
+    assert PARSER.parse(f"@bot {said}") is None
+
+
+@given(st.text(max_size=200), st.one_of(st.just(""), st.text(max_size=200)))
+def test_anything_may_be_typed(text: str, question: str) -> None:
+    found = PARSER.parse(text, question)
+    assert found is None or found.name in OPERATIONS
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        *((text, True) for text in ("!so alice", "  !bot pause", "！forgetme", "!Why")),
+        *((text, False) for text in ("", "!", "!!!", "! wow", "wow !so", "!1", "so alice")),
+    ],
+)
+def test_what_looks_like_a_command_to_some_bot(text: str, command: bool) -> None:
+    assert is_command(text) is command

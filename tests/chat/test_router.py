@@ -1,0 +1,75 @@
+"""Around the commands: how many answers one viewer gets, the channel's modes, and the notice once per stream."""
+
+import pytest
+
+from forgetmenot.chat.router import AT_ONCE, ONE_PER_MS, VIEWERS, CommandRateLimiter, RoomModeTracker, take_notice
+from forgetmenot.clock import ManualClock
+from forgetmenot.operations import switches
+from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
+from forgetmenot.store import streams
+from forgetmenot.store.database import Database
+from forgetmenot.twitch.chat_lines import RoomState
+
+SPEAKING = Settings(bot=BotSettings(mode=Mode.MENTIONS, notice="I remember; !privacy"))
+
+
+def test_a_few_at_once_then_one_at_a_time() -> None:
+    limiter = CommandRateLimiter()
+    assert [limiter.allows("1", 0) for _ in range(AT_ONCE + 2)] == [True] * AT_ONCE + [False, False]
+    assert limiter.allows("2", 0)
+    assert not limiter.allows("1", ONE_PER_MS - 1)
+    assert limiter.allows("1", ONE_PER_MS)
+    assert not limiter.allows("1", ONE_PER_MS)
+    assert [limiter.allows("1", 9 * ONE_PER_MS) for _ in range(AT_ONCE + 1)] == [True] * AT_ONCE + [False]
+    assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
+
+
+def test_the_number_of_viewers_it_keeps_is_bounded() -> None:
+    limiter = CommandRateLimiter()
+    for number in range(3 * VIEWERS):
+        limiter.allows(str(number), 0)
+    assert len(limiter._buckets) == VIEWERS  # the bound is the promise
+
+
+def test_a_mode_holds_until_twitch_reports_it_off() -> None:
+    room = RoomModeTracker()
+    room.heard(RoomState("100", emote_only=False, slow_s=30, subs_only=False))
+    room.heard(RoomState("100", emote_only=True))
+    assert room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
+    room.heard(RoomState("100", slow_s=0))
+    assert room.modes == {"emote_only"}
+
+
+async def begin(db: Database, at: int) -> None:
+    async with db.write() as tx:
+        last = await streams.open_one(tx)
+        if last is not None:
+            await streams.end(tx, last["id"], at)
+        await streams.begin(tx, at)
+
+
+async def test_the_notice_is_given_once_in_each_stream(db: Database, clock: ManualClock) -> None:
+    assert await take_notice(db, SPEAKING, clock.now()) is None
+    for _ in range(2):
+        await begin(db, clock.now())
+        assert await take_notice(db, SPEAKING, clock.now()) == "I remember; !privacy"
+        assert await take_notice(db, SPEAKING, clock.now()) is None
+
+
+@pytest.mark.parametrize(
+    "bot", [BotSettings(), BotSettings(mode=Mode.LIVE, notice=" "), BotSettings(mode=Mode.SHADOW, notice="x")]
+)
+async def test_no_notice_in_shadow_mode_or_where_it_is_empty(
+    db: Database, clock: ManualClock, bot: BotSettings
+) -> None:
+    await begin(db, clock.now())
+    assert await take_notice(db, Settings(bot=bot), clock.now()) is None
+
+
+async def test_a_paused_bot_gives_it_when_it_speaks_again(db: Database, clock: ManualClock) -> None:
+    await begin(db, clock.now())
+    await switches.pause(db, clock.now())
+    assert await take_notice(db, SPEAKING, clock.now()) is None
+    await switches.resume(db, clock.now())
+    assert await take_notice(db, SPEAKING, clock.now()) is not None

@@ -1,0 +1,71 @@
+"""`forgetmenot mcp` as an assistant uses it: a process of its own, asked by the protocol's own client."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.program import command, environment, run
+
+NOTES = [
+    {"scope": "viewer", "viewer": "alice", "fact": "plays the cello", "episode": {"key": "a", "summary": "music"}},
+    {"scope": "viewer", "viewer": "bob", "fact": "plays the drums"},
+    {"scope": "viewer", "viewer": "carol", "fact": "collects old cello strings"},
+    {"scope": "channel", "fact": "the channel streams on Fridays"},
+]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    path = tmp_path / "m.sqlite3"
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, NOTES)))
+    assert run(tmp_path, "memory", "import", tmp_path / "notes.jsonl", "--db", path).returncode == 0
+    assert run(tmp_path, "viewer", "optout", "carol", "--db", path).returncode == 0
+    return path
+
+
+@asynccontextmanager
+async def assistant(path: Path) -> AsyncIterator[Client]:
+    words = command("mcp", "--db", path)
+    async with Client(StdioServerParameters(command=words[0], args=words[1:], env=environment(path.parent))) as client:
+        yield client
+
+
+async def ask(client: Client, tool: str, **arguments: object) -> Any:  # noqa: ANN401  # JSON
+    answer = await client.call_tool(tool, arguments)
+    text = "".join(getattr(part, "text", "") for part in answer.content)
+    return text if answer.is_error else json.loads(text)
+
+
+@pytest.mark.slow
+async def test_an_assistant_reads_the_memory_and_can_change_nothing(memory: Path) -> None:
+    async with asyncio.timeout(60), assistant(memory) as client:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == {"search", "profile", "why"}
+        assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools)
+        found = await ask(client, "search", text="cello")
+        assert [note["fact"] for note in found["notes"]] == ["plays the cello"]
+        assert [one["summary"] for one in (await ask(client, "search", text="music"))["episodes"]] == ["music"]
+        assert [note["fact"] for note in (await ask(client, "profile", viewer="bob"))["notes"]] == ["plays the drums"]
+        assert (await ask(client, "why", note_id=1))["evidence"][0]["summary"] == "music"
+        assert await ask(client, "why") == {"replies": []}
+        for tool, arguments, sentence in (
+            ("profile", {"viewer": "carol"}, "Nothing is shown about carol"),
+            ("profile", {"viewer": "dave"}, "dave"),
+            ("why", {"note_id": 3}, "no note 3"),
+            ("why", {"reply_id": 7}, "7"),
+        ):
+            assert sentence in await ask(client, tool, **arguments)
+
+
+def test_without_the_extra_it_says_what_to_install(memory: Path) -> None:
+    (memory.parent / "mcp.py").write_text("raise ModuleNotFoundError('mcp')")
+    done = run(memory.parent, "mcp", "--db", memory, env={"PYTHONPATH": f"{memory.parent}:{':'.join(sys.path)}"})
+    assert done.returncode == 2
+    assert ".[mcp]" in done.stderr

@@ -1,0 +1,129 @@
+"""`forgetmenot start`: from an empty folder to a bot that listens, and on."""
+
+import argparse
+import asyncio
+import os
+import re
+import signal
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from forgetmenot.app.live import start_live
+from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import load_settings
+from forgetmenot.sim.twitch import TwitchSim
+from tests.dock.conftest import free_port
+from tests.program import log_in, running, write_settings
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[TwitchSim]:
+    async with TwitchSim() as twitch:
+        yield twitch
+
+
+@pytest.mark.parametrize(
+    ("beside", "here", "found"),
+    [
+        ("", "", None),
+        ("[twitch]\n", "", "beside"),
+        ("", "  [twitch]\nchannel = 'demo'\n", "here"),
+        ("[bot]\n", "[twitch]\n", "beside"),
+        ("", "[tool]\ntwitch = 1\n", None),
+        ("", "# [twitch]\n", None),
+    ],
+)
+def test_a_settings_file_is_found_beside_the_memory_then_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: str, here: str, found: str | None
+) -> None:
+    places = {"beside": tmp_path / "data" / SETTINGS_FILE, "here": tmp_path / "here" / SETTINGS_FILE}
+    for place, text in zip(places.values(), (beside, here), strict=True):
+        place.parent.mkdir()
+        if text:
+            place.write_text(text)
+    monkeypatch.chdir(tmp_path / "here")
+    arguments = argparse.Namespace(config=None, db=tmp_path / "data" / "m.sqlite3")
+    use_found_file(arguments)
+    assert arguments.config == (places[found].relative_to(Path.cwd()) if found == "here" else found and places[found])
+    named = argparse.Namespace(config=Path("other.toml"), db=None)
+    use_found_file(named)
+    assert named.config == Path("other.toml")
+
+
+def status(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310  # the dock's
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("words", [("start", "--no-browser"), ()])
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+async def test_without_any_settings_it_opens_the_dock_and_makes_the_file(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
+    (tmp_path / "browser").chmod(0o755)
+    async with running(tmp_path, *words, env={"BROWSER": str(tmp_path / "browser")}) as bot:
+        await bot.says("The dock: ")
+        address = re.findall(r"The dock: (\S+)", bot.told)[0]
+        assert await asyncio.to_thread(status, address) == 200
+        assert "No channel is set yet" in bot.told
+        assert await bot.stop() == 0
+    file = tmp_path / "forgetmenot" / SETTINGS_FILE
+    assert load_settings(file).twitch.channel == ""
+    assert file.stat().st_mode & 0o777 == 0o600
+    opened = tmp_path / "opened"
+    assert (opened.read_text().strip() == address) if not words else not opened.exists()
+    assert "Traceback" not in bot.told
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+async def test_a_second_start_opens_the_dock_of_the_first(tmp_path: Path, sim: TwitchSim) -> None:
+    config = write_settings(tmp_path, sim, client_id="", dock=f"port = {free_port()}")
+    async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as first:
+        await sim.joined(seconds=20)
+        await first.says("The dock: ")
+        assert str(config) in first.told
+        async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as second:
+            assert await second.ended() == 0
+        assert "already running" in second.told
+        assert await first.stop() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Path, sim: TwitchSim) -> None:
+    """No channel; one that does not exist; one to listen to; then an app and a log-in."""
+    settings = LiveSettings(load_settings(write_settings(tmp_path, sim, channel="", client_id="", dock="port = 0")))
+    told: list[str] = []
+
+    def change(**fields: str) -> None:
+        twitch = msgspec.structs.replace(settings().twitch, **fields)
+        settings._now = msgspec.structs.replace(settings(), twitch=twitch)
+
+    async def says(words: str) -> None:
+        await sim.until(lambda: any(words in line for line in told), 20)
+
+    work = asyncio.create_task(start_live(settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append))
+    await says("No channel is set yet")
+    change(channel="nowhere", client_id=sim.client_id)
+    await says("There is no channel `nowhere` on Twitch")
+    change(channel="demo", client_id="")
+    await says("Listening to demo without an account")
+    await sim.joined(seconds=20)
+    log_in(tmp_path, sim)
+    change(client_id=sim.client_id)
+    await says("In demo as keeper, mode mentions")
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(work, 10)

@@ -1,0 +1,124 @@
+"""Effects of other bots, against loopback servers that behave as Streamer.bot's documents and Firebot's router say."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp import web
+
+from forgetmenot.bridge import Bridge
+from forgetmenot.domain.action import OutcomeKind
+from forgetmenot.errors import SettingsError
+from forgetmenot.operations.catalogue import BY_NAME
+from forgetmenot.reply.reply_object import offered
+from forgetmenot.settings.load import parse_settings
+from forgetmenot.settings.schema import ActionSettings, BridgeSettings, Settings
+
+GUID = "4af4bdef-f396-521f-a1a5-02983ae638cb"
+MORE = {"group": "None", "subaction_count": 1}
+LISTS = [{"id": "9b1d", "name": "Fireworks", "args": []}, {"id": "../status", "name": "Odd", "args": []}]
+
+
+@dataclass
+class OtherBot:
+    """A Streamer.bot and a Firebot at one port. `did`: what was run."""
+
+    did: list[object] = field(default_factory=list)
+    status: int = 200
+    garbage: bool = False
+
+    def app(self) -> web.Application:
+        async def actions(_request: web.Request) -> web.Response:
+            if self.garbage:
+                return web.Response(text="<html>")
+            known = [
+                {"id": GUID, "name": "Confetti", "enabled": True, **MORE},
+                {"id": "off-1", "name": "Old", "enabled": False, **MORE},
+            ]
+            return web.json_response({"count": 2, "actions": known})
+
+        async def act(request: web.Request) -> web.Response:
+            self.did.append((await request.json())["action"])
+            return web.Response(status=204)
+
+        async def lists(_request: web.Request) -> web.Response:
+            return web.json_response(LISTS)
+
+        async def run(request: web.Request) -> web.Response:
+            self.did.append(request.match_info["id"])
+            return web.json_response({"status": "success"}, status=self.status)
+
+        app = web.Application()
+        app.add_routes([web.get("/GetActions", actions), web.post("/DoAction", act)])
+        app.add_routes([web.get("/api/v1/effects/preset", lists), web.post("/api/v1/effects/preset/{id}/run", run)])
+        return app
+
+
+@asynccontextmanager
+async def served(bot: OtherBot) -> AsyncIterator[Callable[[], Settings]]:
+    runner = web.AppRunner(bot.app())
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    bridge = BridgeSettings(
+        streamerbot_url=url,
+        streamerbot_actions=("Confetti", "Old", "Gone"),
+        firebot_url=url,
+        firebot_lists=("Fireworks", "Odd", "Missing"),
+    )
+    try:
+        yield lambda: Settings(bridge=bridge)
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "did", "detail"),
+    [
+        ("Confetti", OutcomeKind.DONE, [{"id": GUID, "name": "Confetti"}], ""),
+        ("Old", OutcomeKind.REFUSED, [], "switched off in Streamer.bot"),
+        ("Gone", OutcomeKind.REFUSED, [], "no action called `Gone`"),
+        ("Fireworks", OutcomeKind.DONE, ["9b1d"], ""),
+        ("Odd", OutcomeKind.REFUSED, [], "no preset effect list"),
+        ("Missing", OutcomeKind.REFUSED, [], "no preset effect list"),
+        ("Shut down the stream", OutcomeKind.REFUSED, [], "not listed"),
+        (GUID, OutcomeKind.REFUSED, [], "not listed"),
+    ],
+)
+async def test_only_what_the_settings_list_and_the_other_bot_has_is_run(
+    name: str, kind: OutcomeKind, did: list[object], detail: str
+) -> None:
+    bot = OtherBot()
+    async with served(bot) as settings:
+        outcome = await Bridge(settings).run_effect(name)
+    assert (outcome.kind, bot.did) == (kind, did)
+    assert detail in outcome.detail
+
+
+async def test_what_goes_wrong_is_told_and_nothing_is_claimed() -> None:
+    bot = OtherBot(status=500, garbage=True)
+    async with served(bot) as settings:
+        bridge = Bridge(settings)
+        assert (await bridge.run_effect("Fireworks")).kind is OutcomeKind.REFUSED
+        assert (await bridge.run_effect("Confetti")).kind is OutcomeKind.UNKNOWN
+    gone = await bridge.run_effect("Confetti")
+    assert gone.kind is OutcomeKind.FAILED
+    assert "nothing answers" in gone.detail
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://192.168.1.5:7474", "http://127.0.0.1.nip.io:7474", "https://evil.example", "http://127.0.0.1:1/x"],
+)
+def test_another_computer_is_refused(address: str) -> None:
+    for key in ("streamerbot_url", "firebot_url"):
+        with pytest.raises(SettingsError, match="on this computer"):
+            parse_settings(f'[bridge]\n{key} = "{address}"', "config.toml")
+
+
+def test_the_action_is_offered_with_its_names_only_where_some_are_listed() -> None:
+    assert [form for form in offered(ActionSettings()) if form.startswith("effect")] == []
+    assert "effect effect (Confetti | Fireworks)" in offered(ActionSettings(), ("Confetti", "Fireworks"))
+    assert BY_NAME["effect"].kind == "A"

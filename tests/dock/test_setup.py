@@ -1,0 +1,145 @@
+"""The set-up in a real Chromium: from an empty data folder to the first silent-preview reply, without a terminal."""
+
+import json
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from forgetmenot.operations.scopes import CHAT
+from forgetmenot.settings.load import load_settings
+from forgetmenot.settings.schema import Mode, Provider
+from forgetmenot.sim.twitch import TwitchSim
+from tests.dock.conftest import free_port
+from tests.dock.house import BROWSER, chromium, page_on
+from tests.loopback_servers.openai import SimOpenAI
+from tests.program import Running, running
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+]
+
+
+class Talking(SimOpenAI):
+    """A model that answers in the form it is asked for."""
+
+    def _write(self, sent: dict[str, Any], *, obey: bool) -> str:  # noqa: ARG002  # it obeys
+        asked = json.dumps(sent)
+        return (
+            json.dumps({"action": None, "say": "Understood."}) if '"say"' in asked.replace("\\", "") else "Understood."
+        )
+
+
+@pytest.fixture
+async def chrome() -> AsyncIterator[Browser]:
+    async with chromium() as one:
+        yield one
+
+
+def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
+    """What a fresh installation has, but with a Twitch on loopback in place of the real one."""
+    path = folder / "forgetmenot" / "config.toml"
+    path.parent.mkdir()
+    urls = f'irc_url = "{sim.irc_url}"\nhelix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n'
+    path.write_text(f"[twitch]\n{urls}[dock]\nport = {free_port()}\n", encoding="utf-8")
+    return path
+
+
+async def address_of(bot: Running) -> str:
+    await bot.says("The dock: ")
+    return str(re.findall(r"The dock: (\S+)", bot.told)[0])
+
+
+async def opened(page: Page, title: str) -> Locator:
+    """A step, open."""
+    step = page.locator("details.step", has=page.locator("summary b", has_text=title))
+    if await step.get_attribute("open") is None:
+        await step.locator("summary").first.click()
+    return step
+
+
+async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, chrome: Browser) -> None:
+    async with TwitchSim() as sim, Talking() as model:
+        file, sim.oauth.interval = loopback_settings(tmp_path, sim), 1
+        async with running(tmp_path, "start", "--no-browser") as bot:
+            async with page_on(chrome, await address_of(bot), restarts=True) as page:
+                await the_channel(page, sim)
+                await the_character(page)
+                await the_model(page, model)
+                await the_account(page, sim)
+                await the_silent_preview(page, sim)
+                await the_mode(page)
+            assert await bot.stop() == 0
+        assert "Traceback" not in bot.told
+    settings = load_settings(file)
+    assert (settings.twitch.channel, settings.twitch.client_id) == ("demo", sim.client_id)
+    assert (settings.bot.name, settings.bot.mode) == ("Fern", Mode.MENTIONS)
+    assert (settings.model.provider, settings.model.reply_model) == (Provider.OPENAI_COMPATIBLE, "small-model")
+
+
+async def the_channel(page: Page, sim: TwitchSim) -> None:
+    step = await opened(page, "Your channel")  # it is shown by itself where nothing is set up
+    await step.get_by_label("Your channel’s name").fill("https://www.twitch.tv/Demo")
+    await step.get_by_role("button", name="Listen").click()
+    await expect(step.locator(".outcome")).to_have_text("Listening to demo.", timeout=20_000)
+    await sim.say("alice", "I play the cello")
+    await expect(step.locator(".heard-now")).to_contain_text("Alice plays the cello")
+    await expect(step).to_contain_text("1 line heard; the first summary comes after 25 lines or 30 quiet minutes.")
+    await expect(page.locator("#top .bad")).to_have_count(0)
+
+
+async def the_character(page: Page) -> None:
+    step = await opened(page, "Name and character")
+    await expect(step.locator("blockquote")).to_contain_text("Without an AI model")
+    await step.get_by_label("Name").fill("Fern")
+    await step.get_by_role("button", name="Dry wit").click()
+    await step.get_by_role("button", name="Save").click()
+    await expect(step.locator(".outcome")).to_contain_text("It is Fern")
+
+
+async def the_model(page: Page, model: SimOpenAI) -> None:
+    step = await opened(page, "AI model")
+    await step.get_by_label("A program on this PC").check()
+    await step.get_by_text("Another address").click()
+    await step.get_by_label("Address of the program").fill(model.url)
+    await step.get_by_role("button", name="List its models").click()
+    await expect(step.get_by_label("Model", exact=True)).to_have_value("small-model")
+    await step.get_by_role("button", name="Test and save").click()
+    await expect(step.locator(".outcome")).to_contain_text("It works. small-model says: “Understood.”")
+
+
+async def the_account(page: Page, sim: TwitchSim) -> None:
+    step = await opened(page, "The bot’s account")
+    await step.get_by_placeholder("the Client ID you copied").fill(sim.client_id)
+    await step.get_by_role("button", name="Save").click()
+    await expect(step.locator(".outcome")).to_contain_text("Twitch accepts it")
+    await expect(page.locator("#top .standing")).to_contain_text("demo", timeout=20_000)
+    await step.get_by_role("button", name="Sign in the bot’s account").click()
+    await expect(step.locator("svg.qr path")).to_be_visible()
+    sim.approve(await step.locator(".user-code").inner_text(), "keeper")
+    await expect(step.locator(".outcome")).to_contain_text("Signed in as keeper.", timeout=20_000)
+    await expect(step.locator(".brief")).to_have_text("signed in as keeper", timeout=20_000)
+    assert [set(token.scopes) for token in sim.tokens.issued] == [set(CHAT)]  # the rights for chatting, no others
+
+
+async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
+    step = await opened(page, "How much it says")
+    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections), 20)
+    await sim.say("bob", "@fern what do you think of this level?")
+    await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
+    await step.get_by_role("button", name="What would it have said?").click()
+    await expect(step.locator(".item.reply").first).to_contain_text("what do you think of this level?")
+    assert sim.sent == []
+
+
+async def the_mode(page: Page) -> None:
+    step = await opened(page, "How much it says")
+    await step.get_by_role("button", name="Mentions").click()
+    await expect(step.locator(".outcome")).to_contain_text("answers who speaks to it")

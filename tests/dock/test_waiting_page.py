@@ -1,0 +1,178 @@
+"""The page on disk that waits for the bot: it goes over to the dock, and gives the token to nobody else."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from aiohttp import web
+from playwright.async_api import Browser, expect
+
+from forgetmenot.cli import main
+from forgetmenot.clock import ManualClock
+from forgetmenot.dock import waiting_page
+from forgetmenot.dock.security import token_in
+from forgetmenot.dock.server import open_dock
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store.database import Database
+from tests.dock.conftest import FakeControl, FakeSetup, Served, free_port
+from tests.dock.house import BROWSER, chromium
+
+CHALLENGE = "0123456789abcdef" * 2
+in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
+
+
+def keyed(token: str, side: str, port: int, challenge: str = CHALLENGE) -> str:
+    return hmac.new(token.encode(), f"forgetmenot {side} {port} {challenge}".encode(), hashlib.sha256).hexdigest()
+
+
+def asking(dock: Served, **other: str) -> str:
+    query = {"challenge": CHALLENGE, "proof": keyed(dock.token, "page", dock.port), **other}
+    return f"{dock.origin}/waiting?{urlencode(query)}"
+
+
+@pytest.mark.parametrize("origin", ["null", "file://"])
+async def test_the_page_that_has_the_token_gets_the_docks_proof(dock: Served, origin: str) -> None:
+    async with dock.client.get(asking(dock), headers={"Origin": origin}) as answer:
+        assert answer.status == 200
+        assert answer.headers["Access-Control-Allow-Origin"] == origin
+        assert await answer.text() == keyed(dock.token, "dock", dock.port)
+
+
+async def test_nobody_else_gets_an_answer(dock: Served) -> None:
+    wrong: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({"Origin": "null"}, {"proof": ""}),
+        ({"Origin": "null"}, {"proof": keyed("another token", "page", dock.port)}),
+        ({"Origin": "null"}, {"proof": keyed(dock.token, "page", dock.port + 1)}),  # passed on from another port
+        ({"Origin": "null"}, {"proof": keyed(dock.token, "dock", dock.port)}),
+        ({"Origin": "null"}, {"challenge": "x", "proof": keyed(dock.token, "page", dock.port, "x")}),
+        ({"Origin": "http://evil.example"}, {}),
+        ({"Origin": "null", "Host": f"localhost:{dock.port}"}, {}),
+    ]
+    for headers, query in wrong:
+        async with dock.client.get(asking(dock, **query), headers=headers) as answer:
+            assert answer.status == 403, (headers, query)
+            assert "Access-Control-Allow-Origin" not in answer.headers
+            assert keyed(dock.token, "dock", dock.port) not in await answer.text()
+
+
+async def test_the_file_is_its_owners_alone_and_follows_the_token(
+    dock: Served, tmp_path: Path, db: Database, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = ["--db", str(tmp_path / "memory.sqlite3")]
+    assert await asyncio.to_thread(main, ["dock", "--file", *here]) == 0
+    page = tmp_path / waiting_page.FILE
+    assert capsys.readouterr().out.strip() == page.as_uri()
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert dock.token in page.read_text()
+    fresh, port = token_in(tmp_path, fresh=True), free_port()
+    settings = LiveSettings(Settings())
+    async with open_dock(
+        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
+    ):
+        assert page.read_text() == waiting_page.page(port, fresh)
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Browser]:
+    async with chromium() as one:
+        yield one
+
+
+@contextlib.asynccontextmanager
+async def answering(port: int, answer: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[None]:
+    """A program that has taken the port."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    yield
+    await runner.cleanup()
+
+
+@pytest.mark.browser
+@in_chromium
+async def test_it_waits_and_then_goes_over_to_the_dock(
+    running: Browser, db: Database, clock: ManualClock, tmp_path: Path
+) -> None:
+    port = free_port()
+    file = waiting_page.write(tmp_path, port, token_in(tmp_path))
+    page = await running.new_page()
+    await page.goto(file.as_uri())
+    await asyncio.sleep(1.5)
+    await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
+    settings = LiveSettings(Settings())
+    async with open_dock(
+        control=FakeControl(), setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
+    ):
+        await page.wait_for_selector("#top .switches")
+        assert page.url.startswith(f"http://127.0.0.1:{port}/")
+        assert "token" not in page.url
+        await page.reload()
+        await page.wait_for_selector("#top .switches")
+        await page.close()
+
+
+@pytest.mark.browser
+@in_chromium
+async def test_a_program_that_took_the_port_never_sees_the_token(
+    running: Browser, dock: Served, tmp_path: Path
+) -> None:
+    """It answers whatever it likes, and passes each challenge on to the dock, which is at another port."""
+    port, seen = free_port(), list[str]()
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(f"{request.url} {dict(request.headers)} {await request.text()}")
+        async with dock.client.get(f"{dock.origin}{request.path_qs}", headers={"Origin": "null"}) as passed_on:
+            told = await passed_on.text()
+        return web.Response(text=told, headers={"Access-Control-Allow-Origin": "null"})
+
+    async with answering(port, answer):
+        page = await running.new_page()
+        await page.goto(waiting_page.write(tmp_path, port, dock.token).as_uri())
+        await expect(page.locator("#line")).to_contain_text("Something else answers")
+        await asyncio.sleep(1.5)
+        assert page.url.startswith("file://")
+        await page.close()
+    assert len(seen) >= 2
+    assert not [one for one in seen if dock.token in one]
+
+
+@pytest.mark.browser
+@in_chromium
+async def test_another_page_on_this_computer_learns_nothing(running: Browser, dock: Served, tmp_path: Path) -> None:
+    file = waiting_page.write(tmp_path, dock.port, dock.token)
+    ways = f"""async () => {{
+        const got = [];
+        for (const address of ["{asking(dock, proof="0" * 64)}", "{file.as_uri()}"]) {{
+            for (const mode of ["cors", "no-cors"]) {{
+                try {{ got.push(await (await fetch(address, {{ mode }})).text()); }} catch {{ }}
+            }}
+        }}
+        const frame = document.body.appendChild(document.createElement("iframe"));
+        frame.src = "{file.as_uri()}";
+        await new Promise((done) => setTimeout(done, 500));
+        try {{ got.push(frame.contentDocument.documentElement.outerHTML); }} catch {{ }}
+        return got.join("");
+    }}"""
+
+    async def evil(_request: web.Request) -> web.Response:
+        return web.Response(text="<!doctype html><body>", content_type="text/html")
+
+    (tmp_path / "evil.html").write_text("<!doctype html><body>")
+    port = free_port()
+    async with answering(port, evil):
+        for place in (f"http://127.0.0.1:{port}/", (tmp_path / "evil.html").as_uri()):
+            page = await running.new_page()
+            await page.goto(place)
+            got = await page.evaluate(ways)
+            assert dock.token not in got
+            assert keyed(dock.token, "dock", dock.port) not in got
+            await page.close()

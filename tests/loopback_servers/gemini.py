@@ -1,0 +1,202 @@
+"""A Gemini on loopback: speaks `generateContent`, bills by a tokenizer of its own, caches prefixes, fails on demand.
+
+    async with SimGemini() as sim:
+        sim.answers("first", "second")          # or sim.answer_with(lambda seen: …)
+        sim.fail(rate_limited("1.5s"), times=2)  # the next two calls
+        … base_url=sim.url …
+        sim.seen[0].prompt
+
+Imports nothing of the bot. What it answers was checked against the published form of the API, not against the service.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.loopback_servers.model_server import ModelServer
+from tests.loopback_servers.token_counter import count
+
+MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
+KEY = "sim-key"
+CACHE_FROM = 4_096  # tokens: the smallest prefix that is cached implicitly
+REMEMBERED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request as it came over the wire."""
+
+    version: str
+    model: str
+    key: str
+    system: str
+    prompt: str
+    config: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """All of the input, in the order in which it is billed and cached."""
+        return self.system + "\n" + self.prompt
+
+    @property
+    def schema(self) -> Any:  # noqa: ANN401  # whatever the client sent
+        """The JSON schema of the answer, or None."""
+        return self.config.get("responseJsonSchema") or self.config.get("responseSchema")
+
+
+Fault = Callable[[Seen], Awaitable[web.StreamResponse]]
+Answerer = Callable[[Seen], str]
+
+
+class SimGemini(ModelServer[Seen]):
+    """The server. `key`: what it insists on; `cache_from`: the tokens of the smallest prefix that it caches."""
+
+    route = "/{version}/models/{call}"
+
+    def __init__(self, *, key: str = KEY, models: tuple[str, ...] = MODELS, cache_from: int = CACHE_FROM) -> None:
+        super().__init__()
+        self._key = key
+        self._models = models
+        self._cache_from = cache_from
+        self._answerer: Answerer = _default_answer
+        self._cached: deque[str] = deque(maxlen=REMEMBERED)
+
+    def answer_with(self, answerer: Answerer) -> None:
+        """Let a function write the answers."""
+        self._answerer = answerer
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        model, _, verb = request.match_info["call"].partition(":")
+        seen = _read(await request.json(), request.match_info["version"], model, request.headers)
+        self.seen.append(seen)
+        if self._faults:
+            return await self._faults.popleft()(seen)
+        if seen.key != self._key:
+            return await refused_key(seen)
+        if model not in self._models or verb != "generateContent":
+            return await unknown_model(seen)
+        text = self._script.popleft() if self._script else self._answerer(seen)
+        return web.json_response(answer_body(text, usage=self._bill(seen, text)))
+
+    def _bill(self, seen: Seen, text: str) -> dict[str, int]:
+        shared = max((_common(seen.text, earlier) for earlier in self._cached), default="", key=len)
+        self._cached.append(seen.text)
+        usage = {"promptTokenCount": count(seen.text), "candidatesTokenCount": count(text)}
+        if (cached := count(shared)) >= self._cache_from:
+            usage["cachedContentTokenCount"] = cached
+        return usage
+
+
+def answer_body(
+    text: str | None, *, finish: str = "STOP", usage: dict[str, int] | None = None, thought: str = ""
+) -> dict[str, Any]:
+    """A `GenerateContentResponse` as it goes over the wire."""
+    parts = [{"text": thought, "thought": True}] if thought else []
+    parts += [{"text": text}] if text is not None else []
+    candidate: dict[str, Any] = {"finishReason": finish, "index": 0}
+    if parts:
+        candidate["content"] = {"role": "model", "parts": parts}
+    return {"candidates": [candidate], "usageMetadata": usage or {}}
+
+
+def body(value: object, status: int = 200) -> Fault:
+    """A fault that answers with this JSON."""
+
+    async def answer(_seen: Seen) -> web.StreamResponse:
+        return web.json_response(value, status=status)
+
+    return answer
+
+
+def raw(text: str, status: int = 200, content_type: str = "application/json") -> Fault:
+    """A fault that answers with these bytes."""
+
+    async def answer(_seen: Seen) -> web.StreamResponse:
+        return web.Response(text=text, status=status, content_type=content_type)
+
+    return answer
+
+
+def error(code: int, status: str, message: str, *details: dict[str, Any]) -> Fault:
+    """A fault in Google's form of an error."""
+    return body({"error": {"code": code, "status": status, "message": message, "details": list(details)}}, code)
+
+
+def rate_limited(delay: str | None = "1.5s") -> Fault:
+    """429, with the wait where Google puts it."""
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo"} | ({"retryDelay": delay} if delay else {})
+    quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
+    return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info)
+
+
+def blocked_prompt(reason: str = "SAFETY") -> Fault:
+    """200 without candidates: the prompt was refused."""
+    return body({"promptFeedback": {"blockReason": reason}, "usageMetadata": {"promptTokenCount": 12}})
+
+
+def slow(seconds: float) -> Fault:
+    """An answer that takes its time."""
+
+    async def answer(_seen: Seen) -> web.StreamResponse:
+        await asyncio.sleep(seconds)
+        return web.json_response(answer_body("late"))
+
+    return answer
+
+
+def _info(reason: str) -> dict[str, Any]:
+    return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com"}
+
+
+refused_key = error(
+    400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", _info("API_KEY_INVALID")
+)
+unknown_model = error(404, "NOT_FOUND", "The model is not found for this API version.")
+wrong_place = error(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
+html_503 = raw("<html><body>503 Service Unavailable</body></html>", 503, "text/html")
+overloaded = error(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
+broken_body = raw('{"candidates": [{"content"')
+no_candidates = body({"usageMetadata": {"promptTokenCount": 12}})
+all_thought = body(
+    answer_body(None, finish="MAX_TOKENS", usage={"promptTokenCount": 12, "thoughtsTokenCount": 400}, thought="hm")
+)
+truncated = body(answer_body('{"changes": [{"op": "a', finish="MAX_TOKENS", usage={"promptTokenCount": 12}))
+to_be_continued = body(
+    {
+        "candidates": [
+            answer_body("part")["candidates"][0] | {"finishReason": "CONTINUATION", "continuationToken": "bW9y"}
+        ]
+    }
+)
+unsafe = body(answer_body(None, finish="SAFETY", usage={"promptTokenCount": 12}))
+
+
+def _default_answer(seen: Seen) -> str:
+    return "{}" if seen.schema else "Understood."
+
+
+def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:  # noqa: ANN401  # aiohttp's own
+    return Seen(
+        version=version,
+        model=model,
+        key=headers.get("x-goog-api-key", ""),
+        system=_joined([sent.get("systemInstruction") or {}]),
+        prompt=_joined(sent.get("contents") or []),
+        config=sent.get("generationConfig") or {},
+    )
+
+
+def _joined(contents: list[dict[str, Any]]) -> str:
+    return "\n".join(part.get("text", "") for content in contents for part in content.get("parts", []))
+
+
+def _common(one: str, other: str) -> str:
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # the longest common prefix, by bisection
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return one[:low]

@@ -1,0 +1,58 @@
+"""What the pretend servers of models share: a free port of the loopback interface, queued answers, queued faults."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import ClassVar, Generic, Self, TypeVar
+
+from aiohttp import web
+
+Asked = TypeVar("Asked")
+
+
+class ModelServer(Generic[Asked]):
+    """A server while it is open. `url` is its base address; `seen` is every request that reached a model."""
+
+    route: ClassVar[str]
+    """What requests are posted to."""
+    base: ClassVar[str] = ""
+    """What of the route belongs to the address that clients are given."""
+
+    def __init__(self) -> None:
+        self.seen: list[Asked] = []
+        self.url = ""
+        self._script: deque[str] = deque()
+        self._faults: deque[Callable[[Asked], Awaitable[web.StreamResponse]]] = deque()
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        """Listen on a free port of the loopback interface."""
+        app = web.Application()
+        app.router.add_post(self.route, self._answer)
+        app.router.add_get(f"{self.base}/models", self._list_models)
+        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}{self.base}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def answers(self, *texts: str) -> None:
+        """Queue answers; when they are used up, the server's own habit speaks again."""
+        self._script.extend(texts)
+
+    def fail(self, fault: Callable[[Asked], Awaitable[web.StreamResponse]], times: int = 1) -> None:
+        """Let the next calls fail like this."""
+        self._faults.extend([fault] * times)
+
+    async def _list_models(self, _request: web.Request) -> web.StreamResponse:
+        return web.json_response({"object": "list", "data": [{"id": "small-model"}]})
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        raise NotImplementedError

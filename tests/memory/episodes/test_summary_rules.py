@@ -1,0 +1,94 @@
+"""What may stay of a model's summary."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.memory.episodes.prompts import read_summary
+from forgetmenot.memory.episodes.summary_rules import COPIED_AT_MOST, QUOTE, kept, uncopied, unquoted, within
+from forgetmenot.memory.handles import Handles
+
+HANDLES = Handles.of(["1", "2"])
+MESSAGE = "one two three four five six seven eight nine ten"
+
+
+def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> str:
+    return kept(summary, messages, HANDLES, most_words=words, forbidden=lambda text: never in text).text
+
+
+def test_seven_words_may_stay_and_the_eighth_is_cut() -> None:
+    assert unquoted("P1 said one two three four five six seven.", [MESSAGE]).endswith("six seven.")
+    assert unquoted(f"P1 said: {MESSAGE}!", [MESSAGE]) == "P1 said: one two three four five six seven …!"
+
+
+def test_case_and_punctuation_do_not_hide_a_quotation() -> None:
+    assert "EIGHT" not in unquoted("One, TWO three - four five six “seven” EIGHT", [MESSAGE])
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.sampled_from("abc"), max_size=30))
+def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
+    left = unquoted(" ".join(summary), [" ".join(message)]).replace("…", " ").split()
+    runs = {tuple(message[i : i + QUOTE]) for i in range(len(message) - QUOTE + 1)}
+    assert not runs & {tuple(left[i : i + QUOTE]) for i in range(len(left) - QUOTE + 1)}
+
+
+def test_a_sentence_with_a_handle_that_was_not_given_out_goes() -> None:
+    assert stay("P1 sang. P7 danced. P2 left.") == "<@1> sang. <@2> left."
+
+
+def test_a_forged_mention_is_no_mention() -> None:
+    assert stay("<@7> danced.") == "(@7> danced."
+
+
+def test_forbidden_sentences_go() -> None:
+    assert stay("P1 sang. P1 is ill.", never="ill") == "<@1> sang."
+
+
+def test_it_ends_at_a_sentence_or_at_a_word() -> None:
+    assert within(["a b c.", "d e f."], 5) == "a b c."
+    assert within(["a b c d e f."], 3) == "a b c"
+    assert stay("") == ""
+
+
+CHAT = [
+    "we finally beat the water temple after three evenings of trying and nobody believed it",
+    "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです",
+    "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀 거예요",
+]
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "We finally beat the water temple after three long evenings of trying and no soul believed it.",
+        "wefinallybeatthewatertempleafterthreeeveningsoftrying",
+        "We finally beat the water temple somehow three evenings of trying and nobody really",
+        "昨日は友達と一緒に新しいラーメン屋に行ってとても美味しかったです。",
+        "내일은 친구들이랑 같이 바다에 가서 하루 종일 놀아요.",
+    ],
+)
+def test_runs_of_chat_are_cut_in_every_script(copy: str) -> None:
+    own = "P1 and P2 got past a dungeon on the third evening."
+    assert uncopied([own, copy], CHAT) == [own]
+
+
+def test_a_fifth_of_a_summary_may_stand_in_runs_of_chat() -> None:
+    own = "P1 told a long story about a dungeon that had been in the way of the whole group for many days"
+    partly = "P2 said that after three evenings of trying it was done, and that they wanted to stop there"
+    assert uncopied([own, own + "!", partly], CHAT) == [own, own + "!", partly]
+    assert uncopied([partly], CHAT) == []
+    assert COPIED_AT_MOST == 0.2
+
+
+def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None:
+    looping = '{"summary": "' + r"P1 sang \"la\". P2 left. " + "P2 left. " * 40 + "P2 le"
+    told = read_summary(looping)
+    assert told is not None
+    assert told.startswith('P1 sang "la". P2 left.')
+    assert stay(told) == '<@1> sang "la". <@2> left.'
+    assert not kept(told, [], HANDLES, most_words=99, forbidden=lambda _: False).mostly_cut
+
+
+def test_an_answer_nested_without_end_is_no_summary() -> None:
+    assert read_summary('{"x":' * 50_000) is None
+    assert read_summary('{"summary": "s", "x": ' + "[" * 50_000 + "]" * 50_000 + "}") is None

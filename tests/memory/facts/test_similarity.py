@@ -1,0 +1,145 @@
+"""Is it the same fact? Measured on pairs written for it, and on its own rules."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.memory.facts.reading import read
+from forgetmenot.memory.facts.similarity import Relation, relate
+
+D, C, X = Relation.DUPLICATE, Relation.CONFLICT, Relation.DISTINCT
+PAIRS = [
+    line.split("|")
+    for line in Path(__file__).with_name("pairs.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+FACTS = st.sampled_from([fact for pair in PAIRS for fact in pair[2:]])
+
+
+def share(pairs: list[list[str]], kind: str, said: set[Relation]) -> float:
+    of_kind = [pair for pair in pairs if pair[0] == kind]
+    return sum(relate(pair[2], pair[3]) in said for pair in of_kind) / len(of_kind)
+
+
+@pytest.mark.parametrize("half", [0, 1], ids=["looked at", "held out"])
+def test_the_rates_that_keep_a_memory_true(half: int) -> None:
+    pairs = PAIRS[half::2]
+    superseded = [pair for pair in pairs if relate(pair[2], pair[3]) is C]
+    assert share(pairs, "C", {D}) <= 0.04, "a contradiction taken for a confirmation"
+    assert share(pairs, "X", {D, C}) <= 0.05, "a different fact merged or superseded"
+    assert sum(pair[0] == "C" for pair in superseded) / len(superseded) >= 0.95
+    assert share(pairs, "C", {C}) >= 0.85
+    assert share(pairs, "D", {D}) >= 0.90
+
+
+@given(FACTS)
+def test_a_fact_is_the_same_as_itself(fact: str) -> None:
+    assert relate(fact, fact) is D
+
+
+@given(FACTS)
+def test_letter_case_spaces_and_full_stops_make_no_difference(fact: str) -> None:
+    assert relate(fact, f"  {fact}. ") is D
+
+
+@given(FACTS, FACTS)
+def test_a_contradiction_contradicts_both_ways(one: str, two: str) -> None:
+    """But for what is reached: "wants to buy a cat" is over with "has a cat", not the other way round."""
+    if read(one).aim == read(two).aim:
+        assert (relate(one, two) is C) == (relate(two, one) is C)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_two_texts_have_a_relation(one: str, two: str) -> None:
+    assert isinstance(relate(one, two), Relation)
+
+
+_SMALL_WORDS = ("is", "is not", "no longer", "used to be", "this", "one", "so", "likes", "<@42>", "1")
+
+
+@given(*[st.lists(st.sampled_from(_SMALL_WORDS), max_size=3).map(" ".join)] * 2)
+def test_two_facts_of_small_words_have_a_relation(one: str, two: str) -> None:
+    """What is left when words that say nothing are dropped may be nothing."""
+    assert isinstance(relate(one, two), Relation)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "relation"),
+    [
+        ("used to be this", "is this", X),
+        ("🎸🎸🎸🎸🎸", "🎹🎹🎹🎹🎹", X),
+        ("is friends with <@42>", "is friends with <@43>", X),
+        ("is friends with <@42>", "is a friend of <@42>", D),
+        ("<@42> taught them chess", "taught <@42> chess", X),
+        ("lives in Berlin", "brother lives in Berlin", X),
+        ("lives in Berlin with two cats", "lives in Berlin near the zoo", X),
+        ("used to live in Rome", "used to live in Milan", X),
+        ("moved away from Rome", "lives in Oslo", X),
+        ("has a sister", "has two sisters", C),
+        ("gifted 5 subs", "gifted 10 subs", X),
+        ("beat the boss 3 times", "beat the boss 4 times", C),
+        ("has 3 cats", "has no 4 cats", X),
+        ("finished Dark Souls II", "finished Dark Souls III", X),
+        ("finished Portal", "finished Portal 2", X),
+        ("never played Zelda", "quit Zelda", X),
+        ("never plays Overwatch", "no longer plays Overwatch", X),
+        ("has a cat named Miso", "has a cat named Tofu", X),
+        ("works as a nurse", "also works as a barista", X),
+        ("drives a truck for work", "drives a Tesla on weekends", X),
+        ("lives in Germany", "lives in Munich", X),
+        ("is a vegetarian", "doesn't eat meat", D),
+        ("likes coffee", "dislikes coffee", C),
+        ("is saving up for a Steam Deck", "bought the Steam Deck", C),
+        ("is saving up for a Steam Deck", "bought a desk", X),
+        ("has a dog", "is looking for a dog", X),
+        ("studies physics", "dropped out of physics", C),
+        ("is allergic to milk", "gave up milk", X),
+        ("works as a teacher", "worked as a waiter in college", X),
+        ("is colour-blind", "is colorblind", D),
+        ("is single", "is not single", C),
+        ("still has a dog", "still has a cat", X),
+        ("has brown hair", "now has blue hair", C),
+        ("plays in a volleyball team", "left the volleyball team", C),
+        ("left the lights on", "likes the lights on", X),
+        ("is doing a course", "finished the course", C),
+        ("saw Muse live in 2018", "saw Muse live in 2022", X),
+        ("plays X every day", "no longer plays X every day", C),
+        ("", "plays chess", X),
+        ("has no kids", "has two kids", C),
+        ("has never been to Paris", "has been to Paris twice", C),
+        ("used to have a dog", "has two dogs", X),
+        ("has a dog", "had a dog", C),
+        ("owns an old car", "owned an old car", C),
+        ("has a baby", "had a baby", D),
+        ("wants a dog", "has a dog", X),
+        ("has cats", "likes cats", X),
+        ("is a big Zelda fan", "loves Zelda", D),
+        ("is a Zelda fan", "hates Zelda", C),
+        ("has been to Rome", "lives in Rome", X),
+        ("is planning a trip to Oslo", "is on a trip to Oslo", X),
+        ("was raided by <@42>", "raided <@42>", X),
+        ("was raided by <@42>", "got raided by <@42>", D),
+    ],
+)
+def test_what_other_memories_got_wrong(old: str, new: str, relation: Relation) -> None:
+    assert relate(old, new) is relation
+
+
+_ONE_OF_EACH = (
+    "works as a mechanic", "works as a photographer", "is a programmer", "birthday is September 9",
+    "timezone is Pacific", "studies engineering", "drives a Mercedes", "favorite movie is Inception",
+    "job is translating", "lives in Amsterdam",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fact", _ONE_OF_EACH)
+def test_a_slip_of_the_finger_replaces_nothing(fact: str) -> None:
+    """Also where it changes what the stem of a word is ("mechanic", "mechnaic")."""
+    word = max(fact.split(), key=len)
+    for at in range(1, len(word) - 1):
+        swapped, missing = word[:at] + word[at + 1] + word[at] + word[at + 2 :], word[:at] + word[at + 1 :]
+        for slip in (swapped, missing):
+            told = fact.replace(word, slip)
+            assert relate(fact, told) is not C, told

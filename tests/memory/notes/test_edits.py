@@ -1,0 +1,154 @@
+"""What people change by hand: remember, pin, correct, remove and undo; names become ids before a text is stored."""
+
+import pytest
+
+from forgetmenot.clock import DAY
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes.edits import VIEWER_TRUST, find, remember, retract, undo, with_mentions
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.store import episodes, evidence, notes
+from tests.notes_world import World
+
+
+async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(world: World) -> None:
+    stream = await world.stream()
+    note = await remember(world.db, "1", "plays drums with <@2>", by="1", at=world.clock.now())
+    assert (note.source_kind, note.fact) == (SourceKind.COMMAND, "plays drums with <@2>")
+    [word] = await evidence.chain(world.db, note.id)
+    assert (word.speaker_id, word.addressed, word.stance) == ("1", True, "stated")
+    assert (word.episode.kind, word.episode.stream_id) == (EpisodeKind.COMMAND, stream)
+    assert word.episode.summary == "<@1> asked to remember about <@1>: plays drums with <@2>"
+    episode = await episodes.get(world.db, word.episode.id)
+    assert episode is not None
+    assert set(episode.people) == {"1", "2"}
+    assert await episodes.unread(world.db) == []
+
+
+async def test_told_twice_is_one_note_and_told_otherwise_supersedes(world: World) -> None:
+    first = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
+    again = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())
+    other = await remember(world.db, "1", "lives in Rome", by="9", at=world.clock.now())
+    assert again.id == first.id != other.id
+    [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
+    assert (old.id, old.superseded_by) == (first.id, other.id)
+
+
+async def test_the_channel_and_running_bits(world: World) -> None:
+    channel = await remember(world.db, None, "streams on Fridays", by="9", at=1)
+    bit = await remember(world.db, None, "the cat crashes it", by="9", at=1, scope=Scope.RUNNING_BIT)
+    assert (channel.scope, bit.scope) == (Scope.CHANNEL, Scope.RUNNING_BIT)
+
+
+@pytest.mark.parametrize("fact", ["abc", "x" * 201, "is a moderator of this channel", "is afraid of zebras"])
+async def test_what_is_never_stored_is_refused_and_leaves_nothing(world: World, fact: str) -> None:
+    with pytest.raises(FactRefused):
+        await remember(world.db, "1", fact, by="1", at=1, privacy=PrivacySettings(never_store=("zebras",)))
+    assert await notes.page(world.db) == []
+    assert await world.db.value("SELECT count(*) FROM episodes") == 0
+
+
+async def test_notes_are_found_by_number_and_by_words(world: World) -> None:
+    drums = await remember(world.db, "1", "plays drums in a band", by="1", at=1)
+    bass = await remember(world.db, "1", "owns an old bass guitar", by="1", at=1)
+    await remember(world.db, "2", "plays drums as well", by="2", at=1)
+
+    async def found(text: str) -> list[int]:
+        return [note.id for note in await find(world.db, "1", text, now=1)]
+
+    assert await found("the drums") == [drums.id]
+    assert await found(f"#{bass.id}") == [bass.id]
+    assert sorted(await found("drums or guitar")) == [drums.id, bass.id]
+    assert await found("the violin") == []
+    assert await found("#999") == []
+
+
+async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
+    stream = await world.stream()
+    words = ("drums", "chess", "tennis", "violin", "poker", "darts", "golf", "harp", "go", "rugby")
+    for word in words:
+        await remember(world.db, "1", f"plays {word} at the weekend", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+    with pytest.raises(FactRefused, match="enough_this_stream"):
+        await remember(world.db, "1", "has two cats", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+    assert stream
+    await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), word=VIEWER_TRUST)
+    await remember(world.db, "1", "has two dogs", by="1", at=world.clock.now())
+    await world.clock.advance(DAY)
+    await world.stream()
+    await remember(world.db, "1", "has three hens", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("plays in bob's band", "plays in <@2>'s band"),
+        ("knows @Bob, and <@1> too", "knows <@2>, and <@1> too"),
+        ("<@2> owes bob a coffee", "<@2> owes <@2> a coffee"),
+        ("knows @nobody", "knows someone"),
+        ("drinks tea", "drinks tea"),
+        ("<@1>", "<@1>"),
+        ("", ""),
+    ],
+)
+async def test_names_become_ids_once_and_for_all(world: World, typed: str, stored: str) -> None:
+    assert await with_mentions(world.db, typed) == stored
+    assert await with_mentions(world.db, stored) == stored
+
+
+async def test_every_note_that_is_told_is_named_whatever_door_it_came_through(world: World) -> None:
+    note = await remember(world.db, "1", "sings with bob", by="9", at=world.clock.now())
+    assert note.fact == "sings with <@2>"
+
+
+async def test_a_retracted_note_keeps_its_text_and_comes_back(world: World) -> None:
+    note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
+    assert (await retract(world.db, note.id, at=2, cause="wrong")).id == note.id
+    gone = await notes.get(world.db, note.id)
+    assert gone is not None
+    assert (gone.status, gone.fact) == (NoteStatus.RETRACTED, "lives in Oslo")
+    with pytest.raises(FactRefused, match="not_live"):
+        await retract(world.db, note.id, at=2, cause="wrong")
+    assert (await undo(world.db, note.id, at=3)).status is NoteStatus.ACTIVE
+    assert [change.cause for change in await notes.changes(world.db, note.id)] == ["said", "wrong", "undone"]
+
+
+@pytest.mark.parametrize("by_the_old_one", [True, False])
+async def test_a_supersede_is_undone_in_one_step_by_either_number(world: World, by_the_old_one: bool) -> None:
+    old = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
+    new = await remember(world.db, "1", "lives in Rome", by="1", at=2)
+    back = await undo(world.db, old.id if by_the_old_one else new.id, at=3)
+    assert back.id == old.id
+    assert [note.id for note in await notes.of_subject(world.db, "1")] == [old.id]
+    assert [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.RETRACTED,))] == [new.id]
+
+
+async def test_undoing_a_note_that_was_brought_back_turns_the_two_round(world: World) -> None:
+    at = world.clock.now()
+    first = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
+    second = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    assert (await remember(world.db, "1", "lives in Oslo", by="1", at=at + 2 * DAY)).id == first.id
+    assert (await undo(world.db, first.id, at=at + 3 * DAY)).id == second.id
+    was = await notes.get(world.db, first.id)
+    assert was is not None
+    assert (was.status, was.superseded_by) == (NoteStatus.SUPERSEDED, second.id)
+
+
+@pytest.mark.parametrize("again", [1, 2, 3])
+async def test_what_was_undone_can_be_undone_and_never_do_both_stand(world: World, again: int) -> None:
+    at = world.clock.now()
+    one = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
+    two = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
+    for turn in range(again):
+        back = (one, two)[turn % 2]
+        assert (await undo(world.db, back.id, at=at + (2 + turn) * DAY)).id == back.id
+        assert [note.id for note in await notes.of_subject(world.db, "1")] == [back.id]
+
+
+async def test_there_may_be_nothing_to_undo_or_to_retract(world: World) -> None:
+    note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
+    with pytest.raises(FactRefused, match="nothing_to_undo"):
+        await undo(world.db, note.id, at=2)
+    with pytest.raises(FactRefused, match="not_found"):
+        await undo(world.db, 404, at=2)
+    with pytest.raises(FactRefused, match="not_found"):
+        await retract(world.db, 404, at=2, cause="wrong")

@@ -1,0 +1,168 @@
+"""Who is around and can be spoken of, who is a newcomer or a bot, and whose words are not remembered."""
+
+import pytest
+
+from forgetmenot.clock import DAY, MINUTE, SECOND
+from forgetmenot.domain.chat import Attendance, ChatEvent, EventKind, Standing
+from forgetmenot.memory.active_viewers import ActiveViewers, ViewerNames
+from forgetmenot.memory.viewer_rules import Exclusion, is_bot, standing_of
+from forgetmenot.settings.schema import MemorySettings, PeopleSettings
+from forgetmenot.store.database import Database
+from forgetmenot.store.viewers import Name
+from tests.notes_world import World
+
+
+@pytest.fixture
+def active_viewers(world: World) -> ActiveViewers:
+    return ActiveViewers(db=world.db, settings=lambda: world.settings, clock=world.clock)
+
+
+async def named(active_viewers: ActiveViewers, text: str, *, without: tuple[str, ...] = ()) -> list[str]:
+    await active_viewers.look()
+    return active_viewers.named_in(text, without=without)
+
+
+async def test_people_are_found_among_recent_chatters_and_regulars(world: World, active_viewers: ActiveViewers) -> None:
+    assert await named(active_viewers, "how is alice? and bob?") == ["1", "2"]
+    assert await named(active_viewers, "how is alice?", without=("1",)) == []
+    for _ in range(5):
+        await world.attends("2", await world.stream())
+    await world.clock.advance(3 * DAY)
+    assert await named(active_viewers, "how is alice? and bob?") == ["2"]
+
+
+async def test_nobody_waits_for_names_that_were_looked_at_beforehand(
+    world: World, active_viewers: ActiveViewers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await active_viewers.look_again()
+    await world.clock.advance(45 * SECOND)
+    await active_viewers.look_again()
+    await world.clock.advance(30 * SECOND)
+
+    async def no_reading(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Database, "rows", no_reading)
+    assert await named(active_viewers, "how is alice?") == ["1"]
+
+
+async def test_a_new_name_is_known_within_a_minute(world: World, active_viewers: ActiveViewers) -> None:
+    assert await named(active_viewers, "how is dora?") == []
+    await world.viewer("new", "dora")
+    await world.clock.advance(MINUTE)
+    assert await named(active_viewers, "how is dora?") == ["new"]
+
+
+@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
+async def test_nobody_who_opted_out_or_was_banned_is_around(
+    world: World, active_viewers: ActiveViewers, column: str
+) -> None:
+    assert await named(active_viewers, "what about alice?") == ["1"]
+    async with world.db.write() as tx:
+        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
+    active_viewers.forget()
+    assert await named(active_viewers, "what about alice?") == []
+
+
+CROWD = [
+    Name("1", "willie_drives", "Willie_Drives", current=True), Name("2", "alice92", "Alice92", current=True),
+    Name("3", "bobthebuilder", "BobTheBuilder", current=True), Name("4", "bob_ross", "bob_ross", current=True),
+    Name("5", "game", "Game", current=True), Name("6", "oldcarol", "Carolina", current=False),
+    Name("6", "carolina", "Carolina", current=True), Name("7", "nightowl", "nightowl", current=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("how does willie drive?", ["1"]),
+        ("what about @Alice92?", ["2"]),
+        ("alice is late", ["2"]),
+        ("carol said so", ["6"]),
+        ("carolina and willie and alice", ["6", "1"]),
+        ("oldcarol used to come", ["6"]),
+        ("nightowl!", ["7"]),
+        ("bob is here", []),  # two of them
+        ("bobthebuilder is here", ["3"]),
+        ("what a game", []),
+        ("@game what do you think", ["5"]),
+        ("@nobody_here hello", []),
+        ("<@2> said so", ["2"]),
+        ("", []),
+    ],
+)
+def test_people_are_found_by_name_and_unambiguous_short_form(text: str, found: list[str]) -> None:
+    assert ViewerNames(CROWD).named_in(text) == found
+
+
+def test_the_speaker_is_left_out_and_the_limit_kept() -> None:
+    assert ViewerNames(CROWD).named_in("alice and willie", without={"2"}) == ["1"]
+    assert ViewerNames(CROWD).named_in("alice and willie", limit=1) == ["2"]
+
+
+def test_a_login_that_somebody_else_holds_now_is_theirs() -> None:
+    active_viewers = [Name("1", "alice", "Alicia", current=False), Name("2", "alice", "Alice", current=True)]
+    assert ViewerNames(active_viewers).named_in("@alice hi") == ["2"]
+
+
+def test_only_whole_names_are_names() -> None:
+    people = ViewerNames(CROWD)
+    assert [word for word in ("nightowl", "Alice92!", "willie", "game", "drums", "") if people.is_name(word)] == [
+        "nightowl",
+        "Alice92!",
+    ]
+
+
+NOW = 1_784_894_400_000
+A_DAY = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("streams", "lately", "away_d", "standing"),
+    [
+        (0, 0, None, Standing.NEWCOMER),
+        (2, 2, 1, Standing.NEWCOMER),
+        (3, 3, 1, Standing.KNOWN),
+        (9, 5, 1, Standing.REGULAR),
+        (9, 5, 21, Standing.RETURNER),
+        (40, 0, 200, Standing.RETURNER),
+        (40, 4, 20, Standing.KNOWN),
+    ],
+)
+def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
+    before = None if away_d is None else NOW - away_d * A_DAY
+    assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing
+
+
+MEMORY = MemorySettings(known_bots=(" @HelperBot", "55"), ignored_viewers=("Carol", "77"))
+
+
+def line(login: str = "alice", user_id: str = "1", *badges: str) -> ChatEvent:
+    return ChatEvent("e", EventKind.MESSAGE, user_id, login, login.title(), "hi", 0, badges=frozenset(badges))
+
+
+@pytest.mark.parametrize(
+    ("event", "rule"),
+    [
+        (line(), None),
+        (line("Nightbot"), "known_bot"),
+        (line("helperbot"), "known_bot"),
+        (line("renamed", "55"), "known_bot"),
+        (line("alice", "1", "bot-badge"), "known_bot"),
+        (line("carol"), "ignored"),
+        (line("renamed", "77"), "ignored"),
+        (line("dave", "42"), "opted_out"),
+        (line("erin"), "opted_out"),
+        (line("forgetmenot_bot", "99"), "own"),
+    ],
+)
+def test_which_rule_keeps_a_line_out(event: ChatEvent, rule: str | None) -> None:
+    assert Exclusion(MEMORY, {"42", "login:erin"}, "99").why(event) == rule
+
+
+def test_a_bot_is_one_by_login_id_or_badge() -> None:
+    assert is_bot(MEMORY, "NIGHTBOT", "1")
+    assert is_bot(MEMORY, "renamed", "55")
+    assert is_bot(MEMORY, "alice", "1", {"bot"})
+    assert not is_bot(MEMORY, "alice", "1", {"moderator"})
+    assert not is_bot(MEMORY, "carol", "77")

@@ -1,0 +1,456 @@
+"""Copies of the memory: no chat in them, and no way round what people asked for since."""
+
+import json
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import open_bot
+from forgetmenot.clock import HOUR, SECOND, ManualClock
+from forgetmenot.domain.chat import Redaction
+from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreKeyLost
+from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
+from forgetmenot.memory.erasure import Eraser, forget_fact
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.transfer import import_notes
+from forgetmenot.settings.schema import PrivacySettings, Settings
+from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
+from forgetmenot.store.backup import kept
+from forgetmenot.store.database import Database, open_database, schema_sql
+from forgetmenot.store.keyed_hash import HashKey
+from forgetmenot.store.privacy_log import path_of
+from tests.memory.conftest import Channel
+
+ALICE, BOB = "id-viewer0", "id-viewer1"
+NO_SETTINGS = Settings()
+
+
+async def fill(channel: Channel) -> None:
+    """Raw chat, a reply, and a note about each of two people."""
+    await channel.chat(10)
+    channel.say("viewer0", "the zitherbloom stands in the garden of my aunt")
+    await channel.ingest.flush()
+    now = channel.clock.now()
+    await remember(channel.db, ALICE, "plays the glockenfern", by=ALICE, at=now)
+    await remember(channel.db, BOB, "plays the marimbaglow", by=BOB, at=now)
+    async with channel.db.write() as tx:
+        reply = await bot_messages.begin(tx, at=now, event_id="e1", viewer_id=ALICE, trigger="mention", mode="live")
+        await bot_messages.record_sending(tx, reply, "a zitherbloom, you say", now)
+
+
+async def facts(path: Path) -> set[str]:
+    async with open_database(path) as db:
+        return {note.fact for note in await notes.page(db)}
+
+
+async def go_back(channel: Channel, source: Path, folder: Path) -> tuple[Restored, Path]:
+    """Restore beside the key and the list of wishes, as after a loss of the memory's own file."""
+    path = folder / "restored.sqlite3"
+    folder.mkdir()
+    for end in (".key", ".asked"):
+        held = channel.db.path.with_name(channel.db.path.name + end)
+        if held.exists():
+            path.with_name(path.name + end).write_bytes(held.read_bytes())
+    return await restore(source, path, now=channel.clock.now(), keep=3), path
+
+
+def test_every_table_is_kept_or_left_out_for_a_reason(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "x")) as db:
+        db.executescript(schema_sql())
+        named = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {row[0] for row in named if not row[0].startswith(("sqlite_", "episodes_fts"))}
+    assert tables == set(backup.KEPT) | backup.LEFT_OUT.keys()
+    assert not set(backup.KEPT) & backup.LEFT_OUT.keys()
+
+
+async def test_no_byte_of_chat_of_replies_or_of_the_key_is_in_a_copy(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "elsewhere" / "copy.sqlite3")
+    held = made.path.read_bytes()
+    assert b"glockenfern" in held
+    assert b"zitherbloom" not in held
+    assert channel.db.key.path.read_bytes() not in held
+    said = [row["text"] for row in await channel.db.rows("SELECT text FROM events")]
+    assert [text for text in said if "glockenfern" not in text and text.encode() in held] == []
+    assert [one.name for one in made.path.parent.iterdir()] == ["copy.sqlite3"]
+    if sys.platform != "win32":
+        assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
+
+
+async def test_a_copy_is_the_memory_with_its_full_text_index_and_its_numbers(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    assert made.notes == await channel.db.value("SELECT count(*) FROM semantic_notes")
+    async with open_database(made.path) as copied:
+        for table in backup.KEPT:
+            sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
+            mine = [tuple(row) for row in await channel.db.rows(sql)]
+            theirs = [tuple(row) for row in await copied.rows(sql) if row[0] != backup.ASKED]
+            assert theirs == mine
+        found = await copied.rows("SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH 'glockenfern'")
+        assert len(found) == 1
+        assert await copied.rows("PRAGMA foreign_key_check") == []
+        next_one = await remember(copied, BOB, "likes jazz", by=BOB, at=channel.clock.now())
+        assert next_one.id > made.notes
+
+
+async def test_the_newest_few_are_kept(channel: Channel) -> None:
+    for _ in range(5):
+        await make(channel.db, at=channel.clock.now(), keep=3)
+        await channel.clock.advance(SECOND)
+    found = kept(channel.db.path)
+    assert len(found) == 3
+    assert found == sorted(found, reverse=True)
+    (channel.db.path.parent / "backups" / "holiday.sqlite3").touch()
+    assert kept(channel.db.path) == found
+
+
+async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(channel: Channel) -> None:
+    await fill(channel)
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await keeper.run_pass()
+    await keeper.run_pass()
+    [first] = kept(channel.db.path)
+    assert ALICE.encode() in first.read_bytes()
+    await channel.clock.advance(HOUR)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert kept(channel.db.path) == []
+    await keeper.run_pass()
+    [second] = kept(channel.db.path)
+    assert ALICE.encode() not in second.read_bytes()
+    assert b"marimbaglow" in second.read_bytes()
+
+
+async def test_none_are_made_if_none_are_wanted(channel: Channel) -> None:
+    none = Settings(privacy=PrivacySettings(keep_backups=0))
+    await Backups(db=channel.db, settings=lambda: none, clock=channel.clock).run_pass()
+    assert kept(channel.db.path) == []
+
+
+async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Channel) -> None:
+    events = await channel.chat(30)
+    await channel.compactor.run_pass(everything=True)
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    await keeper.run_pass()
+    [first] = kept(channel.db.path)
+    await channel.clock.advance(HOUR)
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=events[3].id))
+    await channel.ingest.flush()
+    await keeper.run_pass()
+    assert kept(channel.db.path) == []  # until the summary is written again
+    await channel.compactor.run_pass(everything=True)
+    await keeper.run_pass()
+    assert kept(channel.db.path)
+    assert kept(channel.db.path) != [first]
+
+
+async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "usb" / "copy.sqlite3")
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert (done.erased, done.notes, done.saved) == (1, 1, None)
+    assert await facts(path) == {"plays the marimbaglow"}
+    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert not any(trace in held for trace in (b"id-viewer0", b"viewer0", b"Viewer0", b"glockenfern"))
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "restored.sqlite3",
+        "restored.sqlite3.asked",
+        "restored.sqlite3.key",
+    ]
+
+
+async def test_who_talked_again_before_the_copy_was_made_stays(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    await channel.clock.advance(HOUR)
+    channel.say("viewer0", "hello again")
+    await channel.ingest.flush()
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert done.erased == 0
+    async with open_database(path) as db:
+        assert await viewers.get(db, ALICE) is not None
+
+
+async def test_a_forgotten_fact_does_not_come_back(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    [note] = await notes.of_subject(channel.db, ALICE)
+    await forget_fact(channel.db, note.id, at=channel.clock.now())
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert done.forgotten == 1
+    assert await facts(path) == {"plays the marimbaglow"}
+    assert not any(b"glockenfern" in file.read_bytes() for file in path.parent.iterdir())
+
+
+async def test_what_was_there_before_stays_when_a_fact_is_forgotten_again(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    _, path = await go_back(channel, made.path, tmp_path / "data")
+    async with open_database(path) as db:
+        [note] = await notes.of_subject(db, ALICE)
+        older = await make(db, at=channel.clock.now() - HOUR, keep=3)
+        await forget_fact(db, note.id, at=channel.clock.now())
+    done = await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert done.forgotten == 1
+    assert done.saved is not None
+    async with open_database(path) as db:
+        await Eraser(db=db, clock=channel.clock).erase_due()
+    assert done.saved.exists()
+    assert not older.path.exists()  # the forgotten fact stands in it
+
+
+async def opted_out(path: Path, viewer_id: str) -> bool:
+    async with open_database(path) as db:
+        return viewer_id in await opt_outs.opted_out(db)
+
+
+async def test_opting_out_and_in_count_again_in_their_order(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    async with channel.db.write() as tx:
+        await opt_outs.opt_out(tx, ALICE, channel.clock.now())
+        await opt_outs.opt_out(tx, BOB, channel.clock.now())
+        await opt_outs.opt_in(tx, BOB)
+        await opt_outs.opt_out(tx, "new", channel.clock.now())
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
+    assert done.opted_out == 2
+    again = await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert [await opted_out(path, one) for one in (ALICE, BOB, "new")] == [True, False, True]
+    assert again.opted_out == 2
+
+
+async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    path = tmp_path / "other" / "memory.sqlite3"
+    async with open_database(path) as db:
+        await channel_note(db)
+    done = await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert done.saved is not None
+    assert await facts(done.saved) == {"is somebody else's memory"}
+    (tmp_path / "junk").write_bytes(b"junk" * 2_000)
+    with pytest.raises(StoreForeign):
+        await restore(tmp_path / "junk", path, now=0, keep=3)
+    with pytest.raises(InputError, match="no file"):
+        await restore(tmp_path / "nothing", path, now=0, keep=3)
+    with pytest.raises(InputError, match="itself"):
+        await restore(path, path, now=0, keep=3)
+    assert await facts(path) == {"plays the glockenfern", "plays the marimbaglow"}
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS model, 1.0 AS factor FROM n"
+STRANGE = {
+    "endless view": f"DROP TABLE calibration; CREATE VIEW calibration AS {ENDLESS}",
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM viewers; END",
+    "trigger of that name": "DROP TRIGGER episodes_fts_insert; CREATE TRIGGER episodes_fts_insert AFTER INSERT ON"
+    " episodes BEGIN DELETE FROM viewers; END",
+    "virtual table": "CREATE VIRTUAL TABLE v USING fts5 (w)",
+    "column that is computed": "ALTER TABLE calibration ADD COLUMN big BLOB AS (zeroblob(900000000))",
+    "numbers used up": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 9223372036854775807)",
+    "numbers that are none": "INSERT INTO sqlite_sequence VALUES ('semantic_notes', 'x')",
+    "version before the first": "PRAGMA user_version = -3",
+}
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("strange", STRANGE)
+async def test_what_somebody_built_into_a_copy_is_not_run(channel: Channel, tmp_path: Path, strange: str) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    with closing(sqlite3.connect(made.path)) as db:
+        db.executescript(STRANGE[strange])
+        db.commit()
+    path = tmp_path / "other" / "memory.sqlite3"
+    async with open_database(path) as db:
+        await channel_note(db)
+    with pytest.raises(StoreForeign, match="Nothing was changed"):
+        await restore(made.path, path, now=channel.clock.now(), keep=3)
+    assert await facts(path) == {"is somebody else's memory"}
+
+
+@pytest.mark.parametrize("told", ["", "abc", "1", "-5", "99999999999999999999", "1:", "9:0123456789abcdef", None])
+async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them(
+    channel: Channel, tmp_path: Path, told: str | None
+) -> None:
+    """A copy from another PC, or one whose note of where the list ended was tampered with."""
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    with closing(sqlite3.connect(made.path)) as db:
+        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.ASKED,)).fetchone() == (1,)
+        if told is None:
+            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.ASKED,))
+        else:
+            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.ASKED))
+        db.commit()
+    await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    done, path = await go_back(channel, made.path, tmp_path / "data")
+    assert done.erased == 2
+    assert await facts(path) == set()
+
+
+async def channel_note(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.execute(
+            "INSERT INTO semantic_notes (scope, fact, confidence, source_kind, created_at, last_confirmed_at)"
+            " VALUES ('channel', 'is somebody else''s memory', 0.9, 'observed', 0, 0)"
+        )
+
+
+async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    await channel.db.wipe_deleted()
+    plain = tmp_path / "plain.sqlite3"
+    plain.write_bytes(channel.db.path.read_bytes())
+    assert b"zitherbloom" in plain.read_bytes()
+    done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
+    assert done.notes == 2
+    assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").iterdir())
+
+
+async def test_of_an_older_schema_the_newest_is_made_first(
+    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    monkeypatch.setattr(backup, "is_newest", lambda _path: False)
+    done = await restore(made.path, tmp_path / "data" / "m.sqlite3", now=channel.clock.now(), keep=3)
+    assert done.notes == 2
+    assert [file.name for file in (tmp_path / "data").iterdir()] == ["m.sqlite3"]
+
+
+async def test_the_list_of_wishes_names_nobody_and_says_nothing(channel: Channel) -> None:
+    await fill(channel)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    held = path_of(channel.db.key).read_bytes()
+    assert held
+    assert not any(trace in held for trace in (b"viewer0", b"glockenfern"))
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path_of(channel.db.key).stat().st_mode) == 0o600
+
+
+async def test_a_copy_made_while_somebody_is_erased_is_made_again(
+    channel: Channel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(channel)
+    copying = backup.copy
+    times: list[backup.Copied] = []
+
+    def slow(source: Path, target: Path, key: HashKey | None) -> backup.Copied:
+        made = copying(source, target, key)
+        if not times:
+            with path_of(channel.db.key).open("ab") as file:
+                file.write(b'{"kind":"erased","subject":"x"}\n')
+        times.append(made)
+        return made
+
+    monkeypatch.setattr(backup, "copy", slow)
+    await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    assert len(times) == 2
+
+
+# ── without the key ─────────────────────────────────────────────────────────────────────────
+
+
+async def test_without_its_key_nothing_is_restored_that_may_bring_back_the_erased(
+    channel: Channel, tmp_path: Path
+) -> None:
+    await fill(channel)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    folder = tmp_path / "lost"
+    folder.mkdir()
+    log_file = path_of(channel.db.key)
+    (folder / "memory.sqlite3.asked").write_bytes(log_file.read_bytes())
+    with pytest.raises(StoreKeyLost):
+        await restore(made.path, folder / "memory.sqlite3", now=channel.clock.now(), keep=3)
+    assert [file.name for file in folder.iterdir()] == ["memory.sqlite3.asked"]
+    await start_new_key(channel.db, channel.clock.now())
+    with pytest.raises(InputError, match="before the key"):
+        await go_back(channel, made.path, tmp_path / "later")
+    newer = await copy_to(channel.db, tmp_path / "newer.sqlite3")
+    await go_back(channel, newer.path, tmp_path / "at last")
+
+
+async def test_another_machine_drops_what_only_the_old_one_could_read(channel: Channel, tmp_path: Path) -> None:
+    await fill(channel)
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
+    path = tmp_path / "elsewhere" / "memory.sqlite3"
+    await restore(made.path, path, now=channel.clock.now(), keep=3)
+    async with open_database(path) as db:
+        assert await db.value("SELECT count(*) FROM forgotten") == 0
+        assert {note.fact for note in await notes.page(db)} == {"plays the marimbaglow"}
+
+
+async def _notes(db: Database, what: str, count: int) -> None:
+    lines = [json.dumps({"scope": "channel", "fact": f"{what} {number}"}) for number in range(count)]
+    assert (await import_notes(db, lines, now=0)).imported == count
+
+
+EMPTIED = {
+    "nothing": lambda path: path.write_bytes(b""),
+    "gone": lambda path: path.unlink(),
+    "no rows": lambda path: _sql(path, "DELETE FROM note_evidence; DELETE FROM semantic_notes;"),
+    "no table": lambda path: _sql(path, "DROP TABLE semantic_notes;"),
+    "rubbish": lambda path: path.write_bytes(path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)),
+    "one bit of the schema": lambda path: path.write_bytes(
+        path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")
+    ),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:20_480]),
+}
+
+
+def _sql(path: Path, script: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
+
+
+@pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
+async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
+    tmp_path: Path, clock: ManualClock, damage: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "memory.sqlite3"
+
+    async def start() -> int:
+        async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
+            await Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
+            return int(await bot.db.value("SELECT count(*) FROM semantic_notes"))
+
+    async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        await _notes(bot.db, "plays level", 40)
+    await start()
+    copies = [(copy, copy.read_bytes()) for copy in kept(path)]
+    assert copies
+    damage(path)
+    for _ in range(4):
+        await clock.advance(HOUR)
+        with pytest.raises((StoreDamaged, StoreForeign), match="forgetmenot memory restore"):
+            await start()
+    assert [(copy, copy.read_bytes()) for copy in kept(path)] == copies
+    await restore(copies[0][0], path, now=clock.now(), keep=3)
+    assert await start() == 40
+
+
+async def test_the_fullest_copy_stays_while_new_ones_hold_less_than_half_of_it(channel: Channel) -> None:
+    await _notes(channel.db, "plays level", 40)
+    full = (await make(channel.db, at=channel.clock.now(), keep=3)).path
+    async with channel.db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes WHERE id > 10")
+        await tx.execute("DELETE FROM episodes WHERE id > 10")
+    for _ in range(5):
+        await channel.clock.advance(SECOND)
+        await make(channel.db, at=channel.clock.now(), keep=3)
+    assert len(kept(channel.db.path)) == 4
+    assert full in kept(channel.db.path)
+    await _notes(channel.db, "knows song", 40)
+    await make(channel.db, at=channel.clock.now(), keep=3)
+    assert full not in kept(channel.db.path)

@@ -1,0 +1,108 @@
+"""Whether what a model wrote is supported by the chat that it read."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.memory.grounding import Evidence, Said
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "grounding.jsonl").read_text("utf-8").splitlines()
+]
+_HANDLE = re.compile(r"(?<![A-Za-z0-9])P(\d+)(?!\d)")
+
+
+def named(text: str) -> str:
+    return _HANDLE.sub(r"<@\1>", text)
+
+
+def evidence(*lines: tuple[str, str, str]) -> Evidence:
+    """Lines of a handle, a role and a text."""
+    said = [Said(who[1:], named(text), role in {"streamer", "moderator"}) for who, role, text in lines]
+    return Evidence(said, next((who[1:] for who, role, _ in lines if role == "streamer"), None))
+
+
+def verdicts(split: str) -> Iterator[tuple[str, bool]]:
+    """The kind of each labelled statement, and whether it is refused."""
+    for case in CASES:
+        if case["split"] != split:
+            continue
+        read = evidence(*case["lines"])
+        for kind in ("true", "invented"):
+            yield from ((f"sentences {kind}", read.sentence_fault(named(text)) is not None) for text in case[kind])
+            for who, fact in case[f"notes_{kind}"]:
+                fault = read.channel_fault(fact) if who == "channel" else read.note_fault(named(fact), who[1:])
+                yield f"notes {kind}", fault is not None
+
+
+@pytest.mark.parametrize("split", ["dev", "heldout"])
+def test_share_refused_of_labelled_statements(split: str) -> None:
+    """Words alone reach this much: many of the invented ones are made of the words of the very person."""
+    told = list(verdicts(split))
+    refused, total = Counter(kind for kind, no in told if no), Counter(kind for kind, _ in told)
+    share = {kind: round(refused[kind] / total[kind], 3) for kind in total}
+    print(split, share)  # noqa: T201
+    assert share["sentences invented"] >= 0.69
+    assert share["sentences true"] <= 0.19
+    assert share["notes invented"] >= 0.7
+    assert share["notes true"] <= 0.2
+
+
+CHAT = evidence(
+    ("P1", "streamer", "movie night is on fridays at 8"),
+    ("P2", "viewer", "my sister P3 and I moved to Oslo"),
+    ("P3", "viewer", "I never drink coffee, only 3 teas a day"),
+    ("P4", "viewer", "I want a husky"),
+    ("P2", "viewer", "do you bake?"),
+    ("P5", "viewer", "yes, twice a week"),
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule"),
+    [
+        ("P3 drinks three teas a day.", None),
+        ("P2 and P3 moved to Oslo.", None),
+        ("The streamer has a movie night on Fridays.", None),
+        ("P5 bakes twice a week.", None),
+        ("P3 drinks four teas a day.", "number"),
+        ("The episode is of 2017-06-19.", "number"),
+        ("P2 moved to Bergen.", "name"),
+        ("P3 drinks coffee.", "sense"),
+        ("P2 never moved to Oslo.", "sense"),
+        ("P4 has a husky.", "sense"),
+        ("P4 moved to Oslo.", "words"),
+        ("P5 studies law and collects stamps.", "words"),
+        ("Whole sentences in the third person about decisions.", "echo"),
+    ],
+)
+def test_each_rule(sentence: str, rule: str | None) -> None:
+    from forgetmenot.memory.episodes.prompts import instruction_words
+
+    assert CHAT.sentence_fault(named(sentence), instruction_words(150)) == rule
+
+
+def test_a_note_that_says_nothing_is_supported_by_nothing() -> None:
+    assert CHAT.note_fault("is a viewer", "2") == "words"
+
+
+def test_a_fact_about_the_channel_needs_its_own_people_or_three_witnesses() -> None:
+    rumour = [(f"P{number}", "viewer", "the karaoke stream is on Monday") for number in range(2, 5)]
+    assert evidence(*rumour[:2]).channel_fault("karaoke streams are on Mondays") == "channel"
+    assert evidence(*rumour).channel_fault("karaoke streams are on Mondays") is None
+    assert evidence(("P2", "moderator", rumour[0][2])).channel_fault("karaoke streams are on Mondays") is None
+    assert Evidence([Said("", "Karaoke Monday", official=True)]).channel_fault("karaoke is on Monday") is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("12"), st.text(max_size=60)), max_size=5), st.text(max_size=120))
+def test_no_text_breaks_it(lines: list[tuple[str, str]], statement: str) -> None:
+    read = Evidence([Said(who, text) for who, text in lines], "1")
+    assert read.sentence_fault(statement) in {None, "number", "name", "sense", "words", "echo"}
+    assert read.channel_fault(statement) in {None, "channel"}

@@ -1,0 +1,186 @@
+"""What time does to notes: they run out, go stale by streams attended, and fall to the caps."""
+
+from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.retention import LifeReport, sweep_notes
+from forgetmenot.settings.schema import MemorySettings
+from forgetmenot.store import channel_state, notes, run_stats
+from forgetmenot.store.notes import NewNote
+from tests.memory.conftest import Channel
+from tests.notes_world import World
+
+
+async def write(
+    world: World,
+    fact: str,
+    *,
+    lasts: int | None = None,
+    importance: Importance = Importance.MEDIUM,
+    kind: SourceKind = SourceKind.SELF_CLAIM,
+    pinned: bool = False,
+    scope: Scope = Scope.VIEWER,
+) -> int:
+    now = world.clock.now()
+    expires_at = None if lasts is None else now + lasts
+    subject = "1" if scope is Scope.VIEWER else None
+    new = NewNote(scope, subject, fact, 0.8, kind, now, importance, expires_at=expires_at, pinned=pinned)
+    async with world.db.write() as tx:
+        return await notes.insert(tx, new, cause="said", now=now)
+
+
+async def sweep(world: World, memory: MemorySettings | None = None) -> LifeReport:
+    return await sweep_notes(world.db, memory or MemorySettings(), world.clock.now())
+
+
+async def status(world: World, note_id: int) -> NoteStatus:
+    note = await notes.get(world.db, note_id)
+    assert note is not None
+    return note.status
+
+
+async def test_a_note_expires_when_its_time_is_up_and_its_history_says_so(world: World) -> None:
+    short, lasting = await write(world, "is away", lasts=DAY), await write(world, "lives in Oslo")
+    pinned = await write(world, "is on holiday", lasts=DAY, pinned=True)
+    assert await sweep(world) == LifeReport(0, 0, 0)
+    await world.clock.advance(DAY)
+    assert await sweep(world) == LifeReport(expired=1, stale=0, evicted=0)
+    assert await status(world, short) is NoteStatus.EXPIRED
+    assert await status(world, lasting) is NoteStatus.ACTIVE
+    assert await status(world, pinned) is NoteStatus.ACTIVE
+    last = (await notes.changes(world.db, short))[-1]
+    assert (last.from_status, last.to_status, last.at) == ("active", "expired", world.clock.now())
+
+
+async def test_absence_is_not_staleness(world: World) -> None:
+    note = await write(world, "lives in Oslo")
+    await world.clock.advance(400 * DAY)
+    assert await sweep(world) == LifeReport(0, 0, 0)
+    assert await status(world, note) is NoteStatus.ACTIVE
+
+
+async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(world: World) -> None:
+    note = await write(world, "lives in Oslo")
+    kept = [
+        await write(world, "has a cat", kind=SourceKind.IMPORT),
+        await write(world, "is a founder", pinned=True),
+    ]
+    for _ in range(19):
+        await world.clock.advance(5 * DAY)
+        await world.attends("1", await world.stream())
+    assert await sweep(world) == LifeReport(0, 0, 0)
+    await world.clock.advance(5 * DAY)
+    await world.attends("1", await world.stream())
+    assert await sweep(world) == LifeReport(expired=0, stale=1, evicted=0)
+    assert await status(world, note) is NoteStatus.STALE
+    assert [await status(world, other) for other in kept] == [NoteStatus.ACTIVE] * 2
+
+
+async def test_twenty_streams_in_two_months_are_not_enough(world: World) -> None:
+    await write(world, "lives in Oslo")
+    for _ in range(20):
+        await world.clock.advance(3 * DAY)
+        await world.attends("1", await world.stream())
+    assert await sweep(world) == LifeReport(0, 0, 0)
+
+
+async def test_over_the_cap_the_least_important_then_the_oldest_go(world: World) -> None:
+    memory = MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=1)
+    low = await write(world, "fact one", importance=Importance.LOW)
+    await world.clock.advance(DAY)
+    medium_old = await write(world, "fact two")
+    await world.clock.advance(DAY)
+    medium_new = await write(world, "fact three")
+    high = await write(world, "fact four", importance=Importance.HIGH)
+    imported = await write(world, "fact five", kind=SourceKind.IMPORT)
+    timed = await write(world, "fact six", lasts=30 * DAY)
+    report = await sweep(world, memory)
+    assert report == LifeReport(expired=0, stale=0, evicted=2)
+    evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
+    assert evicted == [low, medium_old]
+    left = [note.id for note in await notes.of_subject(world.db, "1")]
+    assert left == [medium_new, high, imported, timed]
+
+
+async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(world: World) -> None:
+    old = await write(world, "subs get stickers", scope=Scope.CHANNEL)
+    pinned = await write(world, "movie night is on Friday", scope=Scope.CHANNEL, pinned=True)
+    for _ in range(20):
+        assert await sweep(world) == LifeReport(0, 0, 0)
+        await world.clock.advance(5 * DAY)
+        await world.stream()
+    assert await sweep(world) == LifeReport(expired=0, stale=1, evicted=0)
+    assert [await status(world, one) for one in (old, pinned)] == [NoteStatus.STALE, NoteStatus.ACTIVE]
+    bits = [await write(world, f"the {name} falls", scope=Scope.RUNNING_BIT) for name in ("ladder", "duck", "crown")]
+    assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=1)
+    assert await status(world, bits[0]) is NoteStatus.EVICTED
+
+
+async def test_many_changes_are_many_small_transactions(world: World) -> None:
+    for number in range(450):
+        await write(world, f"fact {number}", lasts=DAY)
+    await world.clock.advance(DAY)
+    assert (await sweep(world)).expired == 450
+
+
+async def test_what_is_old_goes_and_is_accounted_for(channel: Channel) -> None:
+    await channel.chat(50)
+    await channel.compactor.run_pass(everything=True)
+    await channel.clock.advance(24 * HOUR + MINUTE)
+    await channel.chat(3)
+    report = await channel.sweep()
+    assert (report.pruned, report.unread, report.wiped) == (50, 0, True)
+    account = await run_stats.line_counts(channel.db, channel.ingest.run_id)
+    assert account.balanced
+    assert (account.events, account.covered, account.uncovered) == (53, 50, 3)
+
+
+async def test_first_thing_after_days_away_unread_chat_is_counted_and_gone(channel: Channel) -> None:
+    await channel.chat(130, people=3)
+    await channel.clock.advance(3 * DAY)
+    report = await channel.sweep()
+    assert (report.pruned, report.unread) == (130, 0)
+    assert channel.model.asked == []
+    rows = await channel.db.rows("SELECT kind, events FROM episodes")
+    assert [tuple(row) for row in rows] == [("counted", 100), ("counted", 30)]
+    assert await channel.db.value("SELECT count(*) FROM events") == 0
+
+
+async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:
+    said = await channel.chat(1)
+    await remember(channel.db, said[0].user_id, "plays drums", by=said[0].user_id, at=said[0].at, line=said[0].id)
+    asked = "SELECT count(*) FROM episodes WHERE key IS NOT NULL"
+    await channel.sweep()
+    assert await channel.db.value(asked) == 1
+    await channel.clock.advance(24 * HOUR + MINUTE)
+    await channel.sweep()
+    assert await channel.db.value(asked) == 0
+
+
+async def test_what_is_kept_for_looking_back_goes_after_its_days(channel: Channel) -> None:
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        for at in (now - 31 * DAY, now - 29 * DAY):
+            await tx.execute(
+                "INSERT INTO bot_messages (at, trigger, mode, text, status)"
+                " VALUES (?, 'mention', 'live', 'hi', 'sent')",
+                (at,),
+            )
+            await tx.execute(
+                "INSERT INTO model_calls (at, purpose, model, latency_ms) VALUES (?, 'reply', 'fake', 1)", (at,)
+            )
+    assert (await channel.sweep()).expired == 2
+
+
+async def test_what_rests_no_longer_and_old_deeds_are_cleared_away(channel: Channel) -> None:
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        await channel_state.set_cooldowns(tx, {("clip", ""): now - 1, ("clip", "1"): now + HOUR})
+        await tx.many(
+            "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
+            " VALUES (?, ?, 'clip', 'A', '{}', 'deny', 'x', 'y', 'denied')",
+            [(now - 31 * DAY, "old"), (now - DAY, "new")],
+        )
+    await channel.sweep()
+    assert [tuple(row) for row in await channel.db.rows("SELECT name, key FROM cooldowns")] == [("clip", "1")]
+    assert [row[0] for row in await channel.db.rows("SELECT key FROM action_logs")] == ["new"]

@@ -1,0 +1,118 @@
+"""When a stream begins and ends, and its recap."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.domain.model import Purpose
+from forgetmenot.errors import ModelUnavailable
+from forgetmenot.store import streams
+from forgetmenot.text.fences import fenced
+from tests.memory.conftest import Channel, answer
+
+
+@dataclass(frozen=True)
+class State:
+    live: bool
+    stream_id: str | None = None
+    started_at: int | None = None
+    title: str = "A title"
+    category: str = "Art"
+
+
+async def test_helix_opens_and_closes_a_stream(channel: Channel) -> None:
+    start = channel.clock.now()
+    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
+    assert channel.stream_tracker.current == 1
+    await channel.stream_tracker.live(State(live=False), start + 9 * MINUTE)
+    assert channel.stream_tracker.current == 1
+    await channel.stream_tracker.live(State(live=False), start + 11 * MINUTE)
+    assert channel.stream_tracker.current is None
+    assert await channel.db.value("SELECT ended_at FROM streams") == start
+
+
+async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
+    """Helix answers before the first line of chat tells what time it is."""
+    wrong = channel.clock.now()
+    right = wrong + 9 * HOUR
+    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=right), wrong)
+    assert await channel.db.value("SELECT started_at FROM streams") == right
+    await channel.stream_tracker.live(State(live=False), wrong + 11 * MINUTE)
+    assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
+
+
+async def test_a_flap_is_the_same_stream(channel: Channel) -> None:
+    start = channel.clock.now()
+    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
+    await channel.stream_tracker.live(State(live=False), start + 5 * MINUTE)
+    await channel.stream_tracker.live(
+        State(live=True, stream_id="s2", started_at=start + 8 * MINUTE), start + 9 * MINUTE
+    )
+    assert channel.stream_tracker.current == 1
+    assert await channel.db.value("SELECT twitch_id FROM streams") == "s2"
+
+
+async def test_another_broadcast_is_another_stream(channel: Channel) -> None:
+    start = channel.clock.now()
+    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
+    later = start + 5 * HOUR
+    await channel.stream_tracker.live(State(live=True, stream_id="s2", started_at=later), later)
+    assert channel.stream_tracker.current == 2
+
+
+async def test_chat_before_the_first_answer_of_helix_belongs_to_the_stream(channel: Channel) -> None:
+    await channel.chat(3)
+    await channel.stream_tracker.live(
+        State(live=True, stream_id="s1", started_at=channel.clock.now()), channel.clock.now()
+    )
+    await channel.chat(3)
+    assert {row[0] for row in await channel.db.rows("SELECT stream_id FROM events")} == {1}
+
+
+async def test_what_is_said_while_offline_is_of_no_stream(channel: Channel) -> None:
+    await channel.stream_tracker.live(State(live=False), channel.clock.now())
+    await channel.chat(3)
+    assert await channel.db.value("SELECT count(*) FROM streams") == 0
+    assert await channel.db.value("SELECT count(*) FROM attendance") == 0
+    assert (await channel.compactor.run_pass(everything=True)).events == 3
+
+
+async def test_a_stream_outlives_a_restart(channel: Channel) -> None:
+    await channel.chat(3)
+    channel.stream_tracker.forget()
+    await channel.ingest.open()
+    await channel.chat(3)
+    assert await channel.db.value("SELECT count(*) FROM streams") == 1
+
+
+async def _stream_of_two_windows(channel: Channel) -> None:
+    await channel.chat(120)
+    await channel.compactor.run_pass()
+    await channel.clock.advance(12 * HOUR + 1)
+
+
+async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Channel) -> None:
+    await _stream_of_two_windows(channel)
+    channel.model.reply = lambda r: answer("P1 and P2 played." if r.purpose is Purpose.RECAP else "P1 said something.")
+    report = await channel.compactor.run_pass()
+    assert (report.recaps, report.unread) == (1, 0)
+    assert (await channel.compactor.run_pass()).recaps == 0
+    asked = [request for request in channel.model.asked if request.purpose is Purpose.RECAP]
+    assert len(asked) == 1
+    assert "P1" in fenced(asked[0].prompt)["episodes"]
+    assert "<@id-" in (await streams.recaps(channel.db, [1]))[1]
+
+
+@pytest.mark.parametrize(("hours", "written"), [(1, 0), (25, 1)])
+async def test_without_a_model_a_recap_waits_and_then_is_made_of_first_sentences(
+    channel: Channel, hours: int, written: int
+) -> None:
+    await channel.chat(120)
+    await channel.compactor.run_pass(everything=True)
+    async with channel.db.write() as tx:
+        await streams.end(tx, 1, channel.clock.now())
+    await channel.ingest.open()
+    channel.model.reply = lambda _: ModelUnavailable("away")
+    await channel.clock.advance(hours * HOUR)
+    assert (await channel.compactor.run_pass()).recaps == written

@@ -1,0 +1,108 @@
+"""What is never brought up: in no recalled note, no summary and no reply, whichever form its words take."""
+
+import pytest
+
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.memory import suppression
+from forgetmenot.memory.episodes.past_episodes import newest
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.suppression_filter import SuppressionFilter, SuppressionRule, without_suppressed
+from forgetmenot.store import notes
+from forgetmenot.store.notes import NewNote
+from tests.notes_world import World
+
+
+@pytest.fixture
+def recall(world: World) -> Recall:
+    return Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+
+
+async def write(world: World, subject: str | None, fact: str, *topics: str) -> int:
+    now = world.clock.now()
+    scope = Scope.VIEWER if subject else Scope.CHANNEL
+    async with world.db.write() as tx:
+        new = NewNote(scope, subject, fact, 0.8, SourceKind.SELF_CLAIM, now, topics=topics)
+        return await notes.insert(tx, new, cause="said", now=now)
+
+
+async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
+    return [one.note.fact for one in await recall.about_viewer(viewer_id, query)]
+
+
+async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(world: World, recall: Recall) -> None:
+    for who in ("1", "2"):
+        await write(world, who, "got divorced in May")
+        await write(world, who, "plays drums", "divorce")
+        await write(world, who, "likes tea")
+    await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
+    assert await facts(recall, "1", "divorce") == ["likes tea"]
+    assert len(await facts(recall, "2", "divorce")) == 3
+
+
+async def test_a_topic_of_the_channel_is_left_alone_for_everybody(world: World, recall: Recall) -> None:
+    await write(world, "1", "predicts election results")
+    await write(world, None, "chat bets on elections")
+    await suppression.suppress(world.db, None, "election", by="9", at=0)
+    assert await facts(recall, "1", "election") == []
+    assert await recall.about_channel("election") == []
+
+
+async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) -> None:
+    await write(world, "1", "broke an arm while skiing")
+    await write(world, "1", "goes skiing every year")
+    await suppression.suppress(world.db, "1", "the broken arm, skiing", by="1", at=0)
+    assert len(await facts(recall, "1")) == 2
+    await suppression.suppress(world.db, "1", "arm skiing", by="1", at=0)
+    assert await facts(recall, "1") == ["goes skiing every year"]
+
+
+async def test_one_note_by_its_number_until_it_is_allowed_again(world: World, recall: Recall) -> None:
+    note = await write(world, "1", "lost the finals")
+    left = await suppression.suppress(world.db, None, f"#{note}", by="9", at=0)
+    assert left.viewer_id == "1"
+    assert await facts(recall, "1", "finals") == []
+    assert await suppression.unsuppress(world.db, left.id)
+    assert not await suppression.unsuppress(world.db, left.id)
+    assert await facts(recall, "1", "finals") == ["lost the finals"]
+
+
+async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, recall: Recall) -> None:
+    """A note by its number: also the summary that it came from; other notes that share its words stay."""
+    stream = await world.stream()
+    await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
+    note = await write(world, "1", "lost the finals")
+    await write(world, "1", "lost the finals ticket and found it again")
+    await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
+    assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
+    shown = await newest(world.db, await suppression.load_filter(world.db))
+    assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
+    silence = await suppression.load_filter(world.db)
+    assert silence.about(["1"]) == ("lost the finals",)
+    assert silence.about(["2"]) == ()
+
+
+@pytest.mark.parametrize(("who", "what", "rule"), [("1", "  ", "topic"), ("1", "x" * 300, "topic")])
+async def test_nothing_odd_gets_on_the_list(world: World, who: str, what: str, rule: str) -> None:
+    with pytest.raises(FactRefused, match=rule):
+        await suppression.suppress(world.db, who, what, by=who, at=0)
+    assert await notes.suppressions(world.db) == []
+
+
+async def test_nobody_silences_a_note_of_somebody_else(world: World) -> None:
+    note = await write(world, "2", "likes tea")
+    with pytest.raises(FactRefused, match="not_found"):
+        await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
+
+
+def test_a_sentence_goes_on_about_whoever_the_last_one_named() -> None:
+    silence = SuppressionFilter([SuppressionRule(1, "1", "divorce")])
+    assert silence.without("<@1> came by. The divorce is through. <@2> had a divorce.") == (
+        "<@1> came by. <@2> had a divorce."
+    )
+
+
+def test_a_reply_loses_the_sentences_that_speak_of_it() -> None:
+    assert without_suppressed("Hi! How is the DIVORCE going? Nice hat.", ["divorce"]) == "Hi! Nice hat."
+    assert without_suppressed("divorced yet?", ["divorce"]) == ""
+    assert without_suppressed("anything else", ["divorce"]) == "anything else"

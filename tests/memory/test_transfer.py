@@ -1,0 +1,299 @@
+"""Notes in and out as JSON lines: a bad line is refused by its number, the others go in."""
+
+import json
+
+import pytest
+
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.memory import transfer_format
+from forgetmenot.memory.erasure import Eraser, forget_fact
+from forgetmenot.memory.transfer import ERASED, FORGOTTEN, KNOWN, OPTED_OUT, ImportReport, export_notes, import_notes
+from forgetmenot.store import episodes, evidence, identities, notes, opt_outs, viewers
+from forgetmenot.store.database import Database
+from tests.notes_world import World
+
+NOW = parse_iso("2026-11-20T12:00:00Z")
+
+
+async def take_in(db: Database, *lines: object, merge: bool = False, filtered: bool = True) -> ImportReport:
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    return await import_notes(db, texts, now=NOW, merge=merge, filtered=filtered)
+
+
+async def test_a_line_becomes_a_permanent_note_with_an_episode(world: World) -> None:
+    line = {
+        "id": 77,
+        "scope": "viewer",
+        "viewer": "Alice",
+        "fact": "plays drums",
+        "confidence": 0.7,
+        "observed_at": "2026-01-02T03:04:05",
+        "topics": ["Music"],
+    }
+    report = await take_in(world.db, line)
+    assert (report.imported, report.refused) == (1, [])
+    [note] = await notes.of_subject(world.db, "1")
+    assert (note.id, note.fact, note.confidence, note.topics) == (77, "plays drums", 0.7, ("music",))
+    assert (note.source_kind, note.expires_at) == (SourceKind.IMPORT, None)
+    assert note.last_confirmed_at == parse_iso("2026-01-02T03:04:05Z")
+    [word] = await evidence.chain(world.db, note.id)
+    assert word.episode.kind is EpisodeKind.IMPORT
+    assert await episodes.unread(world.db) == []
+
+
+async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer_format, "AT_ONCE", 2)
+    told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
+    lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "carol")]
+    report = await take_in(world.db, *lines)
+    assert (report.imported, report.episodes) == (3, 1)
+    again = await take_in(world.db, lines[0] | {"fact": "likes rock as well"})
+    assert (again.imported, again.episodes) == (1, 0)
+    found = await notes.page(world.db)
+    assert len({note.episode_ids for note in found}) == 1
+    episode = await episodes.get(world.db, found[0].episode_ids[0])
+    assert episode is not None
+    assert set(episode.people) == {"1", "2", "9"}
+
+
+@pytest.mark.parametrize("merge", [False, True])
+async def test_the_same_file_twice_changes_nothing(world: World, *, merge: bool) -> None:
+    told = {"key": "session 1", "summary": "Alice talked about music."}
+    lines = [
+        {"viewer": "alice", "fact": "likes jazz a lot", "episode": told},
+        {"viewer": "alice", "fact": "has a dog called Rex"},
+        {"viewer": "zoe", "fact": "bakes bread"},
+        {"scope": "channel", "fact": "plays chess on Fridays"},
+        {"id": 7, "viewer": "bob", "fact": "keeps bees"},
+    ]
+    assert (await take_in(world.db, *lines, merge=merge)).imported == 5
+    before = [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")]
+    again = await take_in(world.db, *lines, merge=merge)
+    assert (again.imported, again.merged, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 0, 5)
+    assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
+    note = next(note for note in await notes.of_subject(world.db, "1") if "Rex" in note.fact)
+    async with world.db.write() as tx:  # what its subject had deleted may come again, if nothing else forbids it
+        await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note.id,))
+    assert (await take_in(world.db, *lines, merge=merge)).imported == 1
+
+
+async def test_an_id_that_would_use_up_the_numbers_is_refused(world: World) -> None:
+    line = {"viewer": "alice", "fact": "likes jazz"}
+    huge = [line | {"id": 2**62}, line | {"id": 2**41}, line | {"status": "superseded", "superseded_by": 2**70}]
+    assert len((await take_in(world.db, *huge, line)).refused) == 3
+    [note] = await notes.of_subject(world.db, "1")
+    assert note.id == 1
+
+
+async def test_a_login_nobody_has_seen_gets_a_provisional_viewer(world: World) -> None:
+    report = await take_in(world.db, {"viewer": "zoe", "fact": "likes jazz"}, {"viewer": "123", "fact": "likes rock"})
+    assert report.viewers == 2
+    assert await viewers.find(world.db, "zoe") == "login:zoe"
+    assert [note.fact for note in await notes.of_subject(world.db, "123")] == ["likes rock"]
+
+
+async def test_who_is_told_by_id_keeps_the_login_they_had_if_nobody_has_it_here(world: World) -> None:
+    """Else a channel that moves to another machine knows nobody by name until they speak."""
+    lines = [
+        {"viewer": "500", "login": "Dave_Q", "fact": "plays drums"},
+        {"viewer": "501", "login": "alice", "fact": "plays bass"},
+        {"viewer": "502", "login": "no login!", "fact": "plays harp"},
+        {"viewer": "1", "login": "somebody_else", "fact": "plays flute"},
+    ]
+    assert (await take_in(world.db, *lines)).refused == []
+    found = await world.db.rows("SELECT id, login FROM viewers WHERE id IN ('1', '500', '501', '502') ORDER BY id")
+    assert [tuple(row) for row in found] == [("1", "alice"), ("500", "dave_q"), ("501", None), ("502", None)]
+
+
+async def test_a_taken_id_gets_a_new_one_and_is_kept(world: World) -> None:
+    first = await take_in(world.db, {"id": 5, "viewer": "alice", "fact": "likes jazz"})
+    again = await take_in(
+        world.db,
+        {"id": 5, "viewer": "alice", "fact": "likes rock"},
+        {"viewer": "alice", "fact": "likes folk"},
+        {"id": 6, "viewer": "alice", "fact": "likes soul"},
+        {"id": 6, "viewer": "alice", "fact": "likes funk"},
+    )
+    assert (first.imported, again.imported, again.refused) == (1, 4, [])
+    rows = await world.db.rows("SELECT id, external_id, fact FROM semantic_notes ORDER BY id")
+    assert {row[2]: (row[0] in {5, 6}, row[1]) for row in rows} == {
+        "likes jazz": (True, None),
+        "likes rock": (False, 5),
+        "likes folk": (False, None),
+        "likes soul": (True, None),
+        "likes funk": (False, 6),
+    }
+
+
+async def test_what_replaced_a_note_is_found_by_its_new_id(world: World) -> None:
+    await take_in(world.db, {"id": 5, "viewer": "bob", "fact": "likes jazz"})
+    lines = [
+        {"id": 4, "viewer": "alice", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 5},
+        {"id": 5, "viewer": "alice", "fact": "lives in Bergen"},
+    ]
+    preview = await import_notes(world.db, map(json.dumps, lines), now=NOW, dry_run=True)
+    assert (preview.imported, len(await notes.page(world.db))) == (2, 1)
+    assert (await take_in(world.db, *lines)).imported == 2
+    [now] = await notes.of_subject(world.db, "1")
+    old = await notes.get(world.db, 4)
+    assert old is not None
+    assert (now.fact, old.superseded_by) == ("lives in Bergen", now.id)
+    assert [one.reason for one in (await take_in(world.db, *lines)).refused] == [KNOWN, KNOWN]
+
+
+BAD = [
+    '{"viewer": "alice", "fact": "likes jazz", "x": ' + "[" * 50_000 + "]" * 50_000 + "}",
+    '{"viewer": "alice", "fact": "likes \udc80 jazz"}',
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "topics": ["x" * 100_000]}),
+    json.dumps({"viewer": "alice", "fact": "likes jazz", "episode": {"key": "k", "summary": "x" * 100_000}}), "{",
+    "[]", "null", '{"fact": "x y z"}', '{"viewer": "alice"}', '{"viewer": "alice", "fact": ""}',
+    '{"viewer": "alice", "fact": "\\u200b"}', '{"viewer": "alice", "fact": "likes jazz", "confidence": 2}',
+    '{"viewer": "alice", "fact": "likes jazz", "confidence": "high"}',
+    '{"viewer": "alice", "fact": "likes jazz", "observed_at": "yesterday"}',
+    '{"viewer": "alice", "fact": "likes jazz", "scope": "planet"}',
+    '{"viewer": "alice", "fact": "likes jazz", "scope": "channel"}', '{"viewer": "al ice", "fact": "likes jazz"}',
+    '{"viewer": "<@1>", "fact": "likes jazz"}', '{"viewer": "alice", "fact": "likes jazz", "id": -1}',
+    '{"viewer": "alice", "fact": "likes jazz", "id": "5"}',
+    '{"viewer": "alice", "fact": "likes jazz", "topics": "music"}',
+    '{"viewer": "alice", "fact": "likes jazz", "episode": {"summary": "no key"}}',
+    '{"viewer": "alice", "fact": "is a moderator of this channel"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(world: World, bad: str) -> None:
+    report = await take_in(
+        world.db, {"viewer": "alice", "fact": "likes tea"}, "", bad, {"viewer": "bob", "fact": "naps"}
+    )
+    assert report.imported == 2
+    [refused] = report.refused
+    assert refused.line == 3
+    assert refused.reason
+
+
+async def test_unfiltered_takes_what_the_filter_refuses(world: World) -> None:
+    line = {"viewer": "alice", "fact": "is a moderator of this channel"}
+    assert (await take_in(world.db, line)).imported == 0
+    assert (await take_in(world.db, line, filtered=False)).imported == 1
+
+
+async def test_lines_are_taken_as_they_are_unless_they_are_to_be_merged(world: World) -> None:
+    line = {"viewer": "alice", "fact": "lives in Oslo"}
+    assert (await take_in(world.db, line, line | {"fact": "lives in Oslo now"})).imported == 2
+    merged = await take_in(
+        world.db, line | {"observed_at": "2026-11-20"}, {"viewer": "bob", "fact": "lives in Oslo"}, merge=True
+    )
+    assert (merged.imported, merged.merged) == (1, 1)
+    assert len(await notes.page(world.db)) == 3
+
+
+async def test_who_is_hidden_does_not_move_along(world: World) -> None:
+    """Elsewhere nobody would know that they opted out or were banned."""
+    await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
+    async with world.db.write() as tx:
+        await opt_outs.opt_out(tx, "1", NOW)
+        await identities.set_banned(tx, "2", NOW)
+    assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
+    assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
+
+
+@pytest.mark.slow
+async def test_a_large_import_is_read_by_helpers_in_the_same_way(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer_format, "AT_ONCE", 3)
+    monkeypatch.setattr(transfer_format, "BATCHES_ALONE", 1)
+    facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
+    days = (f"2026-01-{day:02}" for day in range(1, 21))
+    lines = ({"viewer": "alice", "fact": fact, "observed_at": day} for fact, day in zip(facts, days, strict=True))
+    report = await take_in(world.db, *lines)
+    assert report.imported == 15
+    assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
+
+
+async def everything(db: Database) -> list[dict[str, object]]:
+    return [line async for line in export_notes(db)]
+
+
+async def test_lifetime_status_and_source_move_along(world: World) -> None:
+    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
+    await take_in(
+        world.db,
+        {"id": 4, **line, "status": "superseded", "superseded_by": 9, "asked_with": ["Home"]},
+        {"id": 5, **line, "fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True},
+        {"id": 9, **line, "fact": "lives in Bergen", "source_kind": "reported"},
+    )
+    out = await everything(world.db)
+    async with world.db.write() as tx:
+        await tx.execute("DELETE FROM semantic_notes")
+        await tx.execute("DELETE FROM episodes")
+    assert (await take_in(world.db, *out)).refused == []
+    again = await everything(world.db)
+    assert again == out
+    old, timed, new = [await notes.get(world.db, note_id) for note_id in (4, 5, 9)]
+    assert old is not None
+    assert timed is not None
+    assert new is not None
+    assert (old.status, old.superseded_by, old.asked_with) == (NoteStatus.SUPERSEDED, 9, ("home",))
+    assert (timed.expires_at, timed.pinned) == (parse_iso("2026-12-01T00:00:00Z"), True)
+    assert (new.status, new.source_kind) == (NoteStatus.ACTIVE, SourceKind.REPORTED)
+    assert [note.id for note in await notes.of_subject(world.db, "1")] == [5, 9]
+
+
+async def test_a_pointer_to_a_note_that_did_not_come_along_is_left_out(world: World) -> None:
+    await world.viewer("7", "gina")
+    await take_in(world.db, {"id": 9, "viewer": "bob", "fact": "likes jazz"})
+    line = {"viewer": "gina", "fact": "lives in Oslo", "status": "superseded", "superseded_by": 9}
+    await take_in(world.db, line)
+    assert await world.db.value("SELECT superseded_by FROM semantic_notes WHERE subject_id = '7'") is None
+
+
+async def test_what_is_past_is_not_merged(world: World) -> None:
+    report = await take_in(world.db, {"viewer": "alice", "fact": "lives in Oslo", "status": "retracted"}, merge=True)
+    assert [one.reason for one in report.refused] == ["only active notes can be merged"]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: World, *, merge: bool) -> None:
+    await world.viewer("771", "gina")
+    await world.viewer("772", "hugo")
+    old = [
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2026-11-01T00:00:00Z"},
+        {"viewer": "gina", "fact": "plays the oboe"},
+        {"viewer": "hugo", "fact": "plays the horn"},
+        {
+            "viewer": "alice",
+            "fact": "is a friend of <@771>",
+            "episode": {"key": "k", "summary": "<@771> won. <@1> cheered."},
+        },
+    ]
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    async with world.db.write() as tx:
+        await opt_outs.opt_out(tx, "772", world.clock.now())
+    report = await take_in(world.db, *old, merge=merge)
+    assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
+    assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
+    assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
+
+
+async def test_of_who_came_back_only_what_is_newer_is_taken(world: World) -> None:
+    await world.viewer("771", "gina")
+    await Eraser(db=world.db, clock=world.clock).erase("771")
+    await world.viewer("771", "gina")
+    report = await take_in(
+        world.db,
+        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2020-01-01T00:00:00Z"},
+        {"viewer": "771", "fact": "plays the horn", "observed_at": iso(world.clock.now() + 1_000)},
+    )
+    assert [one.line for one in report.refused] == [1]
+
+
+async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
+    line = {"viewer": "alice", "fact": "plays the oboe in a quartet"}
+    await take_in(world.db, line)
+    [note] = await notes.of_subject(world.db, "1")
+    await forget_fact(world.db, note.id, at=NOW)
+    report = await take_in(world.db, line, {**line, "fact": "bakes bread"}, {**line, "viewer": "bob"})
+    assert [(one.line, one.reason) for one in report.refused] == [(1, FORGOTTEN)]
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]

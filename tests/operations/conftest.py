@@ -1,0 +1,212 @@
+"""A channel with a few people in it, ports that write down what they were asked to do, and an executor on both."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import pytest
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, Proposal, RoomModes
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.operation import Asker, OperationResult
+from forgetmenot.errors import TwitchUnavailable
+from forgetmenot.operations.approvals import Approvals
+from forgetmenot.operations.entry import ActionPorts
+from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor
+from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
+from forgetmenot.store import channel_state
+from forgetmenot.store.database import Database
+
+DONE = Outcome(OutcomeKind.DONE)
+
+
+@dataclass
+class RecordingPorts:
+    """Fills Moderation and ChatOut, and runs operations. `answer` is what each call gives back, or raises."""
+
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+    answer: Outcome | Exception = DONE
+    reasons: list[str] = field(default_factory=list)
+    hangs: bool = False
+    immune: set[str] = field(default_factory=set)
+    immunity_error: Exception | None = None
+    lookup_error: Exception = field(default_factory=lambda: TwitchUnavailable("down"))
+    before: Callable[[], Awaitable[None]] | None = None
+    line: str = ""
+
+    async def _did(self, *what: object) -> Outcome:
+        self.calls.append(tuple(str(one) for one in what))
+        if self.before is not None:
+            await self.before()
+        if self.hangs:
+            await asyncio.Event().wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:
+        return await self._did("say", text, *([reply_to] if reply_to else []))
+
+    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
+        self.reasons.append(reason)
+        return await self._did("timeout", user_id, seconds)
+
+    async def untimeout(self, user_id: str) -> Outcome:
+        return await self._did("untimeout", user_id)
+
+    async def ban(self, user_id: str, reason: str) -> Outcome:
+        self.reasons.append(reason)
+        return await self._did("ban", user_id)
+
+    async def delete_message(self, event_id: str) -> Outcome:
+        return await self._did("delete_message", event_id)
+
+    async def announce(self, text: str) -> Outcome:
+        return await self._did("announce", text)
+
+    async def set_slow_mode(self, seconds: int | None) -> Outcome:
+        return await self._did("slow_mode", seconds)
+
+    async def set_emote_only(self, *, on: bool) -> Outcome:
+        return await self._did("emote_only", on)
+
+    async def shoutout(self, user_id: str) -> Outcome:
+        return await self._did("shoutout", user_id)
+
+    async def create_marker(self, description: str) -> Outcome:
+        return await self._did("marker", description)
+
+    async def run_effect(self, name: str) -> Outcome:
+        return await self._did("effect", name)
+
+    async def create_clip(self) -> Outcome:
+        return await self._did("clip")
+
+    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+        return await self._did("set_channel", title, category)
+
+    async def is_immune(self, user_id: str) -> bool:
+        if self.immunity_error is not None:
+            raise self.immunity_error
+        return user_id in self.immune
+
+    async def penalty_of(self, user_id: str) -> Penalty | None:  # noqa: ARG002  # the port's name
+        raise self.lookup_error
+
+    async def room_modes(self) -> RoomModes:
+        raise self.lookup_error
+
+    async def title_and_category(self) -> tuple[str, str]:
+        raise self.lookup_error
+
+    async def run(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
+        """Stands for operations/run: what the model asks of the memory."""
+        self.line = asker.line_id
+        outcome = await self._did(name, *params.values(), asker.viewer_id)
+        return OperationResult(ok=outcome.kind is OutcomeKind.DONE, code=outcome.detail)
+
+
+PEOPLE = (
+    ("1", "alice", "Alice", "viewer", 9),
+    ("2", "bob", "Bob", "viewer", 9),
+    ("3", "newbie", "Newbie", "viewer", 1),
+    ("4", "vera", "Vera", "vip", 9),
+    ("9", "carol", "Carol", "moderator", 9),
+    ("100", "streamer", "Streamer", "broadcaster", 9),
+    ("555", "othersbot", "OthersBot", "viewer", 9),
+)
+
+
+@dataclass
+class Room:
+    """The whole of it. `settings` may be replaced at any time."""
+
+    db: Database
+    clock: ManualClock
+    ports: RecordingPorts
+    executor: Executor
+    approvals: Approvals
+    current: list[Settings]
+    proposals: int = 0
+
+    def set_actions(self, **changes: object) -> None:
+        actions = msgspec.structs.replace(self.current[0].actions, **changes)
+        self.current[0] = msgspec.structs.replace(self.current[0], actions=actions)
+
+    async def set_state(self, **values: str) -> None:
+        async with self.db.write() as tx:
+            await channel_state.put(tx, values, self.clock.now())
+
+    def event(self, who: str, text: str, badges: frozenset[str] = frozenset()) -> ChatEvent:
+        person = next(one for one in PEOPLE if one[1] == who)
+        role = {"moderator", "broadcaster", "vip"} & {person[3]}
+        self.proposals += 1
+        return ChatEvent(
+            id=f"trigger-{self.proposals}",
+            kind=EventKind.MESSAGE,
+            user_id=person[0],
+            login=person[1],
+            display_name=person[2],
+            text=text,
+            at=self.clock.now(),
+            badges=frozenset(role) | badges,
+        )
+
+    async def propose(
+        self, name: str, params: dict[str, str] | None = None, *, who: str = "alice", text: str = "hi", **more: object
+    ) -> ExecutedProposal:
+        event = self.event(who, text)
+        context = ActionContext(event=event, key=f"{event.id}:n", question=text.removeprefix("@bot "))
+        context = replace(context, **{key: value for key, value in more.items() if key != "if_refused"})  # type: ignore[arg-type]
+        return await self.executor.carry_out(Proposal(name, params or {}, str(more.get("if_refused", ""))), context)
+
+    async def timeout_alice(self, seconds: str = "30") -> ExecutedProposal:
+        return await self.propose("timeout", {"target": "alice", "seconds": seconds}, text="@bot time me out please")
+
+
+@pytest.fixture
+async def room(db: Database, clock: ManualClock) -> Room:
+    """A live stream in which everybody of PEOPLE spoke a minute ago; class B is live."""
+    await _fill(db, clock.now())
+    ports = RecordingPorts()
+    current = [
+        Settings(
+            bot=BotSettings(mode=Mode.MENTIONS),
+            actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, execute_timeout_s=0.05),
+            memory=MemorySettings(known_bots=("othersbot",)),
+        )
+    ]
+    executor = Executor(
+        db=db,
+        ports=ActionPorts(moderation=ports, chat=ports, run=ports.run, effects=ports),
+        settings=lambda: current[0],
+        clock=clock,
+    )
+    approvals = Approvals(executor, db=db, settings=lambda: current[0], clock=clock)
+    room = Room(db, clock, ports, executor, approvals, current)
+    await room.set_state(live="1", id="100", bot_id="777", bot_login="forgetmenot", started_at=str(clock.now()))
+    return room
+
+
+async def _fill(db: Database, now: int) -> None:
+    async with db.write() as tx:
+        await tx.insert("INSERT INTO runs (id, started_at, command) VALUES (1, ?, 'test')", (now,))
+        for stream in range(1, 10):
+            await tx.insert("INSERT INTO streams (id, started_at, last_event_at) VALUES (?, ?, ?)", (stream, now, now))
+        for viewer_id, login, shown, role, streams in PEOPLE:
+            await tx.insert(
+                "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (viewer_id, login, shown, role, now, now),
+            )
+            await tx.many(
+                "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, 1)",
+                [(viewer_id, stream, now, now) for stream in range(1, streams + 1)],
+            )
+            await tx.insert(
+                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at)"
+                " VALUES (?, 1, ?, 'message', 'hello', ?, ?)",
+                (f"said-{viewer_id}", viewer_id, role, now - 60_000),
+            )

@@ -1,0 +1,309 @@
+"""The executor: decided by rule, done at most once, told truthfully."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from forgetmenot import errors
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.operations.executor import ActionContext
+from forgetmenot.operations.fact_gathering import lately
+from forgetmenot.operations.switches import switch_on
+from forgetmenot.operations.wording import NEUTRAL, UNSURE
+from forgetmenot.prompt.material import ActionDone
+from forgetmenot.settings.schema import BridgeSettings
+from forgetmenot.store import action_logs, viewers
+from forgetmenot.store.action_logs import ActionStatus
+from tests.operations.conftest import Room
+
+
+async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:
+    carried = await room.timeout_alice()
+    assert room.ports.calls == [("timeout", "1", "30")]
+    assert carried.outcome is not None
+    assert (carried.decision.verdict, carried.outcome.kind) == (Verdict.ALLOW, OutcomeKind.DONE)
+    assert carried.words_hint == "Alice is timed out for 30 s."
+    row = await action_logs.get(room.db, carried.log_id or 0)
+    assert row is not None
+    assert (row.status, row.rule, row.target_id, row.asked_by) == (ActionStatus.DONE, "allowed", "1", "1")
+    assert await lately(room.db, since=0) == (ActionDone(1, "timeout of <@1> for 30 s: done", "timeout"),)
+
+
+async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
+    room.current[0] = msgspec.structs.replace(room.current[0], bridge=BridgeSettings(firebot_lists=("Confetti",)))
+    assert (await room.propose("effect", {"effect": "end the stream"})).decision.verdict is Verdict.DENY
+    carried = await room.propose("effect", {"effect": "confetti"})
+    assert room.ports.calls == [("effect", "Confetti")]
+    assert carried.words_hint == "Effect: Confetti."
+
+
+async def test_a_shortened_timeout_is_told_as_it_was(room: Room) -> None:
+    carried = await room.timeout_alice("600")
+    assert room.ports.calls == [("timeout", "1", "60")]
+    assert carried.words_hint == "Alice is timed out for 60 s."
+
+
+async def test_a_claim_in_the_refusal_is_not_said(room: Room) -> None:
+    carried = await room.propose("timeout", {"target": "bob"}, if_refused="I timed out bob for you")
+    assert carried.words_hint == NEUTRAL
+
+
+async def test_an_opted_in_viewer_may_be_the_target(room: Room) -> None:
+    async with room.db.write() as tx:
+        await viewers.set_fun(tx, "2", room.clock.now(), takes_part=True)
+    await room.propose("timeout", {"target": "@Bob"})
+    assert room.ports.calls == [("timeout", "2", "30")]
+
+
+@pytest.mark.parametrize("who", ["vera", "carol", "streamer", "othersbot", "newbie"])
+async def test_who_is_immune_is_left_alone_even_if_they_opted_in(room: Room, who: str) -> None:
+    async with room.db.write() as tx:
+        for viewer in ("3", "4", "9", "100", "555"):
+            await viewers.set_fun(tx, viewer, room.clock.now(), takes_part=True)
+    carried = await room.propose("timeout", {"target": who})
+    assert carried.decision.rule in {"immune_role", "not_a_bot", "newcomer"}
+    assert room.ports.calls == []
+
+
+async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
+    room.ports.immune = {"1"}
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    room.ports.immunity_error = errors.TwitchUnavailable("down")
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    assert room.ports.calls == []
+
+
+@pytest.mark.parametrize("name", ["2", "bоb", "nobody", "", "<@2>", "bob2", "bob alice"])
+async def test_ids_look_alikes_and_strangers_are_nobody(room: Room, name: str) -> None:
+    carried = await room.propose("timeout", {"target": name, "target_id": "2"}, text="time me out")
+    assert carried.decision.verdict is Verdict.DENY
+    assert carried.decision.rule in {"target_known", "parameters"}
+
+
+async def test_two_people_of_one_name_are_nobody(room: Room) -> None:
+    async with room.db.write() as tx:
+        await tx.execute("UPDATE viewers SET display_name = 'alice' WHERE id = '2'")
+    assert (await room.timeout_alice()).decision.rule == "target_known"
+
+
+async def test_who_left_is_not_in_chat_now(room: Room) -> None:
+    await room.clock.advance(20 * MINUTE)
+    async with room.db.write() as tx:
+        await viewers.set_fun(tx, "2", room.clock.now(), takes_part=True)
+    assert (await room.propose("timeout", {"target": "bob"})).decision.rule == "target_known"
+
+
+async def test_a_proposal_is_carried_out_once(room: Room) -> None:
+    event = room.event("alice", "clip it")
+    context = ActionContext(event=event, key="same")
+    first = await room.executor.carry_out(Proposal("clip"), context)
+    again = await room.executor.carry_out(Proposal("clip"), context)
+    assert first.decision.verdict is Verdict.ALLOW
+    assert again.decision.verdict is Verdict.DENY
+    assert room.ports.calls == [("clip",)]
+
+
+async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
+    context = ActionContext(event=room.event("alice", "clip it"), key="same")
+    await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
+    assert room.ports.calls == [("clip",)]
+
+
+async def test_the_row_is_running_before_twitch_is_called(room: Room) -> None:
+    seen: list[ActionStatus] = []
+
+    async def look() -> None:
+        seen.extend(row.status for row in await action_logs.latest(room.db, 5))
+
+    room.ports.before = look
+    await room.timeout_alice()
+    assert seen == [ActionStatus.RUNNING]
+
+
+async def test_no_answer_in_time_is_unknown_and_nothing_is_claimed(room: Room) -> None:
+    room.ports.hangs = True
+    carried = await room.timeout_alice()
+    assert carried.outcome is not None
+    assert carried.outcome.kind is OutcomeKind.UNKNOWN
+    assert carried.words_hint == UNSURE
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.TwitchUnavailable("503"), OutcomeKind.UNKNOWN),
+        (errors.TwitchRefused("not a moderator"), OutcomeKind.REFUSED),
+        (errors.TwitchLoginNeeded("log in"), OutcomeKind.FAILED),
+        (errors.TwitchRateLimited("slow down"), OutcomeKind.FAILED),
+    ],
+)
+async def test_an_error_is_an_outcome_and_nothing_is_claimed(room: Room, error: Exception, kind: OutcomeKind) -> None:
+    room.ports.answer = error
+    carried = await room.timeout_alice()
+    assert carried.outcome is not None
+    assert carried.outcome.kind is kind
+    assert carried.words_hint in {NEUTRAL, UNSURE}
+
+
+async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_switches_it_on(room: Room) -> None:
+    room.ports.answer = Outcome(OutcomeKind.REFUSED, "missing scope")
+    for _ in range(3):
+        await room.clock.advance(2 * MINUTE)
+        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.rule == "failing"
+    assert await switch_on(room.db, "", room.clock.now()) == ["clip"]
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(2 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
+    for answer in ("x", "x", "", "x", "x"):
+        room.ports.answer = Outcome(OutcomeKind.FAILED if answer else OutcomeKind.DONE, answer)
+        await room.clock.advance(2 * MINUTE)
+        assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:
+    await room.timeout_alice()
+    assert (await room.timeout_alice()).decision.rule == "viewer_rests"
+    await room.clock.advance(6 * MINUTE)
+    assert (await room.timeout_alice()).decision.rule in {"viewer_rests", "many_refusals"}
+    await room.set_state()
+    async with room.db.write() as tx:
+        await viewers.set_fun(tx, "2", room.clock.now(), takes_part=True)
+        await tx.execute("UPDATE events SET at = ?", (room.clock.now(),))
+    assert (await room.propose("timeout", {"target": "bob"}, who="carol")).decision.verdict is Verdict.ALLOW
+
+
+async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
+    for _ in range(3):
+        await room.propose("timeout", {"target": "bob"})
+    assert (await room.propose("clip")).decision.rule == "many_refusals"
+    assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
+    await room.clock.advance(11 * MINUTE)
+    assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
+
+
+async def test_slow_mode_is_taken_back(room: Room) -> None:
+    await room.propose("slow_mode", {"seconds": "20"}, who="carol", text="slow the chat down")
+    await room.clock.advance(19_000)
+    await room.approvals.work_off()
+    assert room.ports.calls == [("slow_mode", "5")]
+    await room.clock.advance(2_000)
+    await room.approvals.work_off()
+    await room.approvals.work_off()
+    assert room.ports.calls == [("slow_mode", "5"), ("slow_mode", "None")]
+
+
+async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again_and_again(room: Room) -> None:
+    class Crash(BaseException):
+        pass
+
+    async def die() -> None:
+        raise Crash
+
+    room.ports.before = die
+    with pytest.raises(Crash):
+        await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
+    room.ports.before = None
+    room.ports.answer = errors.TwitchUnavailable("down")
+    await room.clock.advance(30_000)
+    await room.approvals.start()
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNKNOWN]
+    room.ports.answer = Outcome(OutcomeKind.DONE)
+    await room.clock.advance(20_000)
+    await room.approvals.work_off()
+    assert room.ports.calls == [("emote_only", "True"), ("emote_only", "False"), ("emote_only", "False")]
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNDONE]
+
+
+async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
+    fact = {"target": "me", "fact": "likes tea"}
+    assert (await room.propose("remember", fact)).decision.rule == "asked_with"
+    assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
+    assert room.ports.calls == [("remember", "1", "likes tea", "1")]
+    assert room.ports.line == f"trigger-{room.proposals}"  # with which it goes, when that is deleted
+    other = {"target": "bob", "fact": "likes tea"}
+    said = "remember that bob likes chess"
+    assert (await room.propose("remember", other, text=said)).decision.rule == "own_memory"
+    await room.clock.advance(10_000)
+    assert (await room.propose("remember", other, who="carol", text=said)).decision.verdict is Verdict.ALLOW
+    assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
+
+
+async def test_the_last_message_before_the_request_is_deleted(room: Room) -> None:
+    await room.propose("delete", {"target": "me"}, text="please delete my last message")
+    assert room.ports.calls == [("delete_message", "said-1")]
+
+
+async def test_shadow_paused_and_safe_do_nothing(room: Room) -> None:
+    await room.set_state(safe_mode="1")
+    assert (await room.propose("clip")).decision.rule == "safe_mode"
+    await room.set_state(safe_mode="", quiet_until=str(room.clock.now() + 1))
+    assert (await room.propose("clip")).decision.rule == "paused"
+    assert room.ports.calls == []
+
+
+async def test_serious_talk_stops_games(room: Room) -> None:
+    event = room.event("alice", "time me out")
+    context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))
+    carried = await room.executor.carry_out(Proposal("timeout", {"target": "me"}), context)
+    assert carried.decision.rule == "serious"
+    jokes = replace(context, key="k2", recent_lines=("dead chat", "i'm dying lol"))
+    assert (await room.executor.carry_out(Proposal("timeout", {"target": "me"}), jokes)).decision.rule == "allowed"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "text", "call"),
+    [
+        ("say", {"text": "One more thing."}, "hi", ("say", "One more thing.")),
+        ("warn", {"target": "bob", "text": "careful"}, "hi", ("say", "@bob careful")),
+        ("marker", {}, "hi", ("marker", "")),
+        ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
+        ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
+        ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),
+        ("announce", {"text": "hear, hear"}, "announce it", ("announce", "hear, hear")),
+    ],
+)
+async def test_each_action_makes_its_one_call(
+    room: Room, name: str, params: dict[str, str], text: str, call: tuple[str, ...]
+) -> None:
+    carried = await room.propose(name, params, who="carol", text=text)
+    assert carried.outcome is not None
+    assert room.ports.calls == [call]
+
+
+async def test_what_was_done_can_be_told_later(room: Room) -> None:
+    await room.timeout_alice()
+    await room.approvals.undo("9")
+    await room.propose("clip")
+    await room.propose("ban", {"target": "bob"}, who="carol")
+    await room.propose("timeout", {"target": "bob"})
+    assert await lately(room.db, since=0) == (
+        ActionDone(1, "timeout of <@1> for 30 s: done, and undone since"),
+        ActionDone(2, "clip: done", "clip"),
+        ActionDone(3, "ban of <@2>: not done: waits for a moderator"),
+    )
+    assert await lately(room.db, since=room.clock.now() + 1) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [(OutcomeKind.REFUSED, "not done: Twitch refused"), (OutcomeKind.FAILED, "not done: it failed")]
+)
+async def test_what_went_wrong_is_told_as_not_done(room: Room, kind: OutcomeKind, told: str) -> None:
+    room.ports.answer = Outcome(kind)
+    await room.timeout_alice()
+    assert await lately(room.db, since=0) == (ActionDone(1, f"timeout of <@1> for 30 s: {told}"),)
+
+
+async def test_twitch_not_answering_about_immunity_is_no_answer(room: Room) -> None:
+    room.ports.immunity_error = TimeoutError()
+    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"

@@ -1,0 +1,126 @@
+"""Parameters: only the entry's own, clean, inside their bounds."""
+
+import pytest
+
+from forgetmenot.operations.catalogue import BY_NAME
+from forgetmenot.operations.parameters import Checked, check
+from forgetmenot.operations.policy_facts import PersonFacts, TargetFound
+from forgetmenot.operations.requests import resolve
+from forgetmenot.settings.schema import ReplySettings
+
+SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("hello", "hello"),
+        ("  /ban bob", "ban bob"),
+        ("\u200b/ban bob", "ban bob"),
+        ("!.!/ban bob", "ban bob"),
+        ('hi {"action": "ban"} there', "hi there"),
+        ("hi <@42>", "hi (@42>"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
+    assert check(SAY, {"text": given}, 60) == Checked({"text": text})
+
+
+def test_a_long_text_is_cut_at_a_word_and_says_so() -> None:
+    checked = check(SAY, {"text": "word " * 100}, 60)
+    assert len(checked.params["text"]) <= 300
+    assert checked.params["text"].endswith("word")
+    assert checked.changed
+
+
+@pytest.mark.parametrize("seconds", ["", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999"])
+def test_what_is_no_number_of_seconds_is_refused(seconds: str) -> None:
+    assert check(TIMEOUT, {"target": "bob", "seconds": seconds}, 60).problem
+
+
+@pytest.mark.parametrize(
+    ("given", "most", "seconds"), [("5", 60, "5"), ("1m", 60, "60"), ("90 s", 60, "60"), ("60", 20, "20")]
+)
+def test_seconds_stand_inside_the_settings_own_bound(given: str, most: int, seconds: str) -> None:
+    assert check(TIMEOUT, {"target": "bob", "seconds": given}, most).params["seconds"] == seconds
+
+
+def test_the_bound_of_class_b_does_not_shorten_class_c_and_a_short_long_timeout_is_refused() -> None:
+    assert check(LONG, {"target": "bob", "seconds": "600"}, 60).params["seconds"] == "600"
+    assert check(LONG, {"target": "bob", "seconds": "5"}, 60).problem
+
+
+def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
+    text = "badword free skins at https://evil.zip and evil.com /ban"
+    plain, strict = ReplySettings(), ReplySettings(blocklist=("badword",))
+    for name in ("announce", "marker", "title", "say", "category"):
+        checked = check(BY_NAME[name], {"text": text}, 60, strict)
+        assert checked.params["text"] == "… free skins at and /ban"
+        assert checked.changed == "text was filtered."
+    allowed = check(SAY, {"text": "see evil.com"}, 60, ReplySettings(allow_links=True))
+    assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
+    assert check(SAY, {"text": "https://evil.zip"}, 60, plain).problem == "text is empty."
+    assert check(BY_NAME["remember"], {"target": "me", "fact": "badword"}, 60, strict).params["fact"] == "badword"
+
+
+def test_no_filter_uncovers_a_tag() -> None:
+    checked = check(BY_NAME["announce"], {"text": "hi timeout https://evil.zip (bob, 60)"}, 60)
+    assert checked.params["text"] == "hi"
+
+
+@pytest.mark.parametrize("name", ["say", "warn"])
+def test_an_extra_line_claims_no_action(name: str) -> None:
+    given = {"target": "bob", "text": "I **ban**ned bob"}
+    assert check(BY_NAME[name], given, 60).problem == "text claims an action that nobody decided on."
+    assert not check(BY_NAME[name], given | {"text": "bob, that was close!"}, 60).problem
+    assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
+
+
+def test_what_is_missing_is_named() -> None:
+    assert check(TIMEOUT, {}, 60).problem == "timeout needs target."
+    assert check(SAY, {"text": " / "}, 60).problem == "text is empty."
+
+
+@pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
+def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
+    checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))
+    assert checked.params.get("effect") == name
+    assert (checked.problem == "") == (name is not None)
+
+
+ALICE = PersonFacts("1", "alice", display_name="Alice")
+BOB = PersonFacts("2", "bob_42", display_name="Bob")
+OTHER_BOB = PersonFacts("3", "robert", display_name="BOB")
+JAPANESE = PersonFacts("4", "yuki", display_name="雪")
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "who"),
+    [
+        ("alice", TargetFound.FOUND, ALICE),
+        ("@Alice,", TargetFound.FOUND, ALICE),
+        ("ALICE", TargetFound.FOUND, ALICE),
+        ("me", TargetFound.FOUND, ALICE),
+        ("bob_42", TargetFound.FOUND, BOB),
+        ("bob", TargetFound.AMBIGUOUS, None),
+        ("雪", TargetFound.FOUND, JAPANESE),
+        ("2", TargetFound.UNKNOWN, None),
+        ("", TargetFound.UNKNOWN, None),
+        ("@", TargetFound.UNKNOWN, None),
+        ("ali", TargetFound.UNKNOWN, None),
+        ("аlice", TargetFound.UNKNOWN, None),
+        ("alice bob_42", TargetFound.UNKNOWN, None),
+    ],
+)
+def test_a_name_is_one_person_or_nobody(name: str, found: TargetFound, who: PersonFacts | None) -> None:
+    assert resolve(name, [ALICE, BOB, OTHER_BOB, JAPANESE], ALICE) == (found, who)
+
+
+def test_the_asker_counts_as_present() -> None:
+    assert resolve("alice", [], ALICE) == (TargetFound.FOUND, ALICE)
+
+
+def test_somebody_elses_login_used_as_a_display_name_makes_it_ambiguous() -> None:
+    impostor = PersonFacts("5", "mallory", display_name="alice")
+    assert resolve("alice", [impostor], ALICE) == (TargetFound.AMBIGUOUS, None)

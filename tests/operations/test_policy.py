@@ -1,0 +1,380 @@
+"""The policy: every rule says no (or asks) where it should, and nothing lets class C run without a person."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.domain.action import Proposal, Verdict
+from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.operations.catalogue import ACTIONS, BY_NAME
+from forgetmenot.operations.entry import ActionClass
+from forgetmenot.operations.parameters import Checked
+from forgetmenot.operations.policy import decide, explain
+from forgetmenot.operations.policy_facts import Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
+from forgetmenot.operations.rules import RULES, Case
+from forgetmenot.operations.scopes import CHAT, IMMUNITY, NEEDS, lacking, scopes_for
+from forgetmenot.settings.schema import (
+    ActionSettings,
+    BotSettings,
+    ClassMode,
+    GuardedMode,
+    Mode,
+    Settings,
+    TwitchSettings,
+)
+from forgetmenot.twitch.token_store import Account
+
+NOW = 1_784_894_400_000
+ALICE = PersonFacts("1", "alice", display_name="Alice", message_id="m1")
+BOB = PersonFacts("2", "bob", display_name="Bob", message_id="m2")
+MOD = PersonFacts("9", "carol", role=Role.MODERATOR)
+LIVE = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS),
+    actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK),
+)
+TIMEOUT = Proposal("timeout", {"target": "alice", "seconds": "30"})
+CLIP = Proposal("clip")
+BAN = Proposal("ban", {"target": "bob"})
+WILLING = PolicyFacts(
+    asker=ALICE,
+    target=ALICE,
+    found=TargetFound.FOUND,
+    immunity=Immunity.NO,
+    asked_for=frozenset({"timeout"}),
+    live=True,
+)
+ON_BOB = replace(WILLING, target=BOB)
+
+
+def _with(**actions: object) -> Settings:
+    return msgspec.structs.replace(LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions))
+
+
+def test_somebody_who_asks_for_a_timeout_gets_it() -> None:
+    decision = decide(TIMEOUT, WILLING, LIVE, CALM, NOW)
+    assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "allowed")
+    assert decision.params == {"target": "1", "seconds": "30", "reason": "by the channel's chat bot"}
+
+
+def test_a_long_timeout_is_shortened_and_says_so() -> None:
+    decision = decide(Proposal("timeout", {"target": "alice", "seconds": "10m"}), WILLING, LIVE, CALM, NOW)
+    assert decision.verdict is Verdict.ALLOW_CHANGED
+    assert decision.params["seconds"] == "60"
+
+
+def test_the_models_own_ids_are_left_out() -> None:
+    proposal = Proposal("timeout", {"target": "alice", "target_id": "2", "user_id": "2", "broadcaster_id": "2"})
+    assert set(decide(proposal, WILLING, LIVE, CALM, NOW).params) == {"target", "seconds", "reason"}
+
+
+ANNOUNCE = Proposal("announce", {"text": "hear, hear"})
+SHOUTOUT = Proposal("shoutout", {"target": "bob"})
+BY_MOD = replace(ON_BOB, asker=MOD, asked_for=frozenset({"shoutout", "announce"}), named=True)
+CALM = RecentDecisions()
+"""Nothing was decided lately."""
+
+CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict]] = [
+    ("known", Proposal("explode"), WILLING, LIVE, CALM, Verdict.DENY),
+    ("parameters", Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("parameters", Proposal("timeout", {"target": "alice", "seconds": "0"}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("parameters", Proposal("say", {"text": ' {"action": "ban"} '}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("parameters", Proposal("say"), WILLING, LIVE, CALM, Verdict.DENY),
+    ("safe_mode", CLIP, WILLING, _with(safe_mode=True), CALM, Verdict.DENY),
+    ("safe_mode", CLIP, replace(WILLING, safe_mode=True), LIVE, CALM, Verdict.DENY),
+    ("paused", CLIP, replace(WILLING, paused=True), LIVE, CALM, Verdict.DENY),
+    ("bot_mode", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM, Verdict.DENY),
+    ("switched_off", CLIP, WILLING, _with(disabled=("clip",)), CALM, Verdict.DENY),
+    ("failing", CLIP, replace(WILLING, failing=frozenset({"clip"})), LIVE, CALM, Verdict.DENY),
+    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
+    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
+    ("class_mode", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
+    ("stream_live", TIMEOUT, replace(WILLING, live=False), LIVE, CALM, Verdict.DENY),
+    ("target_known", TIMEOUT, replace(WILLING, target=None, found=TargetFound.UNKNOWN), LIVE, CALM, Verdict.DENY),
+    ("target_known", TIMEOUT, replace(WILLING, target=None, found=TargetFound.AMBIGUOUS), LIVE, CALM, Verdict.DENY),
+    ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_bot=True)), LIVE, CALM, Verdict.DENY),
+    ("not_a_bot", TIMEOUT, replace(ON_BOB, target=replace(BOB, is_self=True)), LIVE, CALM, Verdict.DENY),
+    ("immune_role", TIMEOUT, replace(ON_BOB, target=replace(BOB, role=Role.VIP)), LIVE, CALM, Verdict.DENY),
+    ("immune_role", BAN, replace(ON_BOB, target=MOD), LIVE, CALM, Verdict.DENY),
+    ("denied_target", TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), CALM, Verdict.DENY),
+    ("allowed_target", TIMEOUT, WILLING, _with(allowed_targets=("bob",)), CALM, Verdict.DENY),
+    (
+        "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, standing=Standing.NEWCOMER)), LIVE, CALM,
+        Verdict.DENY,
+    ),
+    ("serious", TIMEOUT, replace(WILLING, serious=True), LIVE, CALM, Verdict.DENY),
+    ("many_refusals", CLIP, WILLING, LIVE, RecentDecisions(refusals=3), Verdict.DENY),
+    ("asked_with", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, CALM, Verdict.DENY),
+    (
+        "own_memory", Proposal("forget", {"target": "bob", "what": "tea"}),
+        replace(ON_BOB, typed={"forget": "tea"}), LIVE, CALM, Verdict.DENY,
+    ),
+    ("consent", TIMEOUT, ON_BOB, LIVE, CALM, Verdict.DENY),
+    ("consent", TIMEOUT, replace(WILLING, asked_for=frozenset()), LIVE, CALM, Verdict.DENY),
+    ("consent", TIMEOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.ASK),
+    ("for_everybody", Proposal("emote_only"), WILLING, LIVE, CALM, Verdict.ASK),
+    ("for_everybody", Proposal("emote_only"), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
+    ("for_everybody", ANNOUNCE, replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
+    ("for_everybody", SHOUTOUT, ON_BOB, LIVE, CALM, Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(BY_MOD, named=False), LIVE, CALM, Verdict.DENY),
+    ("for_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM, Verdict.ASK),
+    ("asked_with", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
+    ("for_everybody", Proposal("bit"), replace(WILLING, typed={"bit": "the lamp"}), LIVE, CALM, Verdict.DENY),
+    ("privileged_asker", BAN, ON_BOB, LIVE, CALM, Verdict.DENY),
+    ("own_work", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, CALM, Verdict.ASK),
+    (
+        "already_on", Proposal("slow_mode"), replace(WILLING, asker=MOD, room_modes=frozenset({"slow"})), LIVE,
+        CALM, Verdict.DENY,
+    ),
+    ("action_rests", CLIP, WILLING, LIVE, RecentDecisions(action_until=NOW + 1), Verdict.DENY),
+    ("viewer_rests", TIMEOUT, WILLING, LIVE, RecentDecisions(viewer_until=NOW + 1), Verdict.DENY),
+    ("channel_rests", TIMEOUT, WILLING, LIVE, RecentDecisions(channel_until=NOW + 1), Verdict.DENY),
+    ("per_stream", CLIP, WILLING, LIVE, RecentDecisions(done_this_stream=30), Verdict.DENY),
+    ("queue", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=5), Verdict.DENY),
+    ("queue", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=2, waiting_of_asker=2), Verdict.DENY),
+    ("queue", CLIP, WILLING, _with(class_a=ClassMode.ASK), RecentDecisions(waiting=5), Verdict.DENY),
+    ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.YES), LIVE, CALM, Verdict.DENY),
+    ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.UNREACHABLE), LIVE, CALM, Verdict.DENY),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "proposal", "facts", "settings", "recent", "verdict"), CASES)
+def test_each_rule_decides_where_it_should(
+    rule: str, proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, verdict: Verdict
+) -> None:
+    decision = decide(proposal, facts, settings, recent, NOW)
+    assert (decision.rule, decision.verdict) == (rule, verdict)
+    assert decision.reason
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"never_alone"}
+
+
+def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted() -> None:
+    willing_bob = replace(ON_BOB, target=replace(BOB, opted_in=True))
+    assert decide(TIMEOUT, willing_bob, LIVE, CALM, NOW).verdict is Verdict.ALLOW
+    lifted = decide(
+        Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, RecentDecisions(own_timeouts=frozenset("2")), NOW
+    )
+    assert lifted.verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("proposal", [CLIP, TIMEOUT])
+def test_a_full_queue_is_in_the_way_only_of_what_would_wait_in_it(proposal: Proposal) -> None:
+    """Three strangers who ask for slow mode must not keep everybody from a clip for five minutes."""
+    assert decide(proposal, WILLING, LIVE, RecentDecisions(waiting=5, waiting_of_asker=2), NOW).verdict is Verdict.ALLOW
+
+
+def test_nothing_waits_in_a_full_queue() -> None:
+    asking = [case for case in CASES if case[-1] is Verdict.ASK and not case[2].asker.privileged]
+    assert {case[0] for case in asking} == {"class_mode", "for_everybody", "own_work"}
+    for _, proposal, facts, settings, _, _ in asking:
+        assert decide(proposal, facts, settings, RecentDecisions(waiting=5), NOW).rule == "queue"
+
+
+def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() -> None:
+    approved = replace(ON_BOB, approved_by="9")
+    assert decide(BAN, replace(ON_BOB, asker=MOD), LIVE, CALM, NOW).verdict is Verdict.ASK
+    assert decide(BAN, approved, LIVE, CALM, NOW).verdict is Verdict.ALLOW
+    assert decide(BAN, replace(approved, immunity=Immunity.YES), LIVE, CALM, NOW).verdict is Verdict.DENY
+    assert decide(BAN, replace(approved, target=MOD), LIVE, CALM, NOW).verdict is Verdict.DENY
+
+
+def test_a_moderator_who_asks_in_so_many_words_gets_it() -> None:
+    assert decide(SHOUTOUT, BY_MOD, LIVE, RecentDecisions(waiting=9, waiting_of_asker=9), NOW).verdict is Verdict.ALLOW
+    assert decide(ANNOUNCE, BY_MOD, LIVE, CALM, NOW).verdict is Verdict.ALLOW
+
+
+def test_what_is_kept_is_what_the_asker_typed() -> None:
+    wish = Proposal("remember", {"target": "me", "fact": "lives with bob"})
+    decision = decide(wish, replace(WILLING, typed={"remember": "plays drums"}), LIVE, CALM, NOW)
+    assert (decision.verdict, decision.params) == (Verdict.ALLOW, {"target": "1", "fact": "plays drums"})
+
+
+def test_class_c_needs_a_person_by_two_rules() -> None:
+    """Whatever the rule of the classes says: the last one asks by itself."""
+    never_alone = RULES[-1]
+    assert never_alone.name == "never_alone"
+    for action in ACTIONS:
+        alone = Case(action, Checked({}), WILLING, LIVE, CALM, NOW)
+        asked = never_alone.check(alone)
+        assert (asked is not None) == (action.kind is ActionClass.NEVER_ALONE)
+        assert asked is None or asked.verdict is Verdict.ASK
+        assert never_alone.check(replace(alone, facts=replace(WILLING, approved_by="9"))) is None
+
+
+def test_explain_gives_every_rule_in_order_and_the_verdict_last() -> None:
+    steps = explain(TIMEOUT, ON_BOB, LIVE, CALM, NOW)
+    assert [step.rule for step in steps] == [*(rule.name for rule in RULES), "verdict"]
+    assert [step.rule for step in steps if step.verdict is Verdict.DENY] == ["consent", "verdict"]
+    assert len(explain(Proposal("explode"), ON_BOB, LIVE, CALM, NOW)) == 1
+
+
+def test_the_catalogue_is_well_formed() -> None:
+    assert len(BY_NAME) == len(ACTIONS)
+    for action in ACTIONS:
+        assert all(parameter.least <= parameter.most for parameter in action.params), action.name
+        assert action.undo is not None or not action.reverts, action.name
+        assert not action.reverts or any(parameter.name == "seconds" for parameter in action.params), action.name
+        re.compile(action.asks)
+
+
+# ── properties ───────────────────────────────────────────────────────────────────────────────
+
+NAMES = st.sampled_from([action.name for action in ACTIONS]) | st.text(max_size=8)
+TEXTS = st.text(max_size=30) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
+PROPOSALS = st.builds(
+    Proposal,
+    NAMES,
+    st.dictionaries(st.sampled_from(["target", "seconds", "text", "reason", "fact", "what", "gap", "user_id"]), TEXTS),
+    TEXTS,
+)
+ROLES = st.sampled_from(list(Role))
+PEOPLE = st.builds(
+    PersonFacts,
+    st.sampled_from(["1", "2", "3"]),
+    st.sampled_from(["alice", "bob"]),
+    role=ROLES,
+    standing=st.sampled_from(list(Standing)),
+    is_bot=st.booleans(),
+    is_self=st.booleans(),
+    opted_in=st.booleans(),
+)
+FACTS = st.builds(
+    PolicyFacts,
+    asker=PEOPLE,
+    target=st.none() | PEOPLE,
+    found=st.sampled_from(list(TargetFound)),
+    immunity=st.sampled_from(list(Immunity)),
+    asked_for=st.frozensets(NAMES, max_size=5),
+    typed=st.dictionaries(NAMES, TEXTS, max_size=2),
+    named=st.booleans(),
+    failing=st.frozensets(NAMES, max_size=2),
+    room_modes=st.frozensets(st.sampled_from(["slow", "emote_only"])),
+    live=st.booleans(),
+    paused=st.booleans(),
+    safe_mode=st.booleans(),
+    serious=st.booleans(),
+)
+ACTION_SETTINGS = st.builds(
+    ActionSettings,
+    class_a=st.sampled_from(list(ClassMode)),
+    class_b=st.sampled_from(list(ClassMode)),
+    class_c=st.sampled_from([*GuardedMode, ClassMode.LIVE]),  # even a value that the settings cannot hold
+    disabled=st.lists(NAMES, max_size=2).map(tuple),
+    denied_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=1).map(tuple),
+    allowed_targets=st.lists(st.sampled_from(["alice", "bob"]), max_size=2).map(tuple),
+    safe_mode=st.booleans(),
+    max_timeout_s=st.integers(1, 60),
+    newcomer_protection=st.booleans(),
+)
+SETTINGS = st.builds(Settings, bot=st.builds(BotSettings, mode=st.sampled_from(list(Mode))), actions=ACTION_SETTINGS)
+RECENT = st.builds(
+    RecentDecisions,
+    viewer_until=st.integers(0, 2 * NOW),
+    refusals=st.integers(0, 5),
+    own_timeouts=st.frozensets(st.sampled_from(["1", "2"])),
+)
+ALLOWED = {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
+
+
+@given(PROPOSALS, FACTS, SETTINGS, RECENT)
+def test_what_holds_for_any_text_and_any_settings(
+    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions
+) -> None:
+    decision = decide(proposal, facts, settings, recent, NOW)
+    assert decide(proposal, facts, settings, recent, NOW) == decision
+    assert explain(proposal, facts, settings, recent, NOW)[-1].verdict is decision.verdict
+    if facts.safe_mode or settings.actions.safe_mode:
+        assert decision.verdict is Verdict.DENY
+    if decision.verdict not in ALLOWED:
+        return
+    action = BY_NAME[proposal.name]
+    assert action.kind is not ActionClass.NEVER_ALONE
+    assert not action.needs_target or facts.target is not None
+    if action.harms and facts.target is not None:
+        assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
+        assert facts.target.opted_in or (facts.target.id == facts.asker.id and action.name in facts.asked_for)
+    if action.name == "timeout":
+        assert 1 <= int(decision.params["seconds"]) <= settings.actions.max_timeout_s
+
+
+@given(PROPOSALS, FACTS, SETTINGS, RECENT)
+def test_settings_bind_the_person_who_approves_too(
+    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions
+) -> None:
+    """A person's yes sets aside what protects from the model; never the streamer's settings, nor who is immune."""
+    decision = decide(proposal, replace(facts, approved_by="9"), settings, recent, NOW)
+    assert decision.verdict is not Verdict.ASK
+    if decision.verdict not in ALLOWED:
+        return
+    action, actions = BY_NAME[proposal.name], settings.actions
+    mode = {ActionClass.FREE: actions.class_a, ActionClass.GUARDED: actions.class_b}.get(action.kind, actions.class_c)
+    assert mode in {"ask", "live"}
+    assert settings.bot.mode is not Mode.SHADOW
+    assert not any((actions.safe_mode, facts.safe_mode, facts.paused))
+    assert action.name not in {*actions.disabled, *facts.failing}
+    assert facts.live or not action.needs_live
+    if action.harms and facts.target is not None:
+        assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
+        assert facts.immunity in {Immunity.NO, Immunity.NOT_ASKED}
+        assert not actions.allowed_targets or facts.target.login in actions.allowed_targets
+        assert facts.target.login not in actions.denied_targets
+
+
+@pytest.mark.parametrize("mode", [GuardedMode.OFF, GuardedMode.SHADOW])
+def test_class_c_that_the_settings_switch_off_no_person_approves(mode: GuardedMode) -> None:
+    approved = replace(ON_BOB, approved_by="9")
+    assert decide(BAN, approved, _with(class_c=mode), CALM, NOW).rule == "class_mode"
+    assert decide(BAN, approved, LIVE, CALM, NOW).verdict is Verdict.ALLOW
+
+
+NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.SHADOW, class_c=GuardedMode.OFF)
+
+
+def test_a_bot_that_only_talks_asks_for_chat_alone() -> None:
+    assert scopes_for(Account.BOT, Settings(actions=NOTHING)) == CHAT
+    assert scopes_for(Account.BROADCASTER, Settings(actions=NOTHING)) == ()
+
+
+def test_what_is_switched_on_is_asked_for_and_what_is_disabled_is_not() -> None:
+    actions = ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
+    assert scopes_for(Account.BOT, Settings(actions=actions)) == (*CHAT, "clips:edit", "moderator:manage:shoutouts")
+    assert scopes_for(Account.BROADCASTER, Settings(actions=actions)) == ("channel:manage:broadcast",)
+    less = ActionSettings(class_a=ClassMode.LIVE, class_c=GuardedMode.OFF, disabled=("clip", "marker"))
+    assert scopes_for(Account.BOT, Settings(actions=less)) == (*CHAT, "moderator:manage:shoutouts")
+    assert scopes_for(Account.BROADCASTER, Settings(actions=less)) == ()
+
+
+def test_whoever_may_do_harm_must_be_able_to_ask_who_is_immune() -> None:
+    actions = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.LIVE, class_c=GuardedMode.OFF)
+    assert scopes_for(Account.BROADCASTER, Settings(actions=actions)) == ("moderation:read", "channel:read:vips")
+
+
+def test_safe_mode_asks_for_no_right_to_act() -> None:
+    assert scopes_for(Account.BOT, Settings(actions=ActionSettings(safe_mode=True))) == CHAT
+
+
+def test_one_account_for_both_gives_both_sets() -> None:
+    settings = Settings(twitch=TwitchSettings(channel="#Demo", bot_login="demo"))
+    assert {*CHAT, "channel:manage:broadcast"} <= set(scopes_for(Account.BOT, settings))
+
+
+def test_what_is_lacking_is_named_with_its_use_and_the_way_out() -> None:
+    sentence = lacking(Account.BOT, Settings(), CHAT)
+    assert "clips:edit" in sentence
+    assert "clip" in sentence
+    assert "forgetmenot login --as bot" in sentence
+    assert lacking(Account.BOT, Settings(), scopes_for(Account.BOT, Settings())) == ""
+
+
+def test_every_right_and_every_action_that_needs_one_is_explained() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "TWITCH_APP.md").read_text(encoding="utf-8")
+    asked = {*CHAT, *IMMUNITY, *(one for action in NEEDS for one in (action.name, action.scope))}
+    assert [name for name in sorted(asked) if f"`{name}`" not in page] == []

@@ -1,0 +1,110 @@
+"""What a viewer's own words ask for, and when games are out of place."""
+
+import pytest
+
+from forgetmenot.operations.policy_facts import PersonFacts
+from forgetmenot.operations.requests import asked_for, is_serious, names, typed
+
+ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("@bot time me out please", {"timeout"}),
+        ("TIMEOUT ME", {"timeout"}),
+        ("could you give me a timeout?", {"timeout"}),
+        ("mute me for a bit", {"timeout"}),
+        ("delete my last message", {"delete"}),
+        ("@bot announce that we start at nine", {"announce"}),
+        ("slow the chat down please", {"slow_mode"}),
+        ("slow mode", {"slow_mode"}),
+        ("@bot turn on emote-only", {"emote_only"}),
+        ("give bob a shoutout", {"shoutout"}),
+        ("is slow mode on?", set()),
+        ("why was emote only on", set()),
+        ("should we turn on slow mode?", set()),
+        ("if we turn on slow mode, will it help?", set()),
+        ('bob said "turn on slow mode" lol', set()),
+        ("bob said “mute me”, can you believe it", set()),
+        ('turn on slow mode, they are "funny" again', {"slow_mode"}),
+        ("don't announce anything", set()),
+        ("how are you?", set()),
+        ("do you remember me?", set()),
+        ("don't time me out", set()),
+        ("never mute me", set()),
+        ("urban memes", set()),
+        ("the timeout menace", set()),
+        ("ban me", set()),
+        ("time bob out", set()),
+        ("what a timeout", set()),
+        ("", set()),
+    ],
+)
+def test_only_whole_words_about_oneself_count(message: str, names: set[str]) -> None:
+    assert asked_for(message) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "found"),
+    [
+        ("remember that I play drums", ALICE, {"remember": "plays drums"}),
+        ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
+        ("remember that Bob's cat is Miso", BOB, {"remember": "their cat is Miso"}),
+        ("remember that I play drums", BOB, {}),
+        ("remember that bob is mean", ALICE, {}),
+        ("do you remember me?", ALICE, {}),
+        ("do you remember bob?", BOB, {}),
+        ("I always forget how to spell", ALICE, {}),
+        ("I always forget what you do", BOB, {}),
+        ("don't ever forget my drums", ALICE, {}),
+        ("please forget my drums", ALICE, {"forget": "my drums"}),
+        ("forget bob's drums", BOB, {"forget": "'s drums"}),
+        ("forget everything about me", ALICE, {}),
+        ("remember that boss?", ALICE, {}),
+        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}),
+        ("lol nice one", None, {}),
+        ("", None, {}),
+    ],
+)
+def test_what_is_kept_or_forgotten_is_read_from_the_line(
+    question: str, target: PersonFacts | None, found: dict[str, str]
+) -> None:
+    assert typed(f"@bot {question}", question, target, ALICE) == found
+
+
+def test_a_line_names_somebody_as_a_whole_word() -> None:
+    assert names("shoutout to @Bob!", BOB, ALICE)
+    assert not names("shoutout to bobby", BOB, ALICE)
+    assert names("shoutout for me", ALICE, ALICE)
+    assert not names("shoutout for me", BOB, ALICE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "my grandma died", "I'm in the hospital", "i want to kill myself", "she passed away", "lost my job today",
+        "fuck cancer", "I can't go on anymore", "i dont wanna live", "I don't want to be here anymore", "i wanna die",
+        "nobody would miss me if I was gone", "I've been cutting myself again", "I self-harmed",
+        "my dad had a heart attack", "we had to put our dog down today", "my cat was put to sleep",
+        "rest in peace grandpa", "he killed himself", "i feel so worthless", "my house burned down",
+        "my friend was murdered", "my girlfriend and I broke up yesterday", "i got laid off", "my boyfriend hits me",
+        "he beats me", "I was fired today", "my brother overdosed", "my bro passed last night", "I lost my grandma",
+        "meine Oma ist gestorben", "mi abuela murió", "ma mère est décédée",
+    ],
+)  # fmt: skip
+def test_grief_and_distress_are_serious(line: str) -> None:
+    assert is_serious(["hello", line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dead chat", "i'm dying lol", "he died again", "KEKW", "this boss is killing me", "died lol",
+        "i died to the boss", "dead by daylight?", "suicide squad was ok", "crying laughing", "I lost my house keys",
+        "put the dog in the cart", "I can't go on discord", "he beats me at chess", "beats me lol", "idk, beats me",
+        "that hits me right in the feels", "I got fired up for this", "we lost our home run record",
+    ],
+)  # fmt: skip
+def test_the_ways_of_chat_are_not(line: str) -> None:
+    assert not is_serious([line])

@@ -1,0 +1,307 @@
+"""How the material of a reply is read: at once, and as things stand."""
+
+import asyncio
+import re
+import shutil
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.memory import suppression
+from forgetmenot.memory.recall import Recall
+from forgetmenot.prompt.material import TailMaterial
+from forgetmenot.reply.context import Composed, ContextGatherer, compose
+from forgetmenot.reply.explanation import asked
+from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
+from forgetmenot.settings.schema import PromptSettings, Settings
+from forgetmenot.store import channel_state, identities, notes, opt_outs
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.notes import NewNote
+from tests.conftest import NOON
+from tests.notes_world import World
+from tests.stage import Stage
+
+Ask = Callable[[str], Awaitable[TailMaterial]]
+
+
+@pytest.fixture
+def ask(world: World) -> Ask:
+    """The material for what alice says."""
+    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
+
+    async def material(text: str) -> TailMaterial:
+        event = ChatEvent("e", EventKind.MESSAGE, "1", "alice", "Alice", text, world.clock.now())
+        return await gatherer.tail(Trigger(TriggerKind.MENTION, event, text), world.settings)
+
+    return material
+
+
+async def know(db: Database, viewer: str, fact: str, at: int) -> None:
+    async with db.write() as tx:
+        await notes.insert(
+            tx, NewNote(Scope.VIEWER, viewer, fact, 0.8, SourceKind.SELF_CLAIM, at), cause="said", now=at
+        )
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by each trip to the reader's thread."""
+    seen: list[str] = []
+
+    def counted(name: str) -> None:
+        real = getattr(Database, name)
+
+        async def noted(*args: object) -> object:
+            seen.append(name)
+            return await real(*args)
+
+        monkeypatch.setattr(Database, name, noted)
+
+    counted("rows")
+    counted("together")
+    return seen
+
+
+async def test_once_notes_are_known_a_reply_reads_once(world: World, ask: Ask, reads: list[str]) -> None:
+    await know(world.db, "1", "plays drums with <@2>", 1)
+    await know(world.db, "2", "plays the tuba", 1)
+    await world.episode("<@2> told of the tuba and the drums.", {"2": (3, 0)})
+    await ask("how are the tuba and the drums of bob?")
+    reads.clear()
+    found = await ask("does bob know of the tuba and the drums?")
+    assert reads == ["together"]
+    assert [one.note.fact for one in found.lore] == ["plays drums with <@2>"]
+    assert [one.note.fact for other in found.others for one in other.lore] == ["plays the tuba"]
+    assert [past.text for past in found.past_episodes] == ["<@2> told of the tuba and the drums."]
+    assert found.names["2"] == "Bob"
+
+
+async def test_people_whom_only_a_note_names_have_their_names(world: World, ask: Ask) -> None:
+    await know(world.db, "1", "plays drums with <@2>", 1)
+    assert (await ask("hello")).names["2"] == "Bob"
+    async with world.db.write() as tx:
+        await identities.set_banned(tx, "2", world.clock.now())
+    found = await ask("hello")
+    assert "2" not in found.names
+    assert "2" in found.hidden
+
+
+async def test_what_another_program_writes_counts_from_the_next_reply_on(world: World, ask: Ask) -> None:
+    await know(world.db, "1", "plays drums", 1)
+    assert len((await ask("hello")).lore) == 1
+    async with open_database(world.db.path) as other:
+        await know(other, "1", "lives in Oslo", 2)
+        assert {one.note.fact for one in (await ask("hello")).lore} == {"plays drums", "lives in Oslo"}
+        async with other.write() as tx:
+            await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
+        assert (await ask("hello")).lore == ()
+
+
+async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(world: World, ask: Ask) -> None:
+    async with world.db.write() as tx:
+        await tx.execute("INSERT OR IGNORE INTO runs (id, started_at, command) VALUES (1, 0, 'test')")
+        await tx.execute(
+            "INSERT INTO events (id, run_id, viewer_id, kind, text, system_text, role, at)"
+            " VALUES ('r', 1, '1', 'raid', '', '42 raiders from Alice have joined!', 'viewer', ?)",
+            (world.clock.now(),),
+        )
+    found = await ask("who raided us?")
+    assert [line.text for line in found.chat] == ["(42 raiders from Alice have joined!)"]
+    assert found.own_lines == ()
+
+
+async def test_what_an_episode_says_of_somebody_who_opted_out_is_left_out(stage: Stage) -> None:
+    await stage.hear("hello", viewer="1")
+    await stage.hear("hello", viewer="2")
+    async with stage.db.write() as tx:
+        stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
+        await tx.insert(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp.', 2, 2)",
+            (stream,),
+        )
+    assert "plays the harp" in (await stage.keeper.refresh()).text
+    async with stage.db.write() as tx:
+        await opt_outs.opt_out(tx, "2", stage.clock.now())
+    prefix = (await stage.keeper.refresh()).text
+    assert "harp" not in prefix
+    assert "likes tea" in prefix
+
+
+async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
+        await tx.insert(
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp. <@3> won.', 3, 2)",
+            (stream,),
+        )
+    whole = await stage.keeper.current()
+    assert await stage.keeper.current() is whole
+    async with stage.db.write() as tx:
+        await identities.set_banned(tx, "2", stage.clock.now())
+    without = await stage.keeper.current()
+    assert ("harp" in without.text, "tea" in without.text, "Carol won" in without.text) == (False, True, True)
+    assert await stage.keeper.current() is without
+    async with stage.db.write() as tx:
+        await tx.execute("DELETE FROM viewers WHERE id = '3'")
+    assert "Carol" not in (await stage.keeper.current()).text
+
+
+async def test_what_rests_on_a_cleared_line_leaves_it_at_once(stage: Stage) -> None:
+    """Its summary, and the recap and the digest that were made of it; not those of another stream."""
+    async with stage.db.write() as tx:
+        for number, words in ((1, "a harp"), (2, "an oboe")):
+            stream = await tx.insert(
+                "INSERT INTO streams (started_at, last_event_at, ended_at, recap) VALUES (?1, ?1, ?2, ?3)",
+                (number, number if number == 1 else None, f"The recap had {words}." if number == 1 else ""),
+            )
+            await tx.insert(
+                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', ?1, ?2, ?2, ?3, 2, 2)",
+                (stream, number, f"Somebody played {words}."),
+            )
+        await channel_state.put(tx, {"digest": "It was a week of harps."}, 1)
+    whole = (await stage.keeper.current()).text
+    assert all(words in whole for words in ("recap had a harp", "played an oboe", "week of harps"))
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE episodes SET dirty_at = 5 WHERE id = 1")
+    cleared = (await stage.keeper.current()).text
+    assert "harp" not in cleared
+    assert "played an oboe" in cleared
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE episodes SET dirty_at = 6 WHERE id = 2")
+    assert "oboe" not in (await stage.keeper.current()).text
+
+
+PEOPLE = ("1", "2", "3", "4", "5")  # the first one asks
+WORD = re.compile(r"zz[a-z]\d+zz")
+
+
+class Said(NamedTuple):
+    """One row of some table: whose, and what became of it. Each has a word of its own."""
+
+    who: str
+    gone: bool
+
+
+class Channel(NamedTuple):
+    """What the tables hold; `hidden` opted out, `banned` were banned, `silenced` has a list of what to leave alone."""
+
+    lines: list[Said]
+    facts: list[Said]
+    told: list[Said]
+    hidden: set[str]
+    banned: set[str]
+    silenced: list[int]
+    budget: int
+
+
+rows = st.builds(Said, st.sampled_from(PEOPLE), st.booleans())
+some = st.sets(st.sampled_from(PEOPLE[1:]), max_size=2)
+channels = st.builds(
+    Channel,
+    st.lists(rows, max_size=30),
+    st.lists(rows, max_size=15),
+    st.lists(rows, max_size=6),
+    some,
+    some,
+    st.lists(st.integers(0, 29), max_size=3),
+    st.integers(1_300, 4_000),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("channels")
+
+
+@given(channels)
+@hypothesis_settings(max_examples=20)
+def test_what_may_not_be_shown_is_not_and_nothing_is_shown_twice(
+    folder: Path, empty_database: Path, channel: Channel
+) -> None:
+    path = folder / "memory.sqlite3"
+    for file in folder.iterdir():
+        file.unlink()
+    shutil.copyfile(empty_database, path)
+    made = asyncio.run(_composed(path, channel))
+    shown = Counter(WORD.findall(made.prompt.prefix + made.prompt.tail))
+    assert not set(shown) & _secret(channel)
+    assert max(shown.values(), default=0) <= 1
+    assert made.prompt.estimated_tokens <= channel.budget
+    assert made.prefix.text.startswith(made.prompt.prefix)
+    assert "the current question" in made.prompt.tail.splitlines()[-2]
+
+
+def _secret(channel: Channel) -> set[str]:
+    """The words that must not be shown."""
+    away = channel.hidden | channel.banned
+    tables = {"c": channel.lines, "f": channel.facts, "t": channel.told}
+    secret = {_word(kind, i) for kind, table in tables.items() for i, row in enumerate(table) if row.who in away}
+    secret |= {_word(kind, i) for kind in "cf" for i, row in enumerate(tables[kind]) if row.gone}
+    return secret | {_word("c", i) for i in channel.silenced}
+
+
+def _word(kind: str, number: int) -> str:
+    return f"zz{kind}{number}zz"
+
+
+async def _composed(path: Path, channel: Channel) -> Composed:
+    clock, settings = ManualClock(NOON), Settings(prompt=PromptSettings(budget_tokens=channel.budget))
+    async with open_database(path) as db:
+        await _fill(db, channel)
+        recall = Recall(db=db, settings=lambda: settings, clock=clock)
+        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings, clock=clock, model="scripted")
+        event = ChatEvent("now", EventKind.MESSAGE, "1", "user1", "User1", "@bot the current question, user2?", NOON)
+        trigger = asked(event, Identity("99", "bot"), settings)
+        gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
+        return await compose(keeper, gatherer, trigger, settings, bot_id="99")
+
+
+async def _fill(db: Database, channel: Channel) -> None:
+    async with db.write() as tx:
+        await tx.execute("INSERT INTO runs (started_at, command) VALUES (0, 'test')")
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (1, ?, ?)", (NOON, NOON))
+        await tx.many(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at, opted_out_at, banned_at)"
+            " VALUES (?, ?, ?, 0, ?, ?, ?)",
+            [
+                (who, f"user{who}", f"User{who}", NOON, 1 if who in channel.hidden else None, _banned(who, channel))
+                for who in PEOPLE
+            ],
+        )
+        for i, line in enumerate(channel.lines):
+            await tx.execute(
+                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at, redacted_at)"
+                " VALUES (?, 1, ?, 'message', ?, 'viewer', ?, ?)",
+                (f"e{i}", line.who, f"{_word('c', i)} said number {i}", NOON - 60_000 + i, NOON if line.gone else None),
+            )
+        for i, told in enumerate(channel.told):
+            await tx.execute(
+                "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
+                " VALUES ('chat', 1, ?, ?, ?, 25, ?)",
+                (NOON, NOON, f"<@{told.who}> spoke of {_word('t', i)}.", NOON),
+            )
+        for i, fact in enumerate(channel.facts):
+            new = NewNote(Scope.VIEWER, fact.who, f"collects {_word('f', i)}", 0.9, SourceKind.SELF_CLAIM, NOON)
+            note_id = await notes.insert(tx, new, cause="said", now=NOON)
+            if fact.gone:
+                await tx.execute("UPDATE semantic_notes SET status = 'retracted' WHERE id = ?", (note_id,))
+    for number in channel.silenced:
+        await suppression.suppress(db, None, _word("c", number), by=None, at=0)
+
+
+def _banned(who: str, channel: Channel) -> int | None:
+    return 1 if who in channel.banned else None

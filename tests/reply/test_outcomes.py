@@ -1,0 +1,59 @@
+"""How chat takes a reply, and what of its prompt a reply used."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.reply.outcomes import LineAfter, Outcome, outcome_of
+from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
+
+PEOPLE = ("alice", "bob", "carol", "dave", "streamer")
+DATA = Path(__file__).parents[1] / "data" / "outcomes.tsv"
+
+
+@pytest.mark.parametrize(("split", "right", "precision"), [("dev", 0.88, 0.85), ("heldout", 0.64, 0.7)])
+def test_outcomes_are_read_as_well_as_they_were(split: str, right: float, precision: float) -> None:
+    """The held-out half was never looked at; docs/EVALUATION.md has the figures."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for row in DATA.read_text(encoding="utf-8").splitlines():
+        if row.startswith(split):
+            _, label, reply, after = row.split("\t")
+            lines = [LineAfter(*line.split("|", 1)) for line in after.split(" ¶ ")]
+            counted[label, outcome_of(reply, lines, people=PEOPLE).value] += 1
+    assert sum(n for (label, read), n in counted.items() if label == read) >= right * counted.total()
+    called_wrong = sum(n for (_, read), n in counted.items() if read == "corrected")
+    assert counted["corrected", "corrected"] >= precision * called_wrong
+
+
+@pytest.mark.parametrize(
+    ("lines", "outcome"),
+    [
+        ([], Outcome.IGNORED),
+        ([("bob", "alice lol that jump")], Outcome.IGNORED),
+        ([("bob", "@alice no way")], Outcome.IGNORED),
+        ([("alice", "lol"), ("alice", "no that's wrong")], Outcome.CORRECTED),
+    ],
+)
+def test_a_line_to_somebody_else_counts_for_nothing(lines: list[tuple[str, str]], outcome: Outcome) -> None:
+    assert outcome_of("the boss is weak to ice", [LineAfter(*one) for one in lines], people=PEOPLE) is outcome
+
+
+LORE = "[id:1] plays the cello (said by them; 2 days ago)\n[id:2] collects stamps from Peru\n"
+
+
+def test_what_a_reply_used_and_what_nothing_supports() -> None:
+    assert facts_in(LORE) == {1: "plays the cello", 2: "collects stamps from Peru"}
+    reply = "You play the cello, alice, and last time in Rome you won 12 medals. Stamps are fun."
+    assert used_notes(reply, facts_in(LORE), "what do I play?") == [1, 2]
+    assert used_notes("I have no idea.", facts_in(LORE)) == []
+    claims = unsupported(reply, [LORE], ["alice"])
+    assert [(one.kind, reply[one.start : one.end]) for one in claims] == [
+        ("past", "last time"),
+        ("name", "Rome"),
+        ("number", "12"),
+    ]
+    assert without_unsupported(reply, claims) == "Stamps are fun."
+    assert unsupported("You have stamps from Peru, two of them.", [LORE]) == []
+    assert unsupported("Last time we spoke of your cello and stamps.", [LORE]) == []
+    assert without_unsupported("In Rome.", [Claim("name", 3, 7)]) == ""

@@ -1,0 +1,146 @@
+"""A setting is changed in its file and for the next event; comments, order and everything else stay."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.errors import SettingsError
+from forgetmenot.settings.labels import LABELS
+from forgetmenot.settings.live_settings import LiveSettings, change_file, changed_text, form_of
+from forgetmenot.settings.load import example_toml, load_settings
+from forgetmenot.settings.schema import ClassMode, Mode, Settings
+
+FILE = '# mine\n[bot]\nmode = "shadow"  # for now\naliases = ["fmn"]\n\n# last words\n[actions]\nclass_b = "ask"\n'
+
+
+def no_check(_settings: Settings) -> None:
+    return None
+
+
+def test_only_the_value_changes() -> None:
+    text, settings = changed_text(FILE, {("bot", "mode"): "live"}, "config.toml")
+    assert text == FILE.replace('"shadow"', '"live"')
+    assert settings.bot.mode is Mode.LIVE
+
+
+def test_a_table_that_is_not_there_is_added() -> None:
+    text, settings = changed_text(FILE, {("reply", "max_chars"): 200}, "config.toml")
+    assert text.startswith(FILE)
+    assert settings.reply.max_chars == 200
+
+
+def test_every_setting_of_the_example_survives_a_change() -> None:
+    text, _ = changed_text(example_toml(), {("bot", "mode"): "live"}, "config.toml")
+    before, after = example_toml().splitlines(), text.splitlines()
+    assert len(before) == len(after)
+    different = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    assert len(different) == 1
+    assert different[0][1].startswith('mode = "live"')
+    assert "#" in different[0][1]
+
+
+def test_what_is_not_valid_leaves_the_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    for table, key, value in (
+        ("bot", "mode", "loud"),
+        ("reply", "max_chars", 9_000),
+        ("bot", "nothing", 1),
+        ("bot", "mode", object()),
+    ):
+        with pytest.raises(SettingsError):
+            change_file(path, {(table, key): value})
+    assert path.read_text() == FILE
+    assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
+
+
+def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    live = LiveSettings(Settings(), path)
+    changes = [
+        ("reply", "max_chars", 321), ("reply", "viewer_gap_s", 7), ("reply", "stale_after_s", 20),
+        ("actions", "per_stream", 9), ("people", "regular_streams", 8), ("recall", "others", 1),
+    ]  # fmt: skip
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(lambda one: live.change(one[0], one[1], one[2], no_check), changes))
+    for table, key, value in changes:
+        assert getattr(getattr(live(), table), key) == value
+        assert getattr(getattr(load_settings(path), table), key) == value
+
+
+def test_the_ends_of_its_lines_stay(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(FILE.replace("\n", "\r\n").encode())
+    change_file(path, {("bot", "mode"): "live"})
+    change_file(path, {("reply", "max_chars"): 200})
+    assert path.read_bytes().startswith(FILE.replace('"shadow"', '"live"').replace("\n", "\r\n").encode())
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+
+
+def test_the_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "real.toml", tmp_path / "config.toml"
+    path.write_text(FILE)
+    path.chmod(0o640)
+    link.symlink_to(path)
+    change_file(link, {("bot", "mode"): "mentions"})
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert load_settings(path).bot.mode is Mode.MENTIONS
+
+
+def test_a_change_is_seen_at_once_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    settings = LiveSettings(load_settings(path), path)
+    before = settings()
+    settings.change("actions", "class_b", "live", no_check)
+    assert before.actions.class_b is ClassMode.ASK  # an event goes on under its snapshot
+    assert settings().actions.class_b is ClassMode.LIVE
+    assert load_settings(path).actions.class_b is ClassMode.LIVE
+    assert settings().bot.aliases == ("fmn",)
+
+
+def test_a_check_may_refuse_what_the_schema_allows(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    settings = LiveSettings(load_settings(path), path)
+
+    def refuse(_settings: Settings) -> None:
+        raise SettingsError("The persona is too long.")
+
+    with pytest.raises(SettingsError, match="too long"):
+        settings.change("bot", "persona", "x" * 3_000, refuse)
+    assert settings() == load_settings(path)
+
+
+def test_without_a_file_it_lasts_for_this_run() -> None:
+    settings = LiveSettings(Settings())
+    settings.change("bot", "mode", "live", no_check)
+    assert settings().bot.mode is Mode.LIVE
+
+
+@pytest.mark.parametrize(("table", "key"), [("dock", "port"), ("model", "api_key_env"), ("x", "y")])
+def test_what_cannot_change_while_it_runs_is_refused(table: str, key: str) -> None:
+    with pytest.raises(SettingsError, match="while the bot runs"):
+        LiveSettings(Settings()).change(table, key, "x", no_check)
+
+
+@pytest.mark.parametrize(("table", "key"), sorted(LABELS))
+def test_every_live_setting_has_a_form(table: str, key: str) -> None:
+    assert form_of(table, key)["kind"] in {"choice", "switch", "number", "list", "text"}
+
+
+def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its_label(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(FILE)
+    settings = LiveSettings(load_settings(path), path)
+    with pytest.raises(SettingsError, match="Longest reply: Must be at most 500"):
+        settings.change_all({("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check)
+    assert path.read_text() == FILE
+    assert settings.generation == 0
+    settings.change_all({("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check)
+    assert (settings().twitch.channel, settings().reply.max_chars, settings.generation) == ("alice", 90, 1)
+    assert load_settings(path) == settings()

@@ -1,0 +1,370 @@
+-- ForgetMeNot's memory: the truth about the newest schema (PRAGMA user_version is set by store/database.py).
+-- Times are INTEGER milliseconds since the epoch, UTC. Twitch's ids are TEXT. Texts that stay name people as <@id>.
+
+-- ── people ──────────────────────────────────────────────────────────────────────────────────
+-- A person is an id. `login:alice` is a provisional id, joined to the real one when that login first speaks.
+CREATE TABLE viewers (
+    id            TEXT PRIMARY KEY,
+    login         TEXT,                              -- NULL once somebody else holds that login
+    display_name  TEXT,
+    role          TEXT NOT NULL DEFAULT 'viewer',    -- from the badges of their last message
+    first_seen_at INTEGER NOT NULL,
+    last_seen_at  INTEGER NOT NULL,
+    opted_out_at  INTEGER,                           -- set: nothing they say is stored
+    banned_at     INTEGER,                           -- set: hidden, erased after seven days
+    erase_at      INTEGER                            -- set: their erasure was asked for and is not finished
+) STRICT;
+CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
+CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
+CREATE INDEX viewers_banned    ON viewers (banned_at) WHERE banned_at IS NOT NULL;
+
+CREATE TABLE viewer_names (
+    viewer_id     TEXT NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    login         TEXT NOT NULL,
+    display_name  TEXT NOT NULL,
+    first_seen_at INTEGER NOT NULL,
+    last_seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (viewer_id, login, display_name)
+) STRICT;
+CREATE INDEX viewer_names_by_login ON viewer_names (login);
+
+-- ── streams ─────────────────────────────────────────────────────────────────────────────────
+CREATE TABLE streams (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    started_at    INTEGER NOT NULL,
+    last_event_at INTEGER NOT NULL,
+    ended_at      INTEGER,
+    twitch_id     TEXT,                              -- Helix's stream id, where it was asked
+    title         TEXT NOT NULL DEFAULT '',
+    category      TEXT NOT NULL DEFAULT '',
+    recap         TEXT NOT NULL DEFAULT '',
+    recapped_at   INTEGER
+) STRICT;
+
+CREATE TABLE attendance (
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    first_at  INTEGER NOT NULL,
+    last_at   INTEGER NOT NULL,
+    lines     INTEGER NOT NULL,
+    PRIMARY KEY (viewer_id, stream_id)
+) STRICT, WITHOUT ROWID;
+
+-- ── tier 1: raw, at most 24 h ───────────────────────────────────────────────────────────────
+CREATE TABLE events (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT    NOT NULL UNIQUE,             -- Twitch's id of the message
+    run_id      INTEGER NOT NULL REFERENCES runs (id),
+    stream_id   INTEGER REFERENCES streams (id),
+    viewer_id   TEXT    NOT NULL REFERENCES viewers (id) ON UPDATE CASCADE,
+    kind        TEXT    NOT NULL,
+    text        TEXT    NOT NULL,
+    system_text TEXT    NOT NULL DEFAULT '',
+    reply_to_id TEXT,
+    role        TEXT    NOT NULL,
+    bits        INTEGER NOT NULL DEFAULT 0,
+    emote_only  INTEGER NOT NULL DEFAULT 0,
+    addressed   INTEGER NOT NULL DEFAULT 0,          -- it spoke to the bot
+    from_bot    INTEGER NOT NULL DEFAULT 0,          -- context for a summary, evidence of nothing
+    at          INTEGER NOT NULL,
+    episode_id  INTEGER REFERENCES episodes (id),    -- NULL: not yet read
+    redacted_at INTEGER                              -- set: Twitch took the text away, and so did we; 0: a wish did
+) STRICT;
+CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND redacted_at IS NULL;
+CREATE INDEX events_by_age    ON events (at);
+CREATE INDEX events_by_viewer ON events (viewer_id, at);
+CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
+
+-- Clears that arrived before the line they clear.
+CREATE TABLE pending_redactions (
+    event_id TEXT PRIMARY KEY,
+    at       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row per start of the program that reads chat; what it stored can be accounted for after it was pruned.
+CREATE TABLE runs (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    started_at INTEGER NOT NULL,
+    command    TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE tally (
+    run_id INTEGER NOT NULL REFERENCES runs (id),
+    name   TEXT    NOT NULL,                         -- lines, duplicates, excluded, pruned_covered, pruned_unread …
+    count  INTEGER NOT NULL,
+    PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- ── tier 2: what happened ───────────────────────────────────────────────────────────────────
+CREATE TABLE episodes (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind         TEXT    NOT NULL,                   -- chat, counted, command, import
+    key          TEXT    UNIQUE,                     -- an import's own name for it, or the line that told it
+    stream_id    INTEGER REFERENCES streams (id),
+    started_at   INTEGER NOT NULL,
+    ended_at     INTEGER NOT NULL,
+    summary      TEXT    NOT NULL,
+    events       INTEGER NOT NULL,
+    model        TEXT    NOT NULL DEFAULT '',
+    created_at   INTEGER NOT NULL,
+    extracted_at INTEGER,                            -- set once, whatever it yielded
+    dirty_at     INTEGER                             -- a line it rests on was cleared: to be summarised again
+) STRICT;
+CREATE INDEX episodes_by_time        ON episodes (ended_at);
+CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);
+CREATE INDEX episodes_to_extract     ON episodes (id) WHERE extracted_at IS NULL;
+CREATE INDEX episodes_to_redo        ON episodes (id) WHERE dirty_at IS NOT NULL;
+
+CREATE TABLE episode_people (
+    episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    viewer_id  TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    lines      INTEGER NOT NULL,                     -- 0: mentioned, did not speak
+    addressed  INTEGER NOT NULL DEFAULT 0,           -- of these, spoken to the bot
+    PRIMARY KEY (episode_id, viewer_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX episode_people_by_viewer ON episode_people (viewer_id, episode_id);
+
+CREATE VIRTUAL TABLE episodes_fts USING fts5 (summary, content='episodes', content_rowid='id', tokenize='porter unicode61');
+CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
+    INSERT INTO episodes_fts (rowid, summary) VALUES (new.id, new.summary);
+END;
+CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary) VALUES ('delete', old.id, old.summary);
+END;
+CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary) VALUES ('delete', old.id, old.summary);
+    INSERT INTO episodes_fts (rowid, summary) VALUES (new.id, new.summary);
+END;
+
+-- ── tier 3: what is known ───────────────────────────────────────────────────────────────────
+CREATE TABLE semantic_notes (
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope             TEXT    NOT NULL,              -- viewer, channel, running_bit
+    subject_id        TEXT REFERENCES viewers (id) ON UPDATE CASCADE,
+    fact              TEXT    NOT NULL,
+    confidence        REAL    NOT NULL,
+    status            TEXT    NOT NULL DEFAULT 'active',
+    source_kind       TEXT    NOT NULL,              -- command, import, self_claim, observed, reported
+    importance        TEXT    NOT NULL DEFAULT 'medium',
+    topics            TEXT    NOT NULL DEFAULT '[]', -- JSON lists of words
+    asked_with        TEXT    NOT NULL DEFAULT '[]',
+    created_at        INTEGER NOT NULL,
+    last_confirmed_at INTEGER NOT NULL,
+    confirmed_stream  INTEGER,                       -- at most one confirmation a stream
+    expires_at        INTEGER,                       -- NULL: permanent
+    superseded_by     INTEGER REFERENCES semantic_notes (id),
+    pinned            INTEGER NOT NULL DEFAULT 0,
+    persona           TEXT    NOT NULL DEFAULT ''    -- whose note it is; '': of every persona
+) STRICT;
+CREATE INDEX notes_by_subject ON semantic_notes (subject_id, status) WHERE subject_id IS NOT NULL;
+CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id IS NULL;
+CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX notes_by_expiry  ON semantic_notes (expires_at) WHERE expires_at IS NOT NULL AND status = 'active';
+
+CREATE TABLE note_evidence (
+    note_id    INTEGER NOT NULL REFERENCES semantic_notes (id) ON DELETE CASCADE,
+    episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    stance     TEXT    NOT NULL,                     -- stated, confirmed, contradicted
+    speaker_id TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    addressed  INTEGER NOT NULL DEFAULT 0,           -- said to the bot, or overheard
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (note_id, episode_id, stance)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX note_evidence_by_episode ON note_evidence (episode_id, note_id);
+
+CREATE TABLE note_changes (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    note_id     INTEGER NOT NULL REFERENCES semantic_notes (id) ON DELETE CASCADE,
+    at          INTEGER NOT NULL,
+    from_status TEXT,
+    to_status   TEXT    NOT NULL,
+    cause       TEXT    NOT NULL
+) STRICT;
+CREATE INDEX note_changes_by_note ON note_changes (note_id, at);
+
+-- What recall and replies leave alone: words that must all occur, or one note; about one viewer, or (NULL) at all.
+CREATE TABLE never_mention (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    viewer_id TEXT REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    words     TEXT    NOT NULL,
+    note_id   INTEGER REFERENCES semantic_notes (id) ON DELETE CASCADE,
+    by_id     TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    at        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX never_mention_by_viewer ON never_mention (viewer_id);
+CREATE INDEX never_mention_by_note ON never_mention (note_id) WHERE note_id IS NOT NULL;
+
+-- ── above the tiers: made of notes and episodes, disposable ─────────────────────────────────
+CREATE TABLE briefs (
+    id        INTEGER PRIMARY KEY,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    kind      TEXT    NOT NULL,                      -- brief, stream (their part of the one that is on)
+    persona   TEXT    NOT NULL DEFAULT '',
+    stream_id INTEGER REFERENCES streams (id) ON DELETE CASCADE,
+    text      TEXT    NOT NULL,
+    made_of   TEXT    NOT NULL,                      -- a hash of its sources
+    notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
+    episodes  TEXT    NOT NULL DEFAULT '[]',
+    made_at   INTEGER NOT NULL,
+    UNIQUE (viewer_id, kind, persona)
+) STRICT;
+-- What was made of something that changed or went is let go, and made again.
+CREATE TRIGGER briefs_note_gone AFTER DELETE ON semantic_notes BEGIN
+    DELETE FROM briefs WHERE viewer_id = old.subject_id;
+END;
+CREATE TRIGGER briefs_note_changed AFTER UPDATE OF fact ON semantic_notes BEGIN
+    DELETE FROM briefs WHERE viewer_id = old.subject_id;
+END;
+CREATE TRIGGER briefs_episode_gone AFTER DELETE ON episodes BEGIN
+    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
+END;
+CREATE TRIGGER briefs_episode_changed AFTER UPDATE OF summary ON episodes BEGIN
+    DELETE FROM briefs WHERE old.id IN (SELECT value FROM json_each(briefs.episodes));
+END;
+CREATE TRIGGER digest_recap_gone AFTER UPDATE OF recap ON streams WHEN old.recap <> '' AND new.recap = '' BEGIN
+    DELETE FROM channel_state WHERE name IN ('digest', 'digest_of');
+END;
+
+-- ── what people asked to be forgotten: keyed hashes only, the key lies outside the database ────
+CREATE TABLE forgotten (
+    id      INTEGER PRIMARY KEY,
+    subject TEXT    NOT NULL,                        -- of the viewer's id
+    words   TEXT    NOT NULL,                        -- a JSON list: of each word of the fact
+    whole   INTEGER NOT NULL,                        -- it went with everything else about them
+    at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX forgotten_by_subject ON forgotten (subject);
+
+-- People who opted out and were erased: nothing they say is stored, and nobody can tell who they are.
+CREATE TABLE opted_out_unknown (
+    hash TEXT PRIMARY KEY,                           -- of the viewer's id
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- ── what the bot said and did: 30 d ─────────────────────────────────────────────────────────
+CREATE TABLE bot_messages (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    at               INTEGER NOT NULL,
+    stream_id        INTEGER REFERENCES streams (id),
+    event_id         TEXT,                           -- what triggered it
+    viewer_id        TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    trigger          TEXT    NOT NULL,
+    mode             TEXT    NOT NULL,
+    text             TEXT    NOT NULL,
+    status           TEXT    NOT NULL,               -- sending, sent, shadow, dropped, refused, unknown, silent
+    detail           TEXT    NOT NULL DEFAULT '',
+    twitch_id        TEXT,
+    model            TEXT    NOT NULL DEFAULT '',
+    latency_ms       INTEGER,
+    token_usage_json TEXT    NOT NULL DEFAULT '{}',  -- estimated, billed, cached, output, thoughts
+    prompt_json      TEXT    NOT NULL DEFAULT '{}',  -- sections with row ids, dropped, shed; no chat text
+    filters_json     TEXT    NOT NULL DEFAULT '[]'   -- which post-processing steps changed it
+) STRICT;
+CREATE INDEX bot_messages_by_time   ON bot_messages (at);
+CREATE INDEX bot_messages_by_viewer ON bot_messages (viewer_id, at);
+-- One line of chat is answered at most once, whatever dies in between.
+CREATE UNIQUE INDEX bot_messages_once ON bot_messages (event_id)
+    WHERE event_id IS NOT NULL AND status IN ('sending', 'sent', 'unknown');
+CREATE INDEX bot_messages_open      ON bot_messages (id) WHERE status = 'sending';
+
+CREATE TABLE action_logs (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    at             INTEGER NOT NULL,
+    bot_message_id INTEGER REFERENCES bot_messages (id) ON DELETE SET NULL,
+    key            TEXT    NOT NULL UNIQUE,          -- idempotency: one proposal is executed at most once
+    asked_by       TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    target_id      TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE,
+    name           TEXT    NOT NULL,
+    class          TEXT    NOT NULL,                 -- A, B, C
+    params_json    TEXT    NOT NULL,
+    verdict        TEXT    NOT NULL,                 -- allow, allow_changed, ask, deny
+    rule           TEXT    NOT NULL,
+    reason         TEXT    NOT NULL,
+    status         TEXT    NOT NULL,                 -- denied, waiting, running, done, refused, failed, unknown, expired, undone
+    detail         TEXT    NOT NULL DEFAULT '',
+    decided_by     TEXT,                             -- who approved or denied it
+    expires_at     INTEGER,                          -- when a waiting one lapses
+    revert_at      INTEGER,                          -- when what it did has to be taken back
+    finished_at    INTEGER
+) STRICT;
+CREATE INDEX action_logs_by_time ON action_logs (at);
+CREATE INDEX action_logs_open    ON action_logs (status) WHERE status IN ('waiting', 'running');
+CREATE INDEX action_logs_revert  ON action_logs (revert_at) WHERE revert_at IS NOT NULL;
+
+CREATE TABLE cooldowns (
+    name  TEXT    NOT NULL,
+    key   TEXT    NOT NULL,                          -- a viewer's id, or '' for everybody
+    until INTEGER NOT NULL,
+    PRIMARY KEY (name, key)
+) STRICT, WITHOUT ROWID;
+
+-- Viewers who take part in fun moderation; without a row here, only who asks for it is timed out.
+CREATE TABLE fun_consents (
+    viewer_id TEXT PRIMARY KEY REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- ── the channel, the models, the rest ───────────────────────────────────────────────────────
+CREATE TABLE channel_state (
+    name       TEXT PRIMARY KEY,                     -- login, id, title, category, live, paused, safe_mode …
+    value      TEXT    NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE model_calls (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    at         INTEGER NOT NULL,
+    purpose    TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    input      INTEGER,
+    cached     INTEGER,
+    output     INTEGER,
+    thoughts   INTEGER,
+    latency_ms INTEGER NOT NULL,
+    error      TEXT
+) STRICT;
+CREATE INDEX model_calls_by_time ON model_calls (at);
+
+CREATE TABLE calibration (
+    model      TEXT PRIMARY KEY,
+    factor     REAL    NOT NULL,                     -- billed tokens per estimated token
+    samples    INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What was deleted goes on counting: totals are of all that ever was (store/report).
+CREATE TRIGGER bot_messages_gone AFTER DELETE ON bot_messages BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('replies',   old.status IN ('sent', 'shadow')),
+        ('estimated', json_extract(old.token_usage_json, '$.estimated')),
+        ('prefix',    iif(json_extract(old.token_usage_json, '$.estimated') > 0,
+                          json_extract(old.prompt_json, '$.prefix_tokens'), 0))
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER action_logs_gone AFTER DELETE ON action_logs BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('proposed', 1),
+        ('allowed',  old.verdict IN ('allow', 'allow_changed')),
+        ('denied',   old.verdict = 'deny'),
+        ('executed', old.status IN ('done', 'undone'))
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER model_calls_gone AFTER DELETE ON model_calls BEGIN
+    INSERT INTO tally (run_id, name, count)
+    SELECT (SELECT max(id) FROM runs), 'gone_' || column1, column2 FROM (VALUES
+        ('llm_calls',     1),
+        ('billed',        iif(old.purpose = 'reply', old.input, 0)),
+        ('cached',        iif(old.purpose = 'reply', old.cached, 0)),
+        ('billed_in_all', old.input)
+    ) WHERE column2 > 0 AND EXISTS (SELECT 1 FROM runs)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER note_changes_gone AFTER DELETE ON note_changes
+    WHEN old.to_status = 'superseded' AND EXISTS (SELECT 1 FROM runs) BEGIN
+    INSERT INTO tally (run_id, name, count) VALUES ((SELECT max(id) FROM runs), 'gone_superseded', 1)
+    ON CONFLICT (run_id, name) DO UPDATE SET count = count + 1;
+END;

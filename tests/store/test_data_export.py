@@ -1,0 +1,31 @@
+"""What is handed over about somebody is all there is about them."""
+
+from forgetmenot.domain.chat import Role
+from forgetmenot.store import channel_state, identities, notes, personal_data
+from forgetmenot.store.database import Database
+from forgetmenot.store.identities import SeenViewer
+
+
+async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> None:
+    pointing = await db.rows(
+        "SELECT DISTINCT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) f"
+        " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
+    )
+    assert len(pointing) > 8
+    looked_at = " ".join(personal_data.PARTS.values())
+    assert [row[0] for row in pointing if f"{row[0]} " not in looked_at] == []
+
+
+async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(db: Database) -> None:
+    async with db.write() as tx:
+        people = [
+            SeenViewer("1", "alice", "Alice", Role.MODERATOR, 1, 1),
+            SeenViewer("2", "bob", "Bob", Role.VIEWER, 1, 1),
+        ]
+        await identities.record_seen(tx, people)
+        await notes.add_suppression(tx, "2", "harps", note_id=None, by_id="1", at=5)
+        await channel_state.put(tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5)
+    hers = await personal_data.export_rows(db, "1")
+    assert [row["words"] for row in hers["never_mention"]] == ["harps"]
+    assert hers["channel_texts"] == [{"name": "digest", "value": "<@1> won, <@2> lost."}]
+    assert [row["words"] for row in (await personal_data.export_rows(db, "2"))["never_mention"]] == ["harps"]

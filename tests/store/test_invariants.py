@@ -1,0 +1,102 @@
+"""Each promise that rows can show is broken by hand, and told; an orderly memory breaks none."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from forgetmenot.clock import DAY, HOUR
+from forgetmenot.memory.erasure import erase
+from forgetmenot.memory.transfer import import_notes
+from forgetmenot.store import privacy_log
+from forgetmenot.store.invariants import verify
+from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from tests.memory.conftest import Channel, channel, settings
+
+__all__ = ["channel", "settings"]  # fixtures
+
+BROKEN = {
+    "chat pruned unread": "INSERT INTO tally VALUES (1, 'pruned_unread', 3)",
+    "chat kept too long": "UPDATE events SET at = at - 90000000 WHERE seq = 1",
+    "chat from the future": "UPDATE events SET at = at + 180000000 WHERE seq = 1",
+    "a cleared line with text": "UPDATE events SET redacted_at = 1 WHERE seq = 1",
+    "a line in an episode that covers none": "UPDATE episodes SET kind = 'import' WHERE id = 1",
+    "an episode over more lines than it counts": "UPDATE episodes SET events = 2 WHERE id = 1",
+    "an empty summary with people": "UPDATE episodes SET summary = '' WHERE id = 1",
+    "a note without evidence": "DELETE FROM note_evidence WHERE note_id = 1",
+    "a note without history": "DELETE FROM note_changes WHERE note_id = 1",
+    "a status that is not its history's last": "UPDATE semantic_notes SET status = 'retracted' WHERE id = 1",
+    "a replaced note without its successor": "UPDATE semantic_notes SET status = 'superseded' WHERE id = 1",
+    "notes that replace each other in a circle": "UPDATE semantic_notes SET superseded_by = 3 - id WHERE id < 3",
+    "a note that outlived its end": "UPDATE semantic_notes SET expires_at = 5, source_kind = 'observed' WHERE id = 1",
+    "a line of somebody who opted out": "UPDATE viewers SET opted_out_at = 5 WHERE id = 'id-viewer0'",
+    "an answer to somebody who opted out": "INSERT INTO bot_messages (at, viewer_id, trigger, mode, text, status)"
+    " VALUES (4, 'id-viewer0', 'mention', 'live', 'hi', 'sent'); UPDATE viewers SET opted_out_at = 5",
+    "an erasure that was not finished": "UPDATE viewers SET erase_at = 5",
+    "a line answered twice": "DROP INDEX bot_messages_once; INSERT INTO bot_messages"
+    " (at, event_id, trigger, mode, text, status) VALUES (4, 'e', 'mention', 'live', 'hi', 'sent'),"
+    " (4, 'e', 'mention', 'live', 'hi', 'sent')",
+    "a message that is sent for ever": "INSERT INTO bot_messages (at, trigger, mode, text, status)"
+    " VALUES (4, 'mention', 'live', 'hi', 'sending')",
+    "an action of class C that nobody decided": "INSERT INTO action_logs"
+    " (at, key, name, class, params_json, verdict, rule, reason, status)"
+    " VALUES (4, 'k', 'ban', 'C', '{}', 'allow', '', '', 'done')",
+    "an action that is carried out for ever": "INSERT INTO action_logs"
+    " (at, key, name, class, params_json, verdict, rule, reason, status)"
+    " VALUES (4, 'k', 'timeout', 'B', '{}', 'allow', '', '', 'running')",
+    "an action done twice": "INSERT INTO bot_messages (id, at, trigger, mode, text, status)"
+    " VALUES (9, 4, 'mention', 'live', 'hi', 'sent'); INSERT INTO action_logs"
+    " (at, bot_message_id, key, name, class, params_json, verdict, rule, reason, status) VALUES"
+    " (4, 9, 'k', 'timeout', 'B', '{}', 'allow', '', '', 'done'),"
+    " (4, 9, 'l', 'timeout', 'B', '{}', 'allow', '', '', 'done')",
+    "a summary that full-text search does not know": "DELETE FROM episodes_fts_docsize WHERE id = 1",
+    "full-text search knows a summary that is gone": "INSERT INTO episodes_fts_docsize VALUES (99, x'00')",
+    "full-text search differs from the summaries": "DROP TRIGGER episodes_fts_update;"
+    " UPDATE episodes SET summary = 'Something else.' WHERE id = 1",
+    "a row that points nowhere": "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (99, 99, 'x', 1)",
+    "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
+    "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",
+    "a run whose lines do not add up": "UPDATE tally SET count = count + 1 WHERE name = 'lines'",
+    "a damaged file": "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, '(at)', '(bits)')"
+    " WHERE name = 'events_by_age'; PRAGMA schema_version = 9999",
+}
+
+
+async def filled(channel: Channel) -> None:
+    await channel.chat(60)
+    await channel.compactor.run_pass(everything=True)
+    lines = [{"scope": "channel", "fact": "plays chess"}, {"viewer": "viewer1", "fact": "likes jazz"}]
+    await import_notes(channel.db, map(json.dumps, lines), now=channel.clock.now())
+    await erase(channel.db, "id-viewer2", now=channel.clock.now())
+    async with channel.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = ?, first_seen_at = 1 WHERE id = 'id-viewer3'", (DAY,))
+        await tx.execute("UPDATE events SET text = '', redacted_at = 0 WHERE viewer_id = 'id-viewer3'")
+
+
+async def test_an_orderly_memory_breaks_no_promise(channel: Channel) -> None:
+    await filled(channel)
+    assert await verify(channel.db, now=channel.clock.now()) == []
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_a_broken_promise_is_told(channel: Channel, name: str) -> None:
+    await filled(channel)
+    with closing(sqlite3.connect(channel.db.path)) as other:
+        other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")
+    assert name in {one.name for one in await verify(channel.db, now=channel.clock.now())}
+
+
+async def test_who_was_erased_and_is_there_again_as_before_is_told(channel: Channel) -> None:
+    await filled(channel)
+    wish = PrivacyRequest(
+        PrivacyRequestKind.ERASED, channel.db.key.digest("viewer", "id-viewer0"), channel.clock.now() + HOUR
+    )
+    async with channel.db.write() as tx:
+        await privacy_log.note(tx, [wish])
+        await tx.execute(
+            "INSERT INTO opted_out_unknown VALUES (?, 1)", (channel.db.key.digest("viewer", "id-viewer1"),)
+        )
+    told = {one.name: one for one in await verify(channel.db, now=channel.clock.now())}
+    assert told["somebody who was erased"].example == "id-viewer0"
+    assert told["a line of somebody erased who opted out"].example == "id-viewer1"

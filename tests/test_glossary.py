@@ -1,0 +1,60 @@
+"""One word for one idea: the glossary's places exist, and the words that it replaced are in no name."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "forgetmenot"
+ROWS = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|$", (ROOT / "docs" / "GLOSSARY.md").read_text("utf-8"), re.MULTILINE)[
+    2:
+]
+# The field's word for each is in the glossary; `room` alone is Twitch's own word for a channel's chat.
+FORBIDDEN = set(
+    re.findall(
+        r"\w+",
+        "patience concordance crowd silence whom deed deeds told tells hands desk house road tally dossier ledger"
+        " beliefs rehearsal chore chores wish wishes",
+    )
+)
+# Where functions and parameters are held to it as well, besides modules and classes everywhere.
+STRICT = ("app/bot.py", "app/control.py", "chat", "cli", "dock", "operations", "domain")
+
+
+def words(name: str) -> set[str]:
+    return {word.lower() for part in name.split("_") for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", part)}
+
+
+def names(path: Path, tree: ast.AST) -> Iterator[str]:
+    inside = str(path.relative_to(PACKAGE)).startswith(STRICT)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) or (inside and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+            yield node.name
+        elif inside and isinstance(node, ast.arg):
+            yield node.arg
+
+
+def test_the_glossary_is_short_and_its_places_exist() -> None:
+    modules = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")}
+    modules |= {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")}
+    classes = {
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert 40 <= len(ROWS) <= 60
+    for word, places in ROWS:
+        for place in re.findall(r"`(.+?)`", places):
+            assert place in modules | classes, f"{word}: {place}"
+
+
+def test_no_name_uses_a_replaced_word() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in PACKAGE.rglob("*.py")
+        for name in (path.stem, *names(path, ast.parse(path.read_text("utf-8"))))
+        if words(name) & FORBIDDEN
+    }
+    assert sorted(found) == []

@@ -1,0 +1,145 @@
+"""What texts say about time."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.operations.switches import gaps_sentence
+from forgetmenot.text.dates import Period, periods_in, tells_duration, tells_time, time_asked, without_moments
+
+
+def ms(day: str) -> int:
+    return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1_000)
+
+
+NOW = ms("2026-11-22")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("what did alice do on 3 July 2023?", [Period(2023, 7, 3)]),
+        ("where was bob on March 14th", [Period(None, 3, 14)]),
+        ("what happened in May?", [Period(None, 5)]),
+        ("may i ask what you march for", []),
+        ("what did carol win in December 2025", [Period(2025, 12)]),
+        ("the game she finished on 2026-02-28", [Period(2026, 2, 28)]),
+        ("how many marathons in 2024?", [Period(2024)]),
+        ("the 1st of april or the 2nd of june", [Period(None, 4, 1), Period(None, 6, 2)]),
+        ("did jan and dec from the guild show up", []),
+        ("2048 is my favourite game", []),
+        ("i have 2013 subs", []),
+    ],
+)
+def test_the_days_months_and_years_that_are_named(text: str, named: list[Period]) -> None:
+    assert list(periods_in(text)) == named
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "fits"),
+    [
+        ("what was that in august", "2026-08-20", 1),
+        ("what was that in august", "2025-08-20", 1),
+        ("what was that in august", "2026-09-05", 0.5),
+        ("what was that in august", "2026-10-05", 0),
+        ("and in august 2024?", "2026-08-20", 0),
+        ("on august 20", "2026-08-20", 1),
+        ("on august 20", "2026-08-25", 0.5),
+        ("on august 20", "2026-08-15", 0),
+        ("new year, on december 31", "2026-01-02", 0.5),
+        ("back in 2025", "2025-03-01", 1),
+        ("what did you play last week", "2026-11-15", 1),
+        ("what did you play last week", "2026-10-15", 0),
+        ("yesterday", "2026-11-21", 1),
+        ("what was it two months ago", "2026-09-20", 1),
+        ("this month", "2026-11-03", 1),
+        ("what do they play", "2026-11-03", 0),
+    ],
+)
+def test_a_note_fits_by_the_day_it_was_told(asked: str, told: str, fits: float) -> None:
+    assert time_asked(asked).fits(ms(told), NOW) == fits
+
+
+@pytest.mark.parametrize(
+    ("text", "when", "how_long"),
+    [
+        ("when did alice move?", True, False),
+        ("What day is the raid", True, False),
+        ("how long has bob had the cat?", False, True),
+        ("how many years has carol streamed", False, True),
+        ("how long ago was that", True, False),
+        ("what's for dinner", False, False),
+    ],
+)
+def test_when_and_how_long(text: str, when: bool, how_long: bool) -> None:
+    asked = time_asked(text)
+    assert (asked.when, asked.how_long, bool(asked)) == (when, how_long, when or how_long)
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "duration"),
+    [
+        ("moved to Oslo last summer", True, False),
+        ("has played for ten years", True, True),
+        ("started in 2019", True, False),
+        ("streams since they were twelve", True, True),
+        ("streams at 8 pm", True, False),
+        ("likes tea", False, False),
+    ],
+)
+def test_texts_that_tell_a_time_or_a_duration(text: str, time: bool, duration: bool) -> None:
+    assert (tells_time(text), tells_duration(text)) == (time, duration)
+
+
+@given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
+def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
+    assert 0 <= time_asked(text).fits(told, NOW) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("moved to Oslo last week", "moved to Oslo"),
+        ("adopted a cat two weeks ago", "adopted a cat"),
+        ("yesterday, finished a degree", "finished a degree"),
+        ("married <@2> this past summer in Rome", "married <@2> in Rome"),
+        ("started a new job 3 days ago", "started a new job"),
+        ("quit coffee earlier today", "quit coffee"),
+    ],
+)
+def test_the_moment_goes_and_the_fact_stays(text: str, left: str) -> None:
+    assert without_moments(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plays drums every week", "bakes on sundays", "was born in the winter of 1990", "loves The Last of Us",
+        "watches the Today Show", "next year of study is the third", "works nights", "has two cats, a week old",
+    ],
+)  # fmt: skip
+def test_what_is_no_moment_stays(text: str) -> None:
+    assert without_moments(text) == text
+
+
+GAP_END = 1_784_894_400_000
+
+
+@pytest.mark.parametrize("state", [{}, {"gaps": ""}, {"gaps": "0", "gap_from": "1", "gap_to": "2"}])
+def test_without_a_gap_there_is_nothing_to_tell(state: dict[str, str]) -> None:
+    assert gaps_sentence(state, GAP_END) == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "long", "ago", "told"),
+    [
+        (1, 45_000, 180_000, "1 gap in what was heard since the start, of 45 s, 3 min ago"),
+        (3, 200, 0, "3 gaps in what was heard since the start, the last of 1 s, 1 s ago"),
+        (2, 9_000_000, 172_800_000, "2 gaps in what was heard since the start, the last of 2 h, 2 d ago"),
+    ],
+)
+def test_the_last_one_is_told_with_its_length_and_age(count: int, long: int, ago: int, told: str) -> None:
+    state = {"gaps": str(count), "gap_from": str(GAP_END - ago - long), "gap_to": str(GAP_END - ago)}
+    assert gaps_sentence(state, GAP_END) == told

@@ -1,0 +1,72 @@
+"""What somebody tells about themselves, turned into a fact without its subject."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.text.english import others_fact, own_fact, said_of_oneself
+
+
+@pytest.mark.parametrize(
+    ("told", "fact"),
+    [
+        ("I play drums", "plays drums"),
+        ("i don't like spiders.", "does not like spiders"),
+        ("I'm from Oslo", "is from Oslo"),
+        ("Im not a morning person", "is not a morning person"),
+        ("I can't swim", "cannot swim"),
+        ("I've been to Japan", "has been to Japan"),
+        ("I never eat fish", "never eats fish"),
+        ("I no longer play Dota", "no longer plays Dota"),
+        ("i also really love tea", "also really loves tea"),
+        ("I went to Rome", "went to Rome"),
+        ("I'll move to Rome", "will move to Rome"),
+        ("I study maths with my brother", "studies maths with their brother"),
+        ("my cat is called Miso", "their cat is called Miso"),
+        ("drums are my life", "drums are their life"),
+        ("plays bass", "plays bass"),
+        ("is left-handed", "is left-handed"),
+        ("ich wohne in Köln", "ich wohne in Köln"),
+        ("J’habite à Lyon", "J’habite à Lyon"),
+        ("je me lève tôt", "je me lève tôt"),
+        ("me gusta el fútbol", "me gusta el fútbol"),
+        ("all of me loves jazz", "all of them loves jazz"),
+        ("я люблю борщ", "я люблю борщ"),
+        ("私は寿司が好きです", "私は寿司が好きです"),
+        ("carol is a liar", None),
+        ("Carol ist blöd", None),
+        ("Ben is a liar", None),
+        ("Fridays are horror nights", None),
+        ("this is fun", None),
+        ("we won", None),
+        ("", None),
+    ],
+)
+def test_first_person_becomes_third(told: str, fact: str | None) -> None:
+    assert own_fact(told) == fact
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("@bob I moved to Oslo", "moved to Oslo"),
+        ("and my cat is called Miso", "and their cat is called Miso"),
+        ("@bot tell me about the duck", None),
+        ("what do I play", None),
+        ("do you like my cat?", None),
+        ("is a good one", None),
+    ],
+)
+def test_what_was_said_in_passing_is_a_fact_where_it_is_about_its_speaker(line: str, fact: str | None) -> None:
+    assert said_of_oneself(line) == fact
+
+
+def test_what_follows_a_name_is_the_fact() -> None:
+    assert others_fact("'s cat is called Miso.") == "their cat is called Miso"
+    assert others_fact(": plays drums") == "plays drums"
+    assert others_fact(" – lives in Oslo!") == "lives in Oslo"
+
+
+@given(st.text(max_size=80))
+def test_anything_can_be_told(text: str) -> None:
+    assert own_fact(text) is None or isinstance(own_fact(text), str)

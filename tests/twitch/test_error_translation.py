@@ -1,0 +1,117 @@
+"""Nothing that twitchio or aiohttp raises escapes untranslated, and no sentence holds a token."""
+
+import asyncio
+import inspect
+import json
+
+import aiohttp
+import pytest
+import twitchio.exceptions
+from aiohttp import client_exceptions
+from twitchio.exceptions import DeviceCodeFlowException, HTTPException, InvalidTokenException, MessageRejectedError
+from yarl import URL
+
+from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.twitch.error_translation import AnswerLost, from_status, translated, translation
+
+SECRET = "abcdefghijklmnopqrstuvwxyz1234"
+
+
+def bare(kind: type[BaseException]) -> BaseException:
+    """An instance without its constructor, with what a translation may look at."""
+    error = kind.__new__(kind, SECRET)
+    looked_at = {"status": 500, "extra": {"message": SECRET}, "code": "msg_banned", "request_info": None, "history": ()}
+    for name, value in looked_at.items():
+        if name != "code" or isinstance(error, MessageRejectedError):
+            setattr(error, name, value)
+    return error
+
+
+def classes(module: object, root: type[BaseException]) -> list[type[BaseException]]:
+    return [kind for _, kind in inspect.getmembers(module, inspect.isclass) if issubclass(kind, root)]
+
+
+@pytest.mark.parametrize(
+    ("module", "root", "becomes"),
+    [(twitchio.exceptions, BaseException, TwitchError), (client_exceptions, Exception, TwitchUnavailable)],
+)
+def test_every_exception_of_twitchio_and_aiohttp_is_translated(
+    module: object, root: type[BaseException], becomes: type[TwitchError]
+) -> None:
+    for kind in classes(module, root):
+        ours = translation(bare(kind), "do it")
+        assert isinstance(ours, becomes), kind
+        assert SECRET not in str(ours)
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), OSError(), KeyError("data"), IndexError()])
+def test_the_network_and_odd_answers_are_worth_another_try(error: Exception) -> None:
+    with pytest.raises(TwitchUnavailable), translated("do it"):
+        raise error
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), TwitchRefused("no"), GeneratorExit()])
+def test_what_is_not_twitchs_passes_through(error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised, translated("do it"):
+        raise error
+    assert raised.value is error
+
+
+def test_nothing_is_chained_that_could_hold_a_token() -> None:
+    with pytest.raises(TwitchUnavailable) as raised, translated("do it"):
+        raise HTTPException(f"…?refresh_token={SECRET}", status=500, extra="")
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "The message is odd", TwitchRefused),
+        (401, "Invalid OAuth token", TwitchLoginNeeded),
+        (401, "Missing scope: clips:edit", TwitchLoginNeeded),
+        (403, "Not a moderator", TwitchRefused),
+        (404, "", TwitchRefused),
+        (407, "", TwitchUnavailable),
+        (408, "", AnswerLost),
+        (429, "", TwitchRateLimited),
+        (500, "", AnswerLost),
+        (503, "", TwitchUnavailable),
+    ],
+)
+def test_what_a_status_means(status: int, message: str, kind: type[TwitchError]) -> None:
+    ours = translation(HTTPException("", status=status, extra={"message": message}), "do it")
+    assert isinstance(ours, kind)
+    assert type(from_status(status, message, "do it")) is type(ours)
+
+
+def test_a_missing_right_is_named() -> None:
+    assert "clips:edit" in str(from_status(401, "Missing scope: clips:edit", "make a clip"))
+
+
+def test_a_login_of_another_app_is_told() -> None:
+    assert "different app" in str(from_status(401, "Client ID and OAuth token do not match", "make a clip"))
+
+
+def test_a_web_page_in_the_way_is_told_as_one() -> None:
+    page = HTTPException("", status=500, extra="<!doctype html><html>Welcome to the hotel</html>")
+    assert "its own web page" in str(translation(page, "do it"))
+    assert "its own web page" in str(translation(json.JSONDecodeError("", "<html>", 0), "do it"))
+
+
+def test_a_token_that_is_no_good_needs_a_login_but_a_5xx_does_not() -> None:
+    for status, kind in ((400, TwitchLoginNeeded), (500, TwitchUnavailable)):
+        original = HTTPException("", status=status, extra="")
+        for error in (
+            InvalidTokenException("", type_="token", original=original),
+            DeviceCodeFlowException("", original=original),
+        ):
+            assert isinstance(translation(error, "do it"), kind)
+
+
+def test_whether_a_request_went_out_is_told_apart() -> None:
+    key = aiohttp.ClientConnectorError.__new__(aiohttp.ClientConnectorError)
+    assert type(translation(key, "do it")) is TwitchUnavailable
+    assert type(translation(aiohttp.ServerDisconnectedError(), "do it")) is AnswerLost
+    assert type(translation(aiohttp.InvalidURL(URL("x:")), "do it")) is TwitchUnavailable
+    assert type(translation(RecursionError(), "do it")) is AnswerLost  # an answer that is nested without end

@@ -1,0 +1,179 @@
+"""Where log-ins are kept: the keyring where there is one, else a file for one pair of eyes."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import keyring.backend
+import keyring.errors
+import pytest
+
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+
+ONE = Token("access-1", "refresh-1", "42", "keeper", ("chat:read",))
+TWO = Token("access-2", "refresh-2", "42", "keeper", ("chat:read",))
+
+
+class MemoryKeyring(keyring.backend.KeyringBackend):
+    """A keyring in memory, which can be locked."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # keyring is not fully typed
+        self.kept: dict[tuple[str, str], str] = {}
+        self.locked = False
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self._look()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self._look()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        self._look()
+        if self.kept.pop((service, username), None) is None:
+            raise keyring.errors.PasswordDeleteError
+
+    def _look(self) -> None:
+        if self.locked:
+            raise keyring.errors.KeyringLocked
+
+
+@pytest.fixture
+def ring() -> Iterator[MemoryKeyring]:
+    before = keyring.get_keyring()
+    ours = MemoryKeyring()
+    keyring.set_keyring(ours)
+    yield ours
+    keyring.set_keyring(before)
+
+
+def test_a_file_is_for_its_owner_alone_and_nothing_else_is_left(tmp_path: Path) -> None:
+    store = TokenStore(tmp_path / "deep" / "folder", use_keyring=False)
+    store.save(Account.BOT, ONE)
+    store.save(Account.BOT, TWO)
+    store.save(Account.BROADCASTER, ONE)
+    assert store.load(Account.BOT) == TWO
+    assert store.load(Account.BROADCASTER) == ONE
+    files = sorted((tmp_path / "deep" / "folder").iterdir())
+    assert [file.name for file in files] == ["twitch-bot.json", "twitch-broadcaster.json"]
+    if os.name == "posix":
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert "only you can read" in store.place(Account.BOT)
+
+
+def test_a_save_that_fails_keeps_the_old_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = TokenStore(tmp_path, use_keyring=False)
+    store.save(Account.BOT, ONE)
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        store.save(Account.BOT, TWO)
+    assert store.load(Account.BOT) == ONE
+    assert [file.name for file in tmp_path.iterdir()] == ["twitch-bot.json"]
+
+
+def test_the_keyring_is_preferred_and_leaves_no_file(tmp_path: Path, ring: MemoryKeyring) -> None:
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    assert store.load(Account.BOT) == ONE
+    assert list(tmp_path.iterdir()) == []
+    assert "keyring" in store.place(Account.BOT)
+
+
+def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_path: Path, ring: MemoryKeyring) -> None:
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    ring.locked = True
+    store.save(Account.BOT, TWO)
+    ring.locked = False
+    assert store.load(Account.BOT) == TWO
+    store.save(Account.BOT, ONE)
+    assert store.load(Account.BOT) == ONE
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
+    tmp_path: Path, ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each channel has a database of its own, and the log-in goes with that, however its path is written."""
+    one, two = TokenStore(tmp_path / "one"), TokenStore(tmp_path / "two")
+    one.save(Account.BROADCASTER, ONE)
+    two.save(Account.BROADCASTER, TWO)
+    assert (one.load(Account.BROADCASTER), two.load(Account.BROADCASTER)) == (ONE, TWO)
+    monkeypatch.chdir(tmp_path)
+    TokenStore(Path("two")).delete(Account.BROADCASTER)
+    assert (one.load(Account.BROADCASTER), two.load(Account.BROADCASTER)) == (ONE, None)
+
+
+def test_a_keyring_that_is_switched_off_loses_nothing(tmp_path: Path) -> None:
+    """`keyring --disable` leaves a keyring that takes everything and keeps nothing."""
+    from keyring.backends.null import Keyring
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
+    try:
+        store = TokenStore(tmp_path)
+        store.save(Account.BOT, ONE)
+        assert store.load(Account.BOT) == ONE
+    finally:
+        keyring.set_keyring(before)
+
+
+def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
+    """As on a headless Linux, where keyring raises NoKeyringError."""
+    before = keyring.get_keyring()
+    from keyring.backends.fail import Keyring
+
+    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]  # keyring is not fully typed
+    try:
+        store = TokenStore(tmp_path)
+        assert store.load(Account.BOT) is None
+        store.save(Account.BOT, ONE)
+        assert store.load(Account.BOT) == ONE
+        assert not store.is_empty(Account.BOT)
+        store.delete(Account.BOT)
+        assert store.load(Account.BOT) is None
+        assert store.is_empty(Account.BOT)
+    finally:
+        keyring.set_keyring(before)
+
+
+def test_deleting_empties_both_places(tmp_path: Path, ring: MemoryKeyring) -> None:
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    store.delete(Account.BOT)
+    store.delete(Account.BOT)
+    assert ring.kept == {}
+    assert store.load(Account.BOT) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"access": 1}'])
+def test_a_broken_file_counts_as_nobody_logged_in(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "twitch-bot.json").write_bytes(content)
+    assert TokenStore(tmp_path, use_keyring=False).load(Account.BOT) is None
+
+
+def test_a_locked_keyring_may_hold_a_pair_and_an_empty_one_does_not(tmp_path: Path, ring: MemoryKeyring) -> None:
+    store = TokenStore(tmp_path)
+    assert store.is_empty(Account.BOT)
+    store.save(Account.BOT, ONE)
+    assert not store.is_empty(Account.BOT)
+    ring.locked = True
+    assert not store.is_empty(Account.BOT)
+    ring.locked = False
+    store.delete(Account.BOT)
+    assert store.is_empty(Account.BOT)
+
+
+def test_a_token_does_not_show_itself() -> None:
+    assert "access-1" not in f"{ONE!r} {ONE}"
+    assert "refresh-1" not in f"{ONE!r} {ONE}"
