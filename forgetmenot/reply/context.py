@@ -324,6 +324,7 @@ class PrefixKeeper:
         self._model = model
         self._prefix: Prefix | None = None
         self._shown: frozenset[str] = frozenset()
+        self._notes: tuple[int, ...] = ()
         self._left_alone = (0, 0, 0)
         self._mending = (0, 0)
         self.factor = 1.0
@@ -335,11 +336,12 @@ class PrefixKeeper:
         return await self.refresh()
 
     async def _still_holds(self, at: Source) -> bool:
-        same = (
+        return (
             await notes.suppression_revision(at) == self._left_alone
             and await episode_redaction.revision(at) == self._mending
+            and await notes.all_active(at, self._notes)
+            and (not self._shown or await viewers.may_be_shown(at, self._shown))
         )
-        return same and (not self._shown or await viewers.may_be_shown(at, self._shown))
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
@@ -350,6 +352,7 @@ class PrefixKeeper:
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)
+        self._notes = _rows(prefix, "channel_notes", "channel_notes_more")
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:
@@ -410,8 +413,10 @@ async def compose(
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix = await keeper.current()
-    rows = {section.name: section.rows for section in prefix.sections}
-    notes = (*rows.get("channel_notes", ()), *rows.get("channel_notes_more", ()))
-    shown = Shown(rows.get("episodes", ()), notes)
+    shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
     return Composed(assemble(prefix, material, settings, keeper.factor), prefix, material, keeper.factor)
+
+
+def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:
+    return tuple(row for section in prefix.sections if section.name in names for row in section.rows)
