@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Note, Recalled, Scope
+from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
-from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
+from forgetmenot.memory.ranking import Found, Query
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.suppression import load_filter
 from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
@@ -37,7 +37,7 @@ from forgetmenot.prompt.material import (
     stranger,
 )
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.reply.triggers import Trigger, TriggerKind, is_question
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (
     bot_messages,
@@ -253,25 +253,29 @@ class ContextGatherer:
     async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
         talk = _talk(material) if moment.settings.recall.topic_gate else None
 
-        async def about(who: Viewer, most: int) -> tuple[Recalled, ...]:
+        async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
-                return ()
-            seen = asked.seen[who.id]
-            return tuple(await self._recall.about([who.id], asked.query, most, talk=talk, seen=seen))
+                return Found()
+            return await self._recall.about([who.id], asked.query, most, talk=talk, seen=asked.seen[who.id])
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
         per_other = moment.depth.lore_per_other
-        others = [replace(other, lore=await about(other.viewer, per_other)) for other in material.others]
-        people = [material.speaker.id, *(other.viewer.id for other in others)]
+        theirs = [await about(other.viewer, per_other) for other in material.others]
+        own = await about(material.speaker, moment.depth.lore)
+        channel = Found()
+        if asked.query.says_something:
+            channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
+        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
-            lore=await about(material.speaker, moment.depth.lore),
-            channel=await self._recall.asked_of_channel(
-                asked.query, without=shown.notes, talk=talk, seen=asked.seen[CHANNEL]
-            ),
-            others=tuple(others),
+            lore=tuple(own),
+            channel=fitting(channel, without=shown.notes),
+            others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
+            nothing_known=is_question(moment.trigger.question)
+            and not material.past_episodes
+            and not any(found.fits for found in (*(theirs or [own]), channel)),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:

@@ -140,7 +140,7 @@ async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
         "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(note_ids)),),
     )
-    return found == len(note_ids)
+    return int(found or 0) == len(note_ids)
 
 
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
