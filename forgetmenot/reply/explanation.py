@@ -16,8 +16,7 @@ from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.material import TailMaterial, estimate
-from forgetmenot.reply.context import Composed, ContextGatherer, compose
-from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
