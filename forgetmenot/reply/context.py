@@ -18,6 +18,7 @@ from forgetmenot.domain.memory import Note, Recalled, Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
+from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
 from forgetmenot.memory.suppression import load_filter
@@ -27,6 +28,7 @@ from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
+    Heard,
     Past,
     PersonMentioned,
     Prefix,
@@ -62,6 +64,7 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+HEARD_FACTS = 3
 SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
 
 
@@ -126,6 +129,11 @@ class ContextGatherer:
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
+        if not material.speaker.opted_out:
+            heard = await heard_facts(
+                at, settings.privacy, material.speaker.id, limit=HEARD_FACTS, quiet=seen.suppression_filter
+            )
+            material = replace(material, heard=tuple(Heard(one.seq, one.fact) for one in reversed(heard)))
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
@@ -266,7 +274,7 @@ class ContextGatherer:
         people = [material.speaker.id, *(other.viewer.id for other in others)]
         return replace(
             material,
-            lore=await about(material.speaker, moment.depth.lore),
+            lore=await about(material.speaker, moment.depth.lore - len(material.heard)),
             channel=await self._recall.asked_of_channel(
                 asked.query, without=shown.notes, talk=talk, seen=asked.seen[CHANNEL]
             ),
