@@ -265,7 +265,7 @@ class ContextGatherer:
             if who.opted_out:
                 return ()
             seen = asked.seen[who.id]
-            return tuple(await self._recall.about_viewer(who.id, asked.query, most, talk=talk, seen=seen))
+            return tuple(await self._recall.about([who.id], asked.query, most, talk=talk, seen=seen))
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
@@ -373,7 +373,7 @@ class PrefixKeeper:
         digest = await without_hidden(self._db, quiet.without(digest))
         query = self._recall.query("", category=category, title=title)
         talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
-        notes = tuple(found.note for found in await self._recall.about_channel(query, talk=talk))
+        notes = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
         episodes = await self._episodes(quiet)
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),

@@ -52,8 +52,8 @@ class Batch:
     questions: tuple[Asked, ...]
 
 
-def own_list(path: Path = OWN) -> Batch:
-    """The questions of our own."""
+def own_list(count: int, seed: int, path: Path = OWN) -> Batch:
+    """So many of our own questions that have an answer, and so many that have none."""
     lines: list[dict[str, Any]] = []
     questions: list[Asked] = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -66,12 +66,19 @@ def own_list(path: Path = OWN) -> Batch:
             about, _, fact = line.partition(": ")
             whose = {"scope": "channel"} if about == "channel" else {"viewer": about}
             lines.append({"id": len(lines) + 1, "fact": fact, "confidence": 0.8, **whose})
-    return Batch("own", tuple(lines), tuple(questions))
+    known = [one for one in questions if one.answer is not None]
+    return Batch("own", tuple(lines), _mixed(known, [one for one in questions if one.answer is None], count, seed))
+
+
+def _mixed(known: list[Asked], unknown: list[Asked], count: int, seed: int) -> tuple[Asked, ...]:
+    """The same ones in every run, in turn, so that a run that is stopped has as many of each."""
+    dice = random.Random(seed)  # noqa: S311
+    some = (dice.sample(these, min(count, len(these))) for these in (known, unknown))
+    return tuple(one for pair in zip(*some, strict=False) for one in pair)
 
 
 def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[Batch]:
     """Of each conversation named, so many questions that one fact answers, and so many that nothing does."""
-    dice = random.Random(seed)  # noqa: S311  # the same questions in every run
     for raw in json.loads(path.read_text(encoding="utf-8")):
         if raw["sample_id"] not in names:
             continue
@@ -80,7 +87,7 @@ def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[
         lines = tuple({**line, "viewer": logins[line["viewer"]]} for line in conversation.lines)
         known = [Asked(one["question"], str(one["answer"])) for one in raw["qa"] if one["category"] == 4]
         unknown = [Asked(one["question"], None) for one in raw["qa"] if one["category"] == 5]
-        yield Batch(raw["sample_id"], lines, (*dice.sample(known, count), *dice.sample(unknown, count)))
+        yield Batch(raw["sample_id"], lines, _mixed(known, unknown, count, seed))
 
 
 async def ask(
