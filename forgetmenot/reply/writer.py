@@ -16,7 +16,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression_filter import without_suppressed
 from forgetmenot.operations import wording
