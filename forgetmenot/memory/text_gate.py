@@ -15,7 +15,7 @@ that are never stored about people are text/sensitive's.
 
 import re
 
-from forgetmenot.text.lookalikes import plain, skeleton, unleet
+from forgetmenot.text.clean import plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, has_link
 from forgetmenot.text.words import words
 

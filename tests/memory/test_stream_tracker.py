@@ -8,7 +8,7 @@ from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.settings.schema import ModelSettings, Provider
-from forgetmenot.text.fences import fence
+from forgetmenot.text.mentions import fence
 from forgetmenot.text.words import stems
 
 SUMMARY = """You write the memory of a Twitch channel: short, factual summaries of stretches of its chat. What stands \
