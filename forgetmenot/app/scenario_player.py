@@ -8,7 +8,6 @@ import asyncio
 import tomllib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,7 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.scripted import NoMeter, RecordingAccount, ScriptedModel
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Role
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction, Role
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.llm.build import Models, build_models
@@ -49,20 +48,10 @@ BETWEEN_LINES = 12 * SECOND
 """More than the cooldown of one viewer, so that a script need not wait for it."""
 BADGES = {"streamer": frozenset({"broadcaster"}), "moderator": frozenset({"moderator"}), "vip": frozenset({"vip"})}
 BOT_ID, BOT_LOGIN = "99", "forgetmenot_bot"
+GAME = "Ladders of Ash"
 
 
 # ── playing ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Channel:
-    """What Twitch says about the channel."""
-
-    live: bool
-    started_at: int | None
-    stream_id: str = ""
-    title: str = "Ladders of Ash"
-    category: str = "Ladders of Ash"
 
 
 class ScenarioPlayer:
@@ -166,7 +155,7 @@ class ScenarioPlayer:
 
     async def _live(self, *, on: bool) -> None:
         now = self.clock.now()
-        await self.bot.channel_is(_Channel(on, now if on else None, f"s{now}" if on else ""))
+        await self.bot.channel_is(ChannelState(on, GAME, GAME, now if on else None, f"s{now}" if on else ""))
 
     # ── orders ──────────────────────────────────────────────────────────────────────────────
 

@@ -17,7 +17,7 @@ from forgetmenot.domain.model import Prompt
 from forgetmenot.memory.episodes.past_episodes import spoken_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble

@@ -13,8 +13,7 @@ from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, without_hidden
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression import load_filter
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
 from forgetmenot.reply.reply_object import offered
