@@ -13,8 +13,7 @@ from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.material import Heard, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import called, mention, show
+from forgetmenot.text.mentions import called, fence, mention, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240

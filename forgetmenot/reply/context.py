@@ -21,8 +21,7 @@ from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
-from forgetmenot.memory.suppression import load_filter
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix

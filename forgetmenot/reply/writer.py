@@ -18,7 +18,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression_filter import without_suppressed
+from forgetmenot.memory.suppression import without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor

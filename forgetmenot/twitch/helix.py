@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.api import Api
@@ -23,17 +24,6 @@ if TYPE_CHECKING:
 _DONE = Outcome(OutcomeKind.DONE)
 _SILENCED_S = 30.0
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelState:
-    """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
-
-    live: bool
-    title: str
-    category: str
-    started_at: int | None = None
-    stream_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import notes
-from forgetmenot.text.english import own_fact
+from forgetmenot.text.statements import own_fact
 
 WAYS = ("command", "dock", "speech")
 SLOTS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {

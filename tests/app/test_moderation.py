@@ -10,7 +10,7 @@ from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.llm.build import Models
 from forgetmenot.memory.notes.edits import remember
@@ -25,7 +25,6 @@ from forgetmenot.store.dock import memory as dock_memory
 from forgetmenot.store.dock.memory import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.twitch.chat_lines import RoomState
-from forgetmenot.twitch.helix import ChannelState
 from tests.stage import ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"

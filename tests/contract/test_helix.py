@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.sim.chat import DROPS
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.helix import ChannelState, Helix
+from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.message_drops import Dropped, DropReason, drop_reason
 from forgetmenot.twitch.token_store import Account
 
