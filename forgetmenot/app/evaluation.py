@@ -6,7 +6,7 @@ from typing import Any
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, iso
 from forgetmenot.errors import InputError
-from forgetmenot.store import reply_outcomes
+from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Database
 
 Figures = Mapping[str, Any]
@@ -34,12 +34,12 @@ def period_of(text: str) -> int:
 
 async def figures_since(db: Database, since: int) -> dict[str, Any]:
     """All figures since a time (ms), as JSON has them."""
-    taken = await reply_outcomes.latencies(db, since)
-    offered = await reply_outcomes.notes_offered(db, since)
+    taken = await bot_messages.latencies(db, since)
+    offered = await bot_messages.notes_offered(db, since)
     return {
         "since": iso(since),
-        **await reply_outcomes.sums(db, since),
-        "sections": await reply_outcomes.sections(db, since),
+        **await bot_messages.sums(db, since),
+        "sections": await bot_messages.sections(db, since),
         "notes": {
             "offered": len(offered),
             "used": sum(one["used"] > 0 for one in offered),

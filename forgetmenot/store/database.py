@@ -30,13 +30,13 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import aiosqlite
+import msgspec
 
 from forgetmenot import errors
 from forgetmenot.errors import StoreForeign
 from forgetmenot.store import file_safety
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import refuse_lost_key
+from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
@@ -45,6 +45,11 @@ _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM o
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
 T = TypeVar("T")
+
+
+def as_noun(row: Row, noun: type[T], **more: object) -> T:
+    """A row as the noun whose fields are named as its columns; `more` are fields that it lacks."""
+    return msgspec.convert(dict(row) | more, noun, strict=False)
 
 
 async def to_the_end(work: Awaitable[Any]) -> None:

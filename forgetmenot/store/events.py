@@ -8,9 +8,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
-from forgetmenot.store.database import Row, Source, Transaction
+from forgetmenot.store.database import Row, Source, Transaction, as_noun
 
 
 class NewEvent(NamedTuple):
@@ -231,22 +231,7 @@ async def prune(tx: Transaction, before: int) -> dict[int, dict[str, int]]:
 
 
 def _line(row: Row) -> Line:
-    return Line(
-        seq=row["seq"],
-        id=row["id"],
-        stream_id=row["stream_id"],
-        viewer_id=row["viewer_id"],
-        kind=EventKind(row["kind"]),
-        text=row["text"],
-        system_text=row["system_text"],
-        role=Role(row["role"]),
-        emote_only=bool(row["emote_only"]),
-        addressed=bool(row["addressed"]),
-        from_bot=bool(row["from_bot"]),
-        at=row["at"],
-        tries=row["tries"],
-        retry_from=row["retry_from"],
-    )
+    return as_noun(row, Line)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.

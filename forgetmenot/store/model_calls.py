@@ -22,15 +22,9 @@ class Meter:
                 "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    self._clock.now(),
-                    purpose.value,
-                    model,
-                    usage.input,
-                    usage.cached,
-                    usage.output,
-                    usage.thoughts,
-                    latency_ms,
-                    error,
+                    *(self._clock.now(), purpose.value, model),
+                    *(usage.input, usage.cached, usage.output, usage.thoughts),
+                    *(latency_ms, error),
                 ),
             )
 

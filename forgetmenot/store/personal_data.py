@@ -60,57 +60,28 @@ PLACES = (
     Place("model_calls", ("model", "error")),
 )
 
+_WORDS_OF_OURS = """
+events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
+semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
+bot_messages.mode bot_messages.status action_logs.name action_logs.class action_logs.verdict action_logs.rule
+action_logs.status briefs.kind briefs.persona model_calls.purpose tally runs calibration
+"""
+_GOES_WITH_THE_VIEWER = """
+viewers viewer_names attendance episode_people fun_consents note_evidence action_logs.asked_by action_logs.target_id
+briefs.viewer_id never_mention.viewer_id never_mention.by_id
+"""
 EXEMPT = {
-    "viewers": "the person's own row goes; other people keep their names",
-    "viewer_names": "goes with the row in viewers",
-    "attendance": "goes with the row in viewers",
-    "episode_people": "goes with the row in viewers",
-    "fun_consents": "goes with the row in viewers",
-    "note_evidence": "its speaker is unset with the row in viewers; stance is a word of ours",
-    "forgotten": "keyed hashes",
-    "opted_out_unknown": "keyed hashes",
-    "pending_redactions": "rows of theirs are deleted",
-    "cooldowns": "rows of theirs are deleted",
+    **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
+    **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
+    **dict.fromkeys(("forgotten", "opted_out_unknown"), "keyed hashes"),
+    **dict.fromkeys(("pending_redactions", "cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
+    **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
-    "tally": "counts under names of ours",
-    "runs": "commands of ours",
-    "calibration": "models' names",
     "events.id": "Twitch's id of a message of somebody else",
-    "events.viewer_id": "their rows are deleted",
-    "events.kind": "a word of ours",
     "events.reply_to_id": "unset where it points to a message of theirs",
-    "events.role": "a word of ours",
-    "episodes.kind": "a word of ours",
-    "semantic_notes.scope": "a word of ours",
-    "semantic_notes.subject_id": "their rows are deleted",
-    "semantic_notes.status": "a word of ours",
-    "semantic_notes.source_kind": "a word of ours",
-    "semantic_notes.importance": "a word of ours",
-    "note_changes.from_status": "a word of ours",
-    "note_changes.to_status": "a word of ours",
     "bot_messages.event_id": "rows that answer them are deleted",
-    "bot_messages.viewer_id": "rows that answer them are deleted",
-    "bot_messages.trigger": "a word of ours",
-    "bot_messages.mode": "a word of ours",
-    "bot_messages.status": "a word of ours",
     "reply_outcomes": "codes and numbers; goes with the row in bot_messages",
-    "action_logs.asked_by": "unset with the row in viewers",
-    "action_logs.target_id": "unset with the row in viewers",
-    "action_logs.name": "a word of ours",
-    "action_logs.class": "a word of ours",
-    "action_logs.verdict": "a word of ours",
-    "action_logs.rule": "a word of ours",
-    "action_logs.status": "a word of ours",
-    "semantic_notes.persona": "a setting's name",
-    "briefs.viewer_id": "goes with the row in viewers",
-    "briefs.kind": "a word of ours",
-    "briefs.persona": "a setting's name",
-    "briefs.made_of": "a hash of sources that are gone",
-    "briefs.notes": "ids of rows",
-    "briefs.episodes": "ids of rows",
-    "never_mention.viewer_id": "goes with the row in viewers",
-    "never_mention.by_id": "unset with the row in viewers",
-    "model_calls.purpose": "a word of ours",
+    **dict.fromkeys(("briefs.made_of", "briefs.notes", "briefs.episodes"), "ids of rows, and a hash of them"),
 }
 
 
