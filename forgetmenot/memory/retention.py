@@ -18,6 +18,9 @@ from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, model_calls, notes, run_stats
 from forgetmenot.store.database import Database
 
+LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
+"""Rows that one transaction deletes: no write lasts longer than 50 ms."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
@@ -48,21 +51,33 @@ async def sweep_chat(
 
 
 async def _prune(db: Database, before: int) -> tuple[int, int]:
-    async with db.write() as tx:
-        counts = await events.prune(tx, before)
-        await episodes.forget_lines(tx, before)
-        for run_id, counted in counts.items():
-            await run_stats.add_counts(tx, run_id, counted)
-    pruned = sum(sum(counted.values()) for counted in counts.values())
-    return pruned, sum(counted.get("pruned_unread", 0) for counted in counts.values())
+    """Delete old chat, some lines at a time: others write in between."""
+    pruned = unread = 0
+    while True:
+        async with db.write() as tx:
+            counts = await events.prune(tx, before, LINES_AT_ONCE)
+            for run_id, counted in counts.items():
+                await run_stats.add_counts(tx, run_id, counted)
+        some = sum(sum(counted.values()) for counted in counts.values())
+        pruned, unread = pruned + some, unread + sum(counted.get("pruned_unread", 0) for counted in counts.values())
+        if some < LINES_AT_ONCE:
+            async with db.write() as tx:
+                await episodes.forget_lines(tx, before)
+            return pruned, unread
 
 
 async def _expire(db: Database, before: int, now: int) -> int:
     """Delete logs past their days, and cooldowns that are over."""
+    gone = 0
+    for prune in (bot_messages.prune, action_logs.prune, model_calls.prune):
+        some = LOGS_AT_ONCE
+        while some == LOGS_AT_ONCE:
+            async with db.write() as tx:
+                some = await prune(tx, before, LOGS_AT_ONCE)
+            gone += some
     async with db.write() as tx:
-        gone = await bot_messages.prune(tx, before) + await action_logs.prune(tx, before)
         await channel_state.drop_past_cooldowns(tx, now)
-    return gone + await model_calls.prune(db, before)
+    return gone
 
 
 # The daily sweep over notes: expired, unconfirmed, too many. Small transactions, a history row for each change; pinned

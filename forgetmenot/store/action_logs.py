@@ -272,10 +272,12 @@ async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> froze
     return frozenset(str(row["target_id"]) for row in rows)
 
 
-async def prune(tx: Transaction, before: int) -> int:
-    """Delete settled rows from before that time (ms); returns how many."""
+async def prune(tx: Transaction, before: int, limit: int) -> int:
+    """Delete settled rows from before that time (ms), up to a number; returns how many."""
     return await tx.execute(
-        "DELETE FROM action_logs WHERE at < ? AND status NOT IN ('waiting', 'running') AND revert_at IS NULL", (before,)
+        "DELETE FROM action_logs WHERE id IN (SELECT id FROM action_logs WHERE at < ?"
+        " AND status NOT IN ('waiting', 'running') AND revert_at IS NULL LIMIT ?)",
+        (before, limit),
     )
 
 

@@ -269,9 +269,10 @@ async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def prune(tx: Transaction, before: int) -> int:
-    """Delete rows past their retention; returns how many."""
-    return await tx.execute("DELETE FROM bot_messages WHERE at < ? AND status != 'sending'", (before,))
+async def prune(tx: Transaction, before: int, limit: int) -> int:
+    """Delete rows past their retention, up to a number; returns how many."""
+    old = "SELECT id FROM bot_messages WHERE at < ? AND status != 'sending' LIMIT ?"
+    return await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant
 
 
 def _json(value: object) -> str:

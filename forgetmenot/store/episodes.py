@@ -267,7 +267,6 @@ def episode_of(row: Row) -> Episode:
 # who opted out or were banned: the caller removes them.
 
 
-PAGES_AT_ONCE = 500
 _BEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
@@ -317,21 +316,3 @@ async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
 def any_of(terms: Iterable[str]) -> str:
     """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-
-
-async def merge_search_index(db: Database) -> None:
-    """Make the index one piece: every word of a search is looked up in each of its pieces, and writing leaves many.
-
-    In steps, between which others may write.
-    """
-    pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
-    while await _merge_some(db, pages):
-        pages = PAGES_AT_ONCE
-
-
-async def _merge_some(db: Database, pages: int) -> bool:
-    """One step; whether it had something to do."""
-    async with db.write() as tx:
-        before = await tx.value("SELECT total_changes()")
-        await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
-        return int(await tx.value("SELECT total_changes()")) - int(before) > 1

@@ -5,6 +5,7 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -214,19 +215,21 @@ async def count_unread(source: Source, before: int | None = None) -> int:
     return int(row[0]) if row else 0
 
 
-async def prune(tx: Transaction, before: int) -> dict[int, dict[str, int]]:
-    """Delete what was said before then; per run how many were covered, redacted, or unread (which should be none)."""
+async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str, int]]:
+    """Delete the oldest of what was said before then, up to a number of lines.
+
+    Gives per run how many were covered, redacted, or unread (which should be none).
+    """
     rows = await tx.rows(
-        "SELECT run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
-        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END AS name, count(*) AS count"
-        " FROM events WHERE at < ? GROUP BY 1, 2",
-        (before,),
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)"
+        " RETURNING run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
+        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
+        (before, limit),
     )
-    await tx.execute("DELETE FROM events WHERE at < ?", (before,))
     await tx.execute("DELETE FROM pending_redactions WHERE at < ?", (before,))
     counts: dict[int, dict[str, int]] = {}
-    for row in rows:
-        counts.setdefault(row["run_id"], {})[row["name"]] = row["count"]
+    for (run_id, name), count in Counter(map(tuple, rows)).items():
+        counts.setdefault(run_id, {})[name] = count
     return counts
 
 

@@ -233,14 +233,15 @@ async def written_in_stream(
     return int(row[0]) if row else 0
 
 
-async def delete_of_subject(tx: Transaction, subject_id: str) -> int:
-    """Delete every note about a viewer with history and evidence; only for an erasure."""
+async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
+    """Delete these notes about a viewer with history and evidence; only for an erasure."""
+    ids = json.dumps(list(note_ids))
     await tx.execute(
-        "UPDATE semantic_notes SET superseded_by = NULL"
-        " WHERE superseded_by IN (SELECT id FROM semantic_notes WHERE subject_id = ?)",
-        (subject_id,),
+        "UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by IN (SELECT value FROM json_each(?))", (ids,)
     )
-    return await tx.execute("DELETE FROM semantic_notes WHERE subject_id = ?", (subject_id,))
+    return await tx.execute(
+        "DELETE FROM semantic_notes WHERE subject_id = ? AND id IN (SELECT value FROM json_each(?))", (subject_id, ids)
+    )
 
 
 async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
