@@ -56,7 +56,7 @@ from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, episodes, model_calls, run_stats, streams
+from forgetmenot.store import channel_state, model_calls, run_stats, streams
 from forgetmenot.store.backup import check_start, counts, leftovers, write_counts
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
@@ -305,7 +305,7 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.certain())
-        await episodes.merge_search_index(self.db)
+        await self.db.merge_search_index()
 
 
 @contextlib.asynccontextmanager

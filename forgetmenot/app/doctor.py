@@ -30,9 +30,8 @@ from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.scopes import lacking, scopes_for
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, invariants, privacy_log, streams
+from forgetmenot.store import backup, dock_rows, invariants, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
-from forgetmenot.store.dock import figures
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.token_store import Account, TokenStore
 
@@ -188,7 +187,7 @@ async def _memory(database: Path) -> Check:
         return Check("Memory", WARN, f"There is no memory at {database} yet.", "The first start creates it.")
     async with open_database(database) as db:
         damage = await db.damage()
-        counted = await figures.promises(db, oldest=0)
+        counted = await dock_rows.promises(db, oldest=0)
         changed = await privacy_log.broken_at(db)
     if changed:
         line = f"Line {changed} of {database.name}.asked, the list of privacy requests, was changed or is missing."

@@ -13,8 +13,7 @@ from forgetmenot.operations import switches
 from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, channel_state
-from forgetmenot.store.dock import figures as dock_figures
+from forgetmenot.store import backup, channel_state, dock_rows
 
 GRACE = 20 * MINUTE  # between two sweeps
 
@@ -156,7 +155,7 @@ async def _health(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     settings = context.settings()
     oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
-    counted = await dock_figures.promises(context.db, oldest=oldest)
+    counted = await dock_rows.promises(context.db, oldest=oldest)
     state = await channel_state.read_all(context.db)
     gaps = _gaps(state, context.clock.now())
     found = parts(context.control.state(), settings, gaps, switches.failing_sentence(state))

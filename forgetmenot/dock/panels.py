@@ -7,9 +7,8 @@ from forgetmenot.dock.context import CONTEXT, DockContext, answer, names
 from forgetmenot.dock.now import Item, proposal
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
-from forgetmenot.store import action_logs, bot_messages
+from forgetmenot.store import action_logs, bot_messages, dock_rows
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.dock import figures as dock_figures
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -21,17 +20,17 @@ CHAT_REACHES_BACK = 24 * HOUR
 async def _figures(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     db = context.db
-    bills = await dock_figures.bills(db, LAST_REPLIES)
+    bills = await dock_rows.bills(db, LAST_REPLIES)
     return answer(
         {
             "chat": await _chat(context),
-            "sections": await dock_figures.tokens_per_section(db, LAST_REPLIES),
+            "sections": await dock_rows.tokens_per_section(db, LAST_REPLIES),
             "bills": bills,
             "streams": await _streams(context),
             "currency": context.settings().model.currency,
             "notes": await _notes(context),
             "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
-            "rules": await dock_figures.rules(db, 0),
+            "rules": await dock_rows.rules(db, 0),
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
@@ -40,7 +39,7 @@ async def _figures(request: web.Request) -> web.Response:
 async def _streams(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
     settings, found = context.settings(), []
-    for began, used in await dock_figures.used_per_stream(context.db, LAST_STREAMS):
+    for began, used in await dock_rows.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
         tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
         found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
@@ -49,7 +48,7 @@ async def _streams(context: DockContext) -> list[tuple[int, int, int, float | No
 
 async def _chat(context: DockContext) -> list[tuple[int, float]]:
     """Lines a minute, over the last two hours in which something was said; silence is 0."""
-    counted = dict(await dock_figures.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
+    counted = dict(await dock_rows.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
     if not counted:
         return []
     last = max(counted)
@@ -61,7 +60,7 @@ async def _notes(context: DockContext) -> list[dict[str, object]]:
     """How many notes stood in which status at the end of each day on which something changed."""
     standing: dict[str, int] = {}
     days: dict[int, dict[str, int]] = {}
-    for began, status, moved in await dock_figures.note_moves(context.db, DAY):
+    for began, status, moved in await dock_rows.note_moves(context.db, DAY):
         standing[status] = standing.get(status, 0) + moved
         days[began] = dict(standing)
     return [{"at": day, "counts": counts} for day, counts in sorted(days.items())][-30:]

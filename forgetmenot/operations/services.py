@@ -6,7 +6,7 @@ from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.run import may_ask
 from forgetmenot.operations.wording import described
-from forgetmenot.store import action_logs, bot_messages, reply_outcomes, viewers
+from forgetmenot.store import action_logs, bot_messages, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
 
@@ -124,11 +124,11 @@ async def bad(context: OperationContext, request: Request) -> OperationResult:
 
 async def _rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
     since = context.clock.now() - RATED_WITHIN
-    reply_id = request.number("id") or await reply_outcomes.last_sent(context.db, since)
+    reply_id = request.number("id") or await bot_messages.last_sent(context.db, since)
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
         return OperationResult(ok=False, code="no_reply_rated")
     async with context.db.write() as tx:
-        await reply_outcomes.rate(tx, reply_id, good=good)
+        await bot_messages.rate(tx, reply_id, good=good)
     return OperationResult(ok=True, code="rated")
 
 

@@ -14,9 +14,8 @@ from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import channel_state, dock_rows, notes
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import STATE, Served
 
@@ -214,13 +213,13 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
 
 
 async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     assert all(promise.kept is not False for promise in promises(counted, Settings()))
 
 
 @pytest.mark.usefixtures("people")
 async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     broken = [promise.line for promise in promises(counted, Settings()) if promise.kept is False]
     assert broken == ["Notes without evidence"]
 
