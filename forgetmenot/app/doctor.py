@@ -27,7 +27,7 @@ from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.network import proxy_for, trusted
-from forgetmenot.operations.scopes import lacking, scopes_for
+from forgetmenot.operations.catalogue import lacking, scopes_for
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, invariants, privacy_log, streams

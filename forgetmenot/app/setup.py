@@ -27,7 +27,7 @@ from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
 from forgetmenot.memory.heard_facts import heard_facts
-from forgetmenot.operations.scopes import CHAT, scopes_for
+from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
 from forgetmenot.settings.labels import PRESETS, RESTARTING
 from forgetmenot.settings.live_settings import LiveSettings
