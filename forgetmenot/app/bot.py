@@ -42,7 +42,7 @@ from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services_privacy import late_result
+from forgetmenot.operations.services import late_result
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor

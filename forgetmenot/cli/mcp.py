@@ -151,19 +151,19 @@ async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
 
 
 async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_id: int | None) -> Answer:
-    from forgetmenot.app import previews
+    from forgetmenot.app import control
     from forgetmenot.errors import InputError
     from forgetmenot.store import bot_messages, dock_rows
 
     if reply_id is not None:
-        return await previews.why(db, reply_id, settings)
+        return await control.why(db, reply_id, settings)
     if note_id is None:
         rows = await bot_messages.listing(db, LISTED)
         return {"replies": [{"id": one.id, "at": one.at, "text": one.text, "status": one.status} for one in rows]}
     note = await dock_rows.note(db, note_id)
     if note is None or not await _may_be_shown(db, note.subject_id):
         raise InputError(f"There is no note {note_id} (any more), or it is about somebody who is hidden.")
-    return await previews.chain(db, note_id)
+    return await control.chain(db, note_id)
 
 
 async def _notes(db: "Database", wanted: "NotePage") -> list[dict[str, object]]:
