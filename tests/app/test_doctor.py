@@ -9,10 +9,10 @@ import pytest
 from forgetmenot.app.doctor import BAD, OK, WARN, Check, Examined, bundle, examine, report
 from forgetmenot.cli import main
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store.database import open_database
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.openai import SimOpenAI
+from tests.loopback_servers.twitch import TwitchSim
 
 SECRET = "abcdefghijklmnopqrstuvwxyz0123"
 

@@ -10,8 +10,8 @@ import pytest
 from forgetmenot.cli import login as command
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import TwitchSim
 
 
 def settings_for(sim: TwitchSim, **more: object) -> Settings:
