@@ -16,8 +16,8 @@ import environment
 import pytest
 import twitch_sim
 
-from forgetmenot.sim.twitch import TwitchSim
 from tests.loopback_servers.irc_reader import Reader
+from tests.loopback_servers.twitch import TwitchSim
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 START = """
