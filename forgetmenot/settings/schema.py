@@ -51,6 +51,7 @@ class Unsupported(StrEnum):
 
     KEEP = "keep"
     DROP = "drop"
+    ADMIT = "admit"  # the same, and where nothing is left it says that it does not remember
 
 
 class Provider(StrEnum):
