@@ -72,7 +72,7 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore",
     import asyncio
 
     from forgetmenot.clock import SystemClock
-    from forgetmenot.operations.scopes import scopes_for
+    from forgetmenot.operations.catalogue import scopes_for
     from forgetmenot.twitch.auth import Login
     from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
 
@@ -178,7 +178,7 @@ async def _named(login: "Login") -> "Token":
 
 
 def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
-    from forgetmenot.operations.scopes import lacking
+    from forgetmenot.operations.catalogue import lacking
     from forgetmenot.twitch.token_store import Account
 
     say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")

@@ -44,9 +44,8 @@ from forgetmenot.store import episode_redaction, episodes, events, notes, run_st
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 AT_ONCE = 50

@@ -6,9 +6,9 @@ the viewer neither opted out nor banned.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from forgetmenot.store.database import Source, Transaction
+from forgetmenot.store.database import Source, Transaction, as_noun
 from forgetmenot.text.mentions import mention
 
 BRIEF, STREAM = "brief", "stream"
@@ -33,21 +33,12 @@ async def put(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is gone."""
     await tx.execute(
         "INSERT INTO briefs (viewer_id, kind, persona, stream_id, text, made_of, notes, episodes, made_at)"
-        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM viewers WHERE id = ?1"
+        " SELECT :viewer_id, :kind, :persona, :stream_id, :text, :made_of, :notes, :episodes, :made_at"
+        " FROM viewers WHERE id = :viewer_id"
         " ON CONFLICT (viewer_id, kind, persona) DO UPDATE SET stream_id = excluded.stream_id, text = excluded.text,"
         " made_of = excluded.made_of, notes = excluded.notes, episodes = excluded.episodes,"
         " made_at = excluded.made_at",
-        (
-            brief.viewer_id,
-            brief.kind,
-            brief.persona,
-            brief.stream_id,
-            brief.text,
-            brief.made_of,
-            json.dumps(brief.notes),
-            json.dumps(brief.episodes),
-            brief.made_at,
-        ),
+        asdict(brief) | {"notes": json.dumps(brief.notes), "episodes": json.dumps(brief.episodes)},
     )
 
 
@@ -58,17 +49,7 @@ async def get(source: Source, viewer_id: str, kind: str = BRIEF, persona: str = 
     )
     if row is None:
         return None
-    return Brief(
-        row["viewer_id"],
-        row["text"],
-        row["made_of"],
-        row["made_at"],
-        row["kind"],
-        row["persona"],
-        row["stream_id"],
-        tuple(json.loads(row["notes"])),
-        tuple(json.loads(row["episodes"])),
-    )
+    return as_noun(row, Brief, notes=json.loads(row["notes"]), episodes=json.loads(row["episodes"]))
 
 
 async def usable(source: Source, viewer_id: str, persona: str = "") -> tuple[str, tuple[int, ...]]:

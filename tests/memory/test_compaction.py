@@ -13,7 +13,7 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.store import episode_redaction, events, opt_outs
 from forgetmenot.store import episodes as episode_search
 from forgetmenot.store.database import Database
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
 
 

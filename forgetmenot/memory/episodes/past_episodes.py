@@ -11,7 +11,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Episode
 from forgetmenot.memory.inverted_index import having_stem
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.store import episodes as episode_search
 from forgetmenot.store import streams, viewers
 from forgetmenot.store.database import Database, Source

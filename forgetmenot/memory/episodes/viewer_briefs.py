@@ -22,7 +22,7 @@ from forgetmenot.memory.episodes.summarizer import forbidden
 from forgetmenot.memory.episodes.summary_rules import kept, sentences_of, within_characters
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
