@@ -90,6 +90,8 @@ _CLAUSE = re.compile(
     rf"(?:[,;]|\b(?:and|but|while|by|und|aber|y|et|e|i|и|ve)\b)\s+"
     rf"(?=(?:the |der |el |le |o |il )?(?:{MENTION.pattern}|streamer\b)(?!['’]))"
 )
+_EMPTY = re.compile(r"\b(?:is|are|was|were) (?:an? )?(?:\w+ )?(?:viewers?|participants?|chatters?)\W*$", re.IGNORECASE)
+"""It says nothing that could be supported."""
 _NAMES = re.compile(r"(?<=[^\W\d_] )[A-ZÄÖÜÉ][\w’'-]{2,}(?: [A-ZÄÖÜÉ][\w’'-]+)*")
 
 
@@ -153,6 +155,8 @@ class Evidence:
         unheard = [word for word in _content(sentence) if not self._matches(word)]
         if len(unheard) > 1 and 2 * sum(stem(word) in instructions for word in unheard) > len(_content(sentence)):
             return "echo"
+        if _EMPTY.search(sentence):
+            return "words"
         clauses: list[tuple[str, frozenset[str]]] = []
         also: frozenset[str] = frozenset()
         for clause in _CLAUSE.sub("\n", sentence).split("\n"):
