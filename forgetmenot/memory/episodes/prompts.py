@@ -57,6 +57,9 @@ SCHEMA: Mapping[str, Any] = {
 
 
 TOKENS_PER_WORD = 3
+FREQUENCY_PENALTY = 0.3
+STOP = ("\n\n\n\n",)
+"""Some models held to JSON write empty lines until the limit."""
 _BEGUN = re.compile(r'\{\s*"summary"\s*:\s*"((?:[^"\\]|\\.)*)\\?', re.DOTALL)
 
 
@@ -89,7 +92,23 @@ def brief_request(
 
 
 def _request(purpose: Purpose, system: str, prompt: str, max_output_tokens: int) -> ModelRequest:
-    return ModelRequest(purpose, system, prompt, max_output_tokens, temperature=0.0, schema=SCHEMA)
+    return memory_request(purpose, system, prompt, max_output_tokens, SCHEMA)
+
+
+def memory_request(
+    purpose: Purpose, system: str, prompt: str, max_output_tokens: int, schema: Mapping[str, Any]
+) -> ModelRequest:
+    """A call that writes the memory, with what keeps a small model from looping."""
+    return ModelRequest(
+        purpose,
+        system,
+        prompt,
+        max_output_tokens,
+        temperature=0.0,
+        schema=schema,
+        frequency_penalty=FREQUENCY_PENALTY,
+        stop=STOP,
+    )
 
 
 def read_summary(answer: str) -> str | None:
