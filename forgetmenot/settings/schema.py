@@ -130,6 +130,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     channel_notes_kept: Positive = 100
     stale_after_streams: Positive = 20
     stale_after_d: Positive = 90
+    briefs: bool = True
     ignored_viewers: tuple[str, ...] = ()
     known_bots: tuple[str, ...] = ()
 

@@ -44,7 +44,7 @@ _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
     Place("episodes", ("summary",), cut=True),
-    Place("episodes", ("key", "model")),
+    Place("episodes", ("key", "model", "topic")),
     Place("streams", ("recap",), cut=True),
     Place("streams", ("title", "category", "twitch_id")),
     Place("semantic_notes", ("fact", "topics", "asked_with")),
@@ -103,7 +103,6 @@ EXEMPT = {
     "action_logs.status": "a word of ours",
     "semantic_notes.persona": "a setting's name",
     "briefs.viewer_id": "goes with the row in viewers",
-    "briefs.kind": "a word of ours",
     "briefs.persona": "a setting's name",
     "briefs.made_of": "a hash of sources that are gone",
     "briefs.notes": "ids of rows",
@@ -364,7 +363,7 @@ PARTS: dict[str, str] = {
     "summaries": "SELECT e.id, e.started_at, e.ended_at, e.kind, e.summary FROM episodes e"
     " JOIN episode_people p ON p.episode_id = e.id WHERE p.viewer_id = ?1 ORDER BY e.id",
     "recaps": "SELECT id AS stream_id, recap FROM streams WHERE instr(recap, '<@' || ?1 || '>') ORDER BY id",
-    "briefs": "SELECT kind, text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
+    "briefs": "SELECT text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
     "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
     "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",
