@@ -29,7 +29,8 @@ MODELS = ("offline", "gemini", "openai_compatible")
 BASELINE = "baseline.json"
 REPORT_KEYS = """\
 The JSON object's keys: since, replies (by outcome), filters, rules, shed (by kind of message), sections (mean tokens,
-rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls."""
+rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls, prompts (by kind of
+message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
 
 
 def add(subparsers: Commands) -> None:
@@ -56,6 +57,7 @@ def add(subparsers: Commands) -> None:
     report = add_action(actions, "report", "how chat took the replies, and what of the memory was used", REPORT_KEYS)
     report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as one page with charts, too")
+    add_config_option(report)
     report.set_defaults(run=lambda arguments: run_async(_report(arguments)))
 
 
@@ -150,14 +152,13 @@ def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str
 
 
 async def _report(arguments: argparse.Namespace) -> None:
-    from forgetmenot.app.evaluation import figures_since, in_words, period_of
-    from forgetmenot.app.evaluation_page import page
+    from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
     from forgetmenot.clock import SystemClock
     from forgetmenot.store.database import open_database
 
     since = period_of(arguments.since)
     async with open_database(existing_database(arguments)) as db:
-        figures = await figures_since(db, SystemClock().now() - since)
+        figures = await figures_since(db, SystemClock().now() - since, chosen_settings(arguments.config))
     if arguments.html is not None:
         arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
         say(f"Written to {arguments.html}.")

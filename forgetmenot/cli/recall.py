@@ -82,7 +82,7 @@ def _now(arguments: argparse.Namespace) -> int:
 async def _one(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
     viewer = await known_viewer(db, arguments.viewer)
     started = perf_counter()
-    found = await recall.about_viewer(viewer, recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
+    found = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
     shown = await as_json(db, [one.note for one in found])
     if arguments.json:
@@ -119,7 +119,7 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     given = [name.removeprefix("@").casefold() for name in asked.viewers]
     ids = await viewers.find_many(db, given)
     subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
-    found = await recall.about_viewers(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
+    found = await recall.about(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000
     return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
 

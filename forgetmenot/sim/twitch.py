@@ -165,15 +165,22 @@ class TwitchSim:
         """Every call to Helix, also those that failed."""
         return self.helix.requests
 
-    async def until(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
-        """Wait until the condition holds. Raises TimeoutError."""
+    async def until(self, condition: Callable[[], object], seconds: float = 30.0) -> None:
+        """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  # the condition may look at anything
                 await asyncio.sleep(0.002)
 
-    async def joined(self, count: int = 1, seconds: float = 5.0) -> None:
-        """Wait until that many connections have joined the channel. Raises TimeoutError."""
-        await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count, seconds)
+    async def joined(self, count: int = 1) -> None:
+        """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
+        await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until every connection has read what was sent to it: it has answered a PING. Raises TimeoutError."""
+        before = [(connection, connection.pongs) for connection in self.irc.connections]
+        await self.ping()
+        await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 
     async def say(  # noqa: PLR0913  # everything a message can carry
         self,

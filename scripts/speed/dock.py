@@ -133,7 +133,7 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None) -> Asyn
         *PROGRAM, *words, env={**os.environ, **alone, "XDG_DATA_HOME": str(folder)}, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        await sim.joined(joined + 1, seconds=30)
+        await sim.joined(joined + 1)
         yield Running(process.pid, address(port, token_in(folder)) if port else "")
     finally:
         with contextlib.suppress(ProcessLookupError):

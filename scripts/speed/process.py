@@ -45,7 +45,7 @@ async def _idle(folder: Path) -> float | None:
             *PROGRAM, *words, env=_environment(folder), stderr=asyncio.subprocess.DEVNULL
         )
         try:
-            await sim.joined(seconds=30)
+            await sim.joined()
             for number in range(LINES):
                 await sim.say(f"viewer_{number % 12}", f"line number {number} of a quiet channel")
             await asyncio.sleep(IDLE_S)

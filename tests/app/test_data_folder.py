@@ -42,7 +42,7 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
         config = write_settings(folder, sim, dock="port = 18737", log='level = "debug"')
         log_in(folder, sim)
         async with running(folder, "run", "--config", config, "--db", database) as bot:
-            await sim.joined(seconds=20)
+            await sim.joined()
             await sim.say("carol", "i play the drums in a band")
             dave = await sim.say("daveecho", "!optout")
             await sim.until(lambda: sim.sent, 20)

@@ -312,7 +312,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
     async with listening(sim, hasty, idle_s=1) as listener:
-        await sim.joined(seconds=8)
+        await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
 

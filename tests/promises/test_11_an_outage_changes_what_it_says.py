@@ -156,7 +156,7 @@ async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path
             await sim.until(lambda: bot.ingest.waiting)
             await sim.drop()
             await sim.until(lambda: not sim.irc.connections)
-            await sim.joined(seconds=20)
+            await sim.joined()
             await sim.say("alice", "after")
             await sim.until(lambda: gaps)
             await sim.until(lambda: bot.ingest.waiting)
