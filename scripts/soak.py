@@ -23,7 +23,6 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.logs import set_up
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
@@ -31,6 +30,7 @@ from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import TwitchSim
 
 Figures = dict[str, int]
 NOON = 1_784_894_400_000
@@ -154,7 +154,7 @@ def _gaps(heard: list[Heard]) -> list[Gap]:
 async def race(folder: Path, races: int) -> Figures:
     """Twenty calls at once on a token that has just expired, again and again."""
     async with TwitchSim() as sim, hands(sim, folder, SystemClock()) as helix:
-        sim.helix.bucket.limit = 1_000_000
+        sim.bucket.limit = 1_000_000
         answered = 0
         for _ in range(races):
             sim.expire()
@@ -253,7 +253,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
         "fates told wrongly": sum(text not in shown for text in sent) + sum(text in shown for text in unsent),
-        "rate breaches": sim.chat.breaches,
+        "rate breaches": sim.drops.breaches,
     }
 
 

@@ -39,7 +39,6 @@ from forgetmenot.store import (
     episodes,
     identities,
     notes,
-    reply_outcomes,
     run_stats,
     viewers,
 )
@@ -405,7 +404,7 @@ class ScenarioPlayer:
     async def seen_outcome(self, _who: str = "") -> list[str]:
         """How chat took the last reply that had words."""
         said = await bot_messages.latest(self.bot.db)
-        taken = (await reply_outcomes.of_reply(self.bot.db, said.id))[0] if said is not None else ""
+        taken = (await bot_messages.of_reply(self.bot.db, said.id))[0] if said is not None else ""
         return [taken] if taken else []
 
     async def seen_unsupported(self, _who: str = "") -> list[str]:

@@ -64,11 +64,6 @@ def without_machine_text(text: str) -> str:
     return ""  # whatever keeps coming back wants to get through
 
 
-def has_machine_text(text: str) -> bool:
-    """Whether there is anything to cut."""
-    return bool(_spans(text))
-
-
 def _spans(text: str) -> list[tuple[int, int]]:
     folded = "".join(map(_folded, text.translate(_SIGNS)))
     found: list[tuple[int, int]] = []

@@ -33,7 +33,7 @@ from forgetmenot.reply.postprocess import Manner, Polished, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
-from forgetmenot.store import bot_messages, events, model_calls, reply_outcomes
+from forgetmenot.store import bot_messages, events, model_calls
 from forgetmenot.store.database import Database
 
 QUOTE_EVERY = 10 * MINUTE
@@ -205,7 +205,7 @@ class ReplyWriter:
                 usage=usage,
                 filters=polished.filters,
             )
-            await reply_outcomes.record_support(tx, job.reply_id, support.used, support.unsupported)
+            await bot_messages.record_support(tx, job.reply_id, support.used, support.unsupported)
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(

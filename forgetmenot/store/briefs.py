@@ -5,7 +5,7 @@ the viewer neither opted out nor banned.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.mentions import mention
@@ -28,18 +28,10 @@ async def put(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is gone."""
     await tx.execute(
         "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, episodes, made_at)"
-        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM viewers WHERE id = ?1"
+        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :episodes, :made_at FROM viewers WHERE id = :viewer_id"
         " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
         " notes = excluded.notes, episodes = excluded.episodes, made_at = excluded.made_at",
-        (
-            brief.viewer_id,
-            brief.persona,
-            brief.text,
-            brief.made_of,
-            json.dumps(brief.notes),
-            json.dumps(brief.episodes),
-            brief.made_at,
-        ),
+        asdict(brief) | {"notes": json.dumps(brief.notes), "episodes": json.dumps(brief.episodes)},
     )
 
 

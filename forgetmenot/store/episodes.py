@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Part
 from forgetmenot.store import events
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
 
 _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
@@ -217,18 +217,7 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
         " ORDER BY p.lines DESC, p.viewer_id",
         (episode_id,),
     )
-    return [
-        Participant(
-            row["viewer_id"],
-            row["login"],
-            row["display_name"],
-            Role(row["role"]),
-            row["lines"],
-            row["addressed"],
-            bool(row["hidden"]),
-        )
-        for row in rows
-    ]
+    return [as_noun(row, Participant) for row in rows]
 
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
@@ -273,25 +262,13 @@ async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[t
 
 def episode_of(row: Row) -> Episode:
     """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
-    return Episode(
-        id=row["id"],
-        kind=EpisodeKind(row["kind"]),
-        stream_id=row["stream_id"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        summary=row["summary"],
-        events=row["events"],
-        people=tuple((row["people"] or "").split("\n")) if row["people"] else (),
-        tries=row["tries"],
-        topic=row["topic"],
-    )
+    return as_noun(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
 
 
 # Full-text search in summaries (FTS5), without those that rest on a cleared line. A summary may still mention people
 # who opted out or were banned: the caller removes them.
 
 
-PAGES_AT_ONCE = 500
 _BEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
@@ -341,21 +318,3 @@ async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
 def any_of(terms: Iterable[str]) -> str:
     """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-
-
-async def merge_search_index(db: Database) -> None:
-    """Make the index one piece: every word of a search is looked up in each of its pieces, and writing leaves many.
-
-    In steps, between which others may write.
-    """
-    pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
-    while await _merge_some(db, pages):
-        pages = PAGES_AT_ONCE
-
-
-async def _merge_some(db: Database, pages: int) -> bool:
-    """One step; whether it had something to do."""
-    async with db.write() as tx:
-        before = await tx.value("SELECT total_changes()")
-        await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
-        return int(await tx.value("SELECT total_changes()")) - int(before) > 1

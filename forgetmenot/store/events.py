@@ -5,12 +5,13 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
-from forgetmenot.store.database import Row, Source, Transaction
+from forgetmenot.store.database import Row, Source, Transaction, as_noun
 
 
 class NewEvent(NamedTuple):
@@ -214,39 +215,26 @@ async def count_unread(source: Source, before: int | None = None) -> int:
     return int(row[0]) if row else 0
 
 
-async def prune(tx: Transaction, before: int) -> dict[int, dict[str, int]]:
-    """Delete what was said before then; per run how many were covered, redacted, or unread (which should be none)."""
+async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str, int]]:
+    """Delete the oldest of what was said before then, up to a number of lines.
+
+    Gives per run how many were covered, redacted, or unread (which should be none).
+    """
     rows = await tx.rows(
-        "SELECT run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
-        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END AS name, count(*) AS count"
-        " FROM events WHERE at < ? GROUP BY 1, 2",
-        (before,),
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)"
+        " RETURNING run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
+        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
+        (before, limit),
     )
-    await tx.execute("DELETE FROM events WHERE at < ?", (before,))
     await tx.execute("DELETE FROM pending_redactions WHERE at < ?", (before,))
     counts: dict[int, dict[str, int]] = {}
-    for row in rows:
-        counts.setdefault(row["run_id"], {})[row["name"]] = row["count"]
+    for (run_id, name), count in Counter(map(tuple, rows)).items():
+        counts.setdefault(run_id, {})[name] = count
     return counts
 
 
 def _line(row: Row) -> Line:
-    return Line(
-        seq=row["seq"],
-        id=row["id"],
-        stream_id=row["stream_id"],
-        viewer_id=row["viewer_id"],
-        kind=EventKind(row["kind"]),
-        text=row["text"],
-        system_text=row["system_text"],
-        role=Role(row["role"]),
-        emote_only=bool(row["emote_only"]),
-        addressed=bool(row["addressed"]),
-        from_bot=bool(row["from_bot"]),
-        at=row["at"],
-        tries=row["tries"],
-        retry_from=row["retry_from"],
-    )
+    return as_noun(row, Line)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.

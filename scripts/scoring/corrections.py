@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forgetmenot.app.previews import chain
+from forgetmenot.app.control import chain
 from forgetmenot.app.scenario_player import ScenarioPlayer
 from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND

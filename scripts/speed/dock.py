@@ -18,9 +18,9 @@ import browser
 
 from forgetmenot.dock.security import address, token_in
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
+from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page

@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
+from tests.loopback_servers.twitch import TwitchSim
 
 STARTS = 7
 IDLE_S = 6.0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, log_in, run, running, write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]

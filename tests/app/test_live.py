@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
@@ -82,7 +82,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
     assert len(set(answered)) == len(answered)
     assert set(answered) <= set(asked)
     assert len(answered) == 7  # all but the one that met the 503: it may have gone out, so it is not said again
-    assert sim.chat.breaches == 0
+    assert sim.drops.breaches == 0
     assert "Traceback" not in bot.told
 
 

@@ -25,6 +25,17 @@ async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> Non
     assert sum(row[0] for row in await channel.db.rows("SELECT events FROM episodes")) == 450 - report.unread
 
 
+async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
+    """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
+    for _ in range(20):
+        await channel.chat(30, every_ms=6_000)
+        await channel.compactor.run_pass()
+    sizes = [row[0] for row in await channel.db.rows("SELECT events FROM episodes ORDER BY id")]
+    assert sizes[0] <= 30
+    assert len(sizes) <= 8
+    assert min(sizes[1:]) >= 60
+
+
 async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Channel) -> None:
     channel.say("Alice", "my sister bob and I moved to Oslo, @carol", badges=frozenset({"broadcaster"}))
     channel.say("Bob", "alice is right")

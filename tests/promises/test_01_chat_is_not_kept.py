@@ -84,11 +84,11 @@ import asyncio, json, pathlib, sys
 from forgetmenot import logs
 from forgetmenot.demo.show import Show, play
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim import oauth, twitch
+from forgetmenot.sim import twitch
 
 folder = pathlib.Path(sys.argv[1])
 given = []
-class Noted(oauth.Tokens):
+class Noted(twitch.Tokens):
     def grant(self, *words, **more):
         granted = super().grant(*words, **more)
         given.extend((granted.access, granted.refresh))

@@ -15,9 +15,9 @@ from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from tests.loopback_servers.openai import SimOpenAI, raw
+from tests.loopback_servers.twitch import TwitchSim
 
 LINES = 30
 DOWN = raw("down for maintenance", status=503)
