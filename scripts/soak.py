@@ -97,7 +97,7 @@ async def read_through(drops: int) -> Figures:
         for number in range(drops):
             await sim.joined()
             said.append(await sim.say("alice", f"line {number}"))
-            await sim.until(lambda: said[-1] in _ids(heard), 10)
+            await sim.until(lambda: said[-1] in _ids(heard))
             await _cut(sim, number)
             await sim.until(lambda: len(_gaps(heard)) > number, 10)  # noqa: B023  # awaited in this round
         in_a_row = sim.faults.add("irc", drop=True, times=drops)
@@ -105,7 +105,7 @@ async def read_through(drops: int) -> Figures:
         await sim.until(lambda: in_a_row.used >= drops, 60)
         await sim.joined()
         said.append(await sim.say("alice", "at last"))
-        await sim.until(lambda: said[-1] in _ids(heard), 10)
+        await sim.until(lambda: said[-1] in _ids(heard))
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
     counted = Counter(_ids(heard))

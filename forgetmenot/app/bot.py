@@ -46,11 +46,10 @@ from forgetmenot.operations.services_privacy import late_result
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explanation import explain, one_line
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reactions import ReactionReader
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of

@@ -259,7 +259,7 @@ async def _recall(arguments: argparse.Namespace) -> None:
 async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
     viewer = await known_viewer(db, arguments.viewer)
     started = perf_counter()
-    found = await recall.about_viewer(viewer, recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
+    found = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
     shown = await notes_as_json(db, [recalled.note for recalled in found])
     if arguments.json:
@@ -296,7 +296,7 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     given = [name.removeprefix("@").casefold() for name in asked.viewers]
     ids = await viewers.find_many(db, given)
     subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
-    found = await recall.about_viewers(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
+    found = await recall.about(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000
     return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
 

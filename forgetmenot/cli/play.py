@@ -44,7 +44,8 @@ TEMPORARY = "forgetmenot-replay-"
 BASELINE = "baseline.json"
 REPORT_KEYS = """\
 The JSON object's keys: since, replies (by outcome), filters, rules, shed (by kind of message), sections (mean tokens,
-rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls."""
+rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls, prompts (by kind of
+message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
 
 
 def add(subparsers: Commands) -> None:
@@ -102,7 +103,7 @@ def _add_eval(actions: Commands) -> None:
     for parser in (played, compared):
         parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of scenario files, or one file")
     about = "how chat took the replies, and what of the memory was used"
-    report = add_command(actions, "report", about, on_memory(_report), keys=REPORT_KEYS)
+    report = add_command(actions, "report", about, on_memory(_report), keys=REPORT_KEYS, config=True)
     report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as one page with charts, too")
 
@@ -297,10 +298,10 @@ def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str
 
 
 async def _report(db: "Database", arguments: argparse.Namespace) -> None:
-    from forgetmenot.app.evaluation import figures_since, in_words, period_of
-    from forgetmenot.app.evaluation_page import page
+    from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
 
-    figures = await figures_since(db, time_of("now", None) - period_of(arguments.since))
+    settings, since = chosen_settings(arguments.config), time_of("now", None) - period_of(arguments.since)
+    figures = await figures_since(db, since, settings)
     if arguments.html is not None:
         arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
         say(f"Written to {arguments.html}.")

@@ -14,7 +14,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
 from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider

@@ -45,26 +45,10 @@ SHAPE_ERRORS = (
     RecursionError,
 )
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
-STATUSES = frozenset(
-    [
-        "INVALID_ARGUMENT",
-        "FAILED_PRECONDITION",
-        "OUT_OF_RANGE",
-        "UNAUTHENTICATED",
-        "PERMISSION_DENIED",
-        "NOT_FOUND",
-        "ABORTED",
-        "ALREADY_EXISTS",
-        "RESOURCE_EXHAUSTED",
-        "CANCELLED",
-        "DATA_LOSS",
-        "UNKNOWN",
-        "INTERNAL",
-        "UNIMPLEMENTED",
-        "UNAVAILABLE",
-        "DEADLINE_EXCEEDED",
-    ]
-)
+_STATUSES = """INVALID_ARGUMENT FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED PERMISSION_DENIED NOT_FOUND ABORTED
+    ALREADY_EXISTS RESOURCE_EXHAUSTED CANCELLED DATA_LOSS UNKNOWN INTERNAL UNIMPLEMENTED UNAVAILABLE
+    DEADLINE_EXCEEDED"""
+STATUSES = frozenset(_STATUSES.split())
 """What Google's servers name in `error.status`; anything else is a stranger's word and is not passed on."""
 # The SDK prints reasons that it does not know, which are whatever the server wrote.
 warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"google\.genai")

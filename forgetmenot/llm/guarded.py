@@ -164,13 +164,7 @@ class GuardedModel:
     """A LanguageModel around another one."""
 
     def __init__(
-        self,
-        inner: LanguageModel,
-        *,
-        gate: CallQueue,
-        meter: CallMeter,
-        limits: Limits,
-        pace: RetryClock | None = None,
+        self, inner: LanguageModel, *, gate: CallQueue, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
     ) -> None:
         self._inner = inner
         self._gate = gate
@@ -200,10 +194,7 @@ class GuardedModel:
         seconds = self._limits.deadline_s(request.purpose)
         deadline = self._pace.monotonic() + seconds
         try:
-            async with (
-                asyncio.timeout(seconds) as queueing,
-                self._gate.place(urgent=request.purpose is Purpose.REPLY),
-            ):
+            async with asyncio.timeout(seconds) as queueing, self._gate.place(urgent=request.purpose is Purpose.REPLY):
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
                 return await self._persist(request, deadline)
         except TimeoutError:

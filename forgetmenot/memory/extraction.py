@@ -18,8 +18,7 @@ from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
-from forgetmenot.llm.offline import memory
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline, memory
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.prompts import output_limit
 from forgetmenot.memory.episodes.summarizer import TEMPERATURES, window_case

@@ -37,10 +37,7 @@ class Handles:
 
     @classmethod
     def of(
-        cls,
-        people: Sequence[str],
-        names: Mapping[str, str | None] | None = None,
-        bot_names: Iterable[str] = (),
+        cls, people: Sequence[str], names: Mapping[str, str | None] | None = None, bot_names: Iterable[str] = ()
     ) -> "Handles":
         """Assign P1, P2, … to these ids, in this order."""
         unique = dict.fromkeys(people)

@@ -16,7 +16,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression_filter import without_suppressed
 from forgetmenot.operations import wording
@@ -26,12 +26,11 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import INSTRUCTIONS
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
-from forgetmenot.reply.context import ContextGatherer, compose
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.outcomes import Claim, facts_in, unsupported, used_notes, without_unsupported
 from forgetmenot.reply.postprocess import Manner, Polished, polish
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
-from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls, reply_outcomes

@@ -128,14 +128,21 @@ class TwitchSim:
         return self.url
 
     async def until(self, condition: Callable[[], object], seconds: float = 30.0) -> None:
-        """Wait until the condition holds. Raises TimeoutError."""
+        """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  # the condition may look at anything
                 await asyncio.sleep(0.002)
 
     async def joined(self, count: int = 1) -> None:
-        """Wait until that many connections have joined the channel. Raises TimeoutError."""
+        """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
         await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
+        before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
+        await self.ping()
+        await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 
     async def say(  # noqa: PLR0913  # everything a message can carry
         self,

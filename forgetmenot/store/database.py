@@ -64,6 +64,8 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 class Source(Protocol):
     """Whatever the functions of store/ can read from: the database, a transaction, a snapshot."""
 
+    key: HashKey
+
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
 
@@ -125,8 +127,9 @@ class Transaction(Source):
 class Snapshot(Source):
     """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, key: HashKey) -> None:
         self._connection = connection
+        self.key = key
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
@@ -136,15 +139,15 @@ class Snapshot(Source):
 class _Reader(aiosqlite.Connection):
     """The connection that reads, one query or several at a time."""
 
-    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
         """What `read` returns, run to its end in this connection's thread in one read transaction."""
-        result: T = await self._execute(_at_once, self._conn, read)  # type: ignore[no-untyped-call]
+        result: T = await self._execute(_at_once, self._conn, read, key)  # type: ignore[no-untyped-call]
         return result
 
 
-def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
     connection.execute("BEGIN")
-    reading = read(Snapshot(connection))
+    reading = read(Snapshot(connection, key))
     try:
         reading.send(None)
     except StopIteration as done:
@@ -182,7 +185,7 @@ class Database(Source):
         """
         await self._read_gate.wait()
         with translating(self.path):
-            return await self._reader.together(read)
+            return await self._reader.together(read, self.key)
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.settings.schema import (
     BotSettings,
@@ -50,35 +50,6 @@ class Broadcast:
     live: bool = True
     title: str = ""
     category: str = ""
-
-
-@dataclass
-class Recorder(NoAccount):
-    """An account that does nothing but remember what it was asked to do."""
-
-    said: list[str] = field(default_factory=list)
-    done: list[str] = field(default_factory=list)
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
-        """Said."""
-        self.said.append(text)
-        return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
-
-    async def create_marker(self, _description: str) -> Outcome:
-        """Marked."""
-        return self._do("marker")
-
-    async def create_clip(self) -> Outcome:
-        """Clipped."""
-        return self._do("clip")
-
-    async def timeout(self, user_id: str, _seconds: int, _reason: str) -> Outcome:
-        """Timed out."""
-        return self._do(f"timeout {user_id}")
-
-    def _do(self, what: str) -> Outcome:
-        self.done.append(what)
-        return Outcome(OutcomeKind.DONE)
 
 
 @dataclass
@@ -117,7 +88,7 @@ async def play(
     conversation: Conversation, path: Path, settings: Settings, progress: Callable[[str], None] = lambda _: None
 ) -> Played:
     """Play it into the memory at `path`, which must be new."""
-    played, account, clock = Played(), Recorder(), ManualClock(BEGAN)
+    played, account, clock = Played(), RecordingAccount(), ManualClock(BEGAN)
     started = perf_counter()
     me = BotIdentity("99", "forgetmenot_bot")
     async with open_bot(path, "bench", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
@@ -156,7 +127,9 @@ async def _new_stream(bot: Bot, clock: ManualClock, line: Said, *, first: bool) 
     await bot.channel_is(Broadcast(at - MINUTE, f"s{line.at}", title="Ladders of Ash", category="Ladders of Ash"))
 
 
-async def _hear(bot: Bot, clock: ManualClock, line: Said, number: int, account: Recorder, played: Played) -> None:
+async def _hear(
+    bot: Bot, clock: ManualClock, line: Said, number: int, account: RecordingAccount, played: Played
+) -> None:
     await clock.move_to(BEGAN + line.at * SECOND)
     event = ChatEvent(
         f"line-{number}",

@@ -48,7 +48,7 @@ async def test_it_answers_once_and_ends_in_time_with_everything_kept(
         await sim.joined()
         await sim.say("alice", "what a level")
         mention = await sim.say("bob", f"@{BOT} clip that!")
-        await sim.until(lambda: sim.sent, 10)
+        await sim.until(lambda: sim.sent)
         for line in range(40):
             await sim.say("carol", f"line {line}")
         await heard(sim)
@@ -74,7 +74,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
             await sim.until(lambda: posts(sim) > before, 10)  # noqa: B023  # awaited at once
             await be(trouble, sim, asked[-1])
         await sim.joined()
-        await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7, 10)
+        await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7)
         await heard(sim)
         assert await bot.stop() == 0
     assert said(tmp_path) == delivered
@@ -103,7 +103,7 @@ async def be(trouble: str, sim: TwitchSim, last: str) -> None:
         case "repeat":
             await sim.repeat(last)
     if trouble in {"drop", "reconnect"}:
-        await sim.until(lambda: not sim.irc.connections, 5)
+        await sim.until(lambda: not sim.irc.connections)
 
 
 def posts(sim: TwitchSim) -> int:
@@ -116,7 +116,7 @@ async def heard(sim: TwitchSim) -> None:
     connection = sim.irc.connections[0]
     before = connection.pongs
     await sim.ping()
-    await sim.until(lambda: connection.pongs > before, 5)
+    await sim.until(lambda: connection.pongs > before)
 
 
 async def test_without_a_login_it_listens_and_says_what_to_type(tmp_path: Path, sim: TwitchSim) -> None:

@@ -85,7 +85,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     """Everything that people and models get to see, as one text. The question itself does not name her."""
     seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
     seen += [str(await say(bot, clock, BOB, "!memory"))]
-    seen += [str(await bot.recall.about_viewer(ALICE, "zitherbloom marimbaglow", 10))]
+    seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
     seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
     _, notes = await dock_memory.page(bot.db, NotePage(status=""))
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
@@ -130,7 +130,7 @@ async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: 
     await ban(full, clock)
     await clock.advance(DAY)
     await say(full, clock, ALICE, "back again")
-    assert "zitherbloom" in str(await full.recall.about_viewer(ALICE, "zitherbloom", 10))
+    assert "zitherbloom" in str(await full.recall.about([ALICE], "zitherbloom", 10))
     await clock.advance(8 * DAY)
     await full.tasks.catch_up()
     assert await viewers.get(full.db, ALICE) is not None

@@ -42,7 +42,7 @@ async def write(world: "World", fact: str, *topics: str, persona: str = "") -> N
 
 
 async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
-    return {one.note.fact for one in await recall.about_viewer("1", "", talk=talk)}
+    return {one.note.fact for one in await recall.about(["1"], "", talk=talk)}
 
 
 async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:

@@ -15,7 +15,7 @@ from forgetmenot.app.replay import Replay, read_recording, replay
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest

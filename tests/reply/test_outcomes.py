@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.reply.outcomes import LineAfter, Outcome, outcome_of
-from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
+from forgetmenot.reply.outcomes import (
+    Claim,
+    LineAfter,
+    Outcome,
+    facts_in,
+    outcome_of,
+    unsupported,
+    used_notes,
+    without_unsupported,
+)
 
 PEOPLE = ("alice", "bob", "carol", "dave", "streamer")
 DATA = Path(__file__).parents[1] / "data" / "outcomes.tsv"
