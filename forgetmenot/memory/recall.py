@@ -23,7 +23,7 @@ from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.encoder import Encoder, encoder
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
-from forgetmenot.memory.suppression_filter import SuppressionFilter, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source

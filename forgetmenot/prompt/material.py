@@ -79,6 +79,14 @@ class PromptLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A fact that the speaker told about themselves today, before it is a note. `id`: events.seq of the line."""
+
+    id: int
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
 class PersonMentioned:
     """A viewer who is talked about, and what is known about them."""
 
@@ -141,6 +149,7 @@ class TailMaterial:
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
+    heard: tuple[Heard, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
+from forgetmenot.prompt.material import Heard, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import called, mention, show
+from forgetmenot.text.mentions import called, fence, mention, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240
@@ -123,6 +122,12 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     facts.append(ago(now - note.last_confirmed_at))
     subject = f"{about}: " if about else ""
     return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
+
+
+def heard_row(heard: Heard, names: Names) -> Row:
+    """`plays the viola (said by them; just now)`."""
+    text = f"{one_line(heard.fact, names, FACT_BYTES)} ({_WHOSE_WORD[SourceKind.SELF_CLAIM]}; just now)"
+    return Row(text, other=("events", heard.id))
 
 
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:

@@ -18,15 +18,16 @@ from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
+from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.ranking import Found, Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
-from forgetmenot.memory.suppression import load_filter
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
+    Heard,
     Past,
     PersonMentioned,
     Prefix,
@@ -62,6 +63,7 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+HEARD_FACTS = 3
 SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
 
 
@@ -126,6 +128,11 @@ class ContextGatherer:
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
+        if not material.speaker.opted_out:
+            heard = await heard_facts(
+                at, settings.privacy, material.speaker.id, limit=HEARD_FACTS, quiet=seen.suppression_filter
+            )
+            material = replace(material, heard=tuple(Heard(one.seq, one.fact) for one in reversed(heard)))
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
@@ -262,7 +269,7 @@ class ContextGatherer:
             material = replace(material, brief="", brief_notes=())
         per_other = moment.depth.lore_per_other
         theirs = [await about(other.viewer, per_other) for other in material.others]
-        own = await about(material.speaker, moment.depth.lore)
+        own = await about(material.speaker, moment.depth.lore - len(material.heard))
         channel = Found()
         if asked.query.says_something:
             channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
@@ -275,6 +282,7 @@ class ContextGatherer:
             left_alone=moment.seen.suppression_filter.about(people),
             nothing_known=is_question(moment.trigger.question)
             and not material.past_episodes
+            and not material.heard
             and not any(found.fits for found in (*(theirs or [own]), channel)),
         )
 

@@ -16,9 +16,9 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression_filter import without_suppressed
+from forgetmenot.memory.suppression import without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -41,7 +41,7 @@ from forgetmenot.reply.postprocess import Manner, Polished, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
-from forgetmenot.store import bot_messages, events, model_calls, reply_outcomes
+from forgetmenot.store import bot_messages, events, model_calls
 from forgetmenot.store.database import Database
 
 QUOTE_EVERY = 10 * MINUTE
@@ -225,7 +225,7 @@ class ReplyWriter:
                 usage=usage,
                 filters=polished.filters,
             )
-            await reply_outcomes.record_support(tx, job.reply_id, support.used, support.unsupported)
+            await bot_messages.record_support(tx, job.reply_id, support.used, support.unsupported)
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forgetmenot.app.previews import chain
+from forgetmenot.app.control import chain
 from forgetmenot.app.scenario_player import ScenarioPlayer
 from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND
@@ -22,7 +22,7 @@ from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import notes
-from forgetmenot.text.english import own_fact
+from forgetmenot.text.statements import own_fact
 
 WAYS = ("command", "dock", "speech")
 SLOTS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {

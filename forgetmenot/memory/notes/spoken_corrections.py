@@ -24,8 +24,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.english import own_fact
+from forgetmenot.text.statements import meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_LINE = 200
