@@ -18,10 +18,10 @@ from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
-from forgetmenot.llm.offline import Offline, memory
+from forgetmenot.llm.offline import memory
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.prompts import memory_request, output_limit
-from forgetmenot.memory.episodes.summarizer import TEMPERATURES, window_case
+from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
 from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.grounding import Evidence, Said
@@ -206,8 +206,6 @@ class Extractor:
         A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
         """
         counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
-        if self._model.name == Offline().name and not counted:
-            return await self._ask(case, settings, report)
         by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
         return by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]
 
@@ -357,6 +355,10 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         for line in lines
         if line.viewer_id in case.speakers and line.text
         for claim in memory.claims(case.handles.hide_chat(line.text))
+    ]
+    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
+    sentences += [
+        f"Channel: {said}." for text in official if (said := memory.announcement(case.handles.hide_chat(text)))
     ]
     if not sentences:
         return []

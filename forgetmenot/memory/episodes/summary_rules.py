@@ -89,7 +89,7 @@ def kept(
 
 
 def _clauses(sentence: str) -> list[str]:
-    """A sentence that lists what three people or more did, as sentences: small models string a whole window together."""
+    """A sentence that lists what three people or more did, as sentences: small models string a window together."""
     parts = _NEXT_PERSON.split(sentence.strip().rstrip("."))
     return (
         [f"{part}." for part in parts]
