@@ -300,9 +300,8 @@ def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str
 async def _report(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
 
-    figures = await figures_since(
-        db, time_of("now", None) - period_of(arguments.since), chosen_settings(arguments.config)
-    )
+    settings, since = chosen_settings(arguments.config), time_of("now", None) - period_of(arguments.since)
+    figures = await figures_since(db, since, settings)
     if arguments.html is not None:
         arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
         say(f"Written to {arguments.html}.")

@@ -415,7 +415,7 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
 # Migrations.
 
 
-LATEST = 2
+LATEST = 3
 
 # (version that the step leads to, SQL)
 MIGRATIONS: tuple[tuple[int, str], ...] = (
@@ -432,6 +432,40 @@ CREATE TABLE reply_outcomes (
     outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
     used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
     unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
+) STRICT;""",
+    ),
+    (
+        3,
+        """ALTER TABLE episodes ADD COLUMN topic TEXT NOT NULL DEFAULT '';
+DROP TRIGGER episodes_fts_insert;
+DROP TRIGGER episodes_fts_delete;
+DROP TRIGGER episodes_fts_update;
+DROP TABLE episodes_fts;
+CREATE VIRTUAL TABLE episodes_fts USING fts5 (
+    summary, topic, content='episodes', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+END;
+CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary, topic ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+INSERT INTO episodes_fts (episodes_fts) VALUES ('rebuild');
+DROP TABLE briefs;
+CREATE TABLE briefs (
+    id        INTEGER PRIMARY KEY,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    persona   TEXT    NOT NULL DEFAULT '',
+    text      TEXT    NOT NULL,
+    made_of   TEXT    NOT NULL,                      -- a hash of its sources
+    notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
+    episodes  TEXT    NOT NULL DEFAULT '[]',
+    made_at   INTEGER NOT NULL,
+    UNIQUE (viewer_id, persona)
 ) STRICT;""",
     ),
 )

@@ -19,8 +19,8 @@ from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, mention
-from forgetmenot.text.words import STOPWORDS, UNSPACED, words
+from forgetmenot.text.mentions import MENTION, defang, mention
+from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
 
 QUOTE = 8
 """So many words of one message in a row are a quotation."""
@@ -232,7 +232,9 @@ def counted(window: Window, handles: Handles, forbidden: Callable[[str], bool] =
     most = ", ".join(f"{mention(who)} ({part.lines})" for who, part in people[:NAMED])
     rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
     first = f"Chat in numbers: {_n(lines, 'line')} by {most}{rest}."
-    return " ".join([first, *_happened(window), *_about(window, handles, forbidden)])
+    topics = topic_words(window, handles, forbidden)[:TOPICS]
+    about = [f"Words that came up: {', '.join(topics)}."] if topics else []
+    return " ".join([first, *_happened(window), *about])
 
 
 def _n(number: int, what: str) -> str:
@@ -244,15 +246,24 @@ def _happened(window: Window) -> list[str]:
     return [f"Also: {', '.join(f'{kind.value} ×{number}' for kind, number in kinds.items())}."] if kinds else []
 
 
-def _about(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+def topic_words(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+    """The words that at least two people used, those of most people first, then the longer ones."""
     users: dict[str, set[str]] = defaultdict(set)
     for line in window:
         if not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
     fit = [word for word in users if len(users[word]) > 1 and _is_topic(word) and not forbidden(word)]
-    topics = sorted(fit, key=lambda word: (-len(users[word]), word))[:TOPICS]
-    return [f"Words that came up: {', '.join(topics)}."] if topics else []
+    return sorted(fit, key=lambda word: (-len(users[word]), -len(word), word))
+
+
+def topic_of(window: Window, handles: Handles, summary: str) -> str:
+    """What an episode is about: the two words of most people among those that its summary has; often none."""
+    written = set(stems(MENTION.sub(" ", summary)))
+    topics: dict[str, str] = {}
+    for word in topic_words(window, handles, lambda word: stem(word) not in written):
+        topics.setdefault(stem(word), word)
+    return " ".join(list(topics.values())[:2])
 
 
 def _is_topic(word: str) -> bool:

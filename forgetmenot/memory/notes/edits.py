@@ -231,7 +231,7 @@ async def undo(db: Database, note_id: int, *, at: int) -> Note:
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
-        if note is None:
+        if note is None or not note.fact:  # its text went with a line that was deleted in chat
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
             return await _stand_again(tx, note, at)
