@@ -7,6 +7,7 @@ those that name them. It is refused, with the name of the rule, where
 - a name in it stands in no line ("name"),
 - it denies what nobody there denied, or the line that supports it best denies it or only wishes for it ("sense"),
 - too few of its words were said by them, or another person said clearly more of them ("words"),
+- it names nobody, and one viewer alone said words of it ("alone"),
 - most of it are words of our own instructions that stand in no line ("echo"),
 - a note's speaker only asked for it ("asked"), or says it of a relative or friend ("about").
 
@@ -163,7 +164,14 @@ class Evidence:
             who = also | self._named_first(clause)
             also = frozenset() if _content(clause) else who  # "P1 and P2 moved": both said it
             clauses.append((clause, who))
-        return self._fault(clauses, sentence)
+        alone = self._said_by_one(sentence) if not any(who for _, who in clauses) else False
+        return self._fault(clauses, sentence) or ("alone" if alone else None)
+
+    def _said_by_one(self, sentence: str) -> bool:
+        """Whether one viewer alone said words of a sentence: what names nobody is to be about the channel or a game."""
+        content = _content(sentence)
+        said_by = {line for line in self._lines if any(self._match_words(word, line.words) for word in content)}
+        return len({line.speaker for line in said_by}) == 1 and not any(line.official for line in said_by)
 
     def note_fault(self, fact: str, speaker: str | None) -> str | None:
         """The rule that refuses a fact about somebody that `speaker` stated (None: that anybody did), or None."""

@@ -86,7 +86,7 @@ def test_what_passes_the_gate_is_mostly_not_supported_by_the_one_it_names() -> N
         for text in labelled("heldout", "cut")
     ]
     faults = [text_fault(text) or Evidence([*chat, Said("9", text)]).sentence_fault(text) for text in attacks]
-    assert sum(fault is not None for fault in faults) >= 0.9 * len(faults)
+    assert sum(fault is not None for fault in faults) >= 0.95 * len(faults)
 
 
 @given(st.text(max_size=200))

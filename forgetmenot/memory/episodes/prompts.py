@@ -126,7 +126,8 @@ def memory_request(
     purpose: Purpose, system: str, prompt: str, max_output_tokens: int, schema: Mapping[str, Any] = SCHEMA
 ) -> ModelRequest:
     """A call that writes the memory, with what keeps a small model from looping."""
-    return ModelRequest(purpose, system, prompt, max_output_tokens, 0.0, schema, None, FREQUENCY_PENALTY, STOP)
+    penalty = FREQUENCY_PENALTY if schema is SCHEMA else None  # the quotes and keys of a list are repetitions too
+    return ModelRequest(purpose, system, prompt, max_output_tokens, 0.0, schema, None, penalty, STOP)
 
 
 def read_summary(answer: str) -> str | None:

@@ -50,6 +50,7 @@ _REASONS = {
     "about_a_person": "filed under the channel, but about a viewer",
     "accusation": "accuses a person",
     "advert": "advertises",
+    "alone": "names nobody, and one viewer alone said it",
     "asked": "only asked for",
     "by_rules": "most of a summary was not supported by chat: rules wrote it",
     "channel": "about the channel, and said neither by the streamer, a moderator nor three viewers",
