@@ -28,7 +28,8 @@ _SUPPOSED = re.compile(
 )
 _JOKED = re.compile(
     r"(?:\A|\s)(?:kappa\w*|keepo|jk|j/k|jkjk|/s|/j|/jk|kidding|4head|megalul\s*jk)(?=\W|\Z)"
-    r"|\b(?:just kidding|only kidding|kidding aside|joking|not really|trust me bro|source: trust me|april fools?)\b",
+    r"|\b(?:just kidding|only kidding|kidding aside|joking|not really|trust me bro|source: trust me|april fools?)\b"
+    r"|\boh,? (?:yes|yeah|sure|great|joy)\b.{0,30}\b(?:love|adore|enjoy)\b|\bjust (?-i:LOVE|ADORE)\b",
     re.IGNORECASE,
 )
 
