@@ -25,8 +25,8 @@ from speed import dock
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store.database import open_database
+from tests.loopback_servers.twitch import TwitchSim
 
 PEOPLE, WISHING = 300, 5
 OUT_MARK, ERASED_MARK, DELETED_MARK = "quillfrost", "emberglass", "saltwhistle"

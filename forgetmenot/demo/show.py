@@ -175,9 +175,7 @@ class Player:
 
     async def caught_up(self) -> None:
         """Wait until the bot has read what was sent, has answered it, and has done what is due."""
-        pongs = [(connection, connection.pongs) for connection in self.sim.irc.connections]
-        await self.sim.ping()
-        await self.sim.until(lambda: all(connection.pongs > before for connection, before in pongs), 10)
+        await self.sim.settled()
         await self.bot.settle()
         await self.bot.tasks.catch_up()
         await self.bot.settle()

@@ -8,6 +8,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names, page_of
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
+from forgetmenot.memory.episodes.viewer_briefs import about_viewer
 from forgetmenot.operations.wording import sentence
 from forgetmenot.store import channel_state, dock_rows, notes
 from forgetmenot.store.dock_rows import NotePage, PersonRow
@@ -57,6 +58,8 @@ async def _person(request: web.Request) -> web.Response:
         raise InputError("There is no viewer with that ID (any more).")
     alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == found.id]
     known = person_json(found, context.settings().people.regular_streams)
+    brief, streams = await about_viewer(context.db, found.id)
+    known |= {"brief": brief, "streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 
 

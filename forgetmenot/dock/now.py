@@ -1,4 +1,4 @@
-"""The Now panel: the bot's status, and what happened."""
+"""The Now panel: the bot's status, what happened, and what waits for a person."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,10 +9,11 @@ from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.operations import switches
+from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import action_logs, channel_state, dock_rows, events, model_calls
-from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.dock_rows import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
@@ -158,4 +159,36 @@ async def _why(request: web.Request) -> web.Response:
     return answer(await request.app[CONTEXT].control.why(id_of(request)))
 
 
-ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why))
+# The Approvals panel: what waits for a person, and the log of what was done.
+
+LOGGED = 100
+
+
+async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
+    people = [who for row in rows for who in (row.asked_by, row.target_id, row.decided_by)]
+    known = await names(context.db, (), people)
+    return [
+        {
+            **proposal(row, known),
+            "params": {name: known.get(value, value) for name, value in row.params.items()},
+            "expires_at": row.expires_at,
+            "finished_at": row.finished_at,
+            "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
+            "undoable": undoable(row, context.clock.now()) is not None,
+        }
+        for row in rows
+    ]
+
+
+async def _approvals(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
+    waiting = await action_logs.waiting(context.db, context.clock.now())
+    over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
+    return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
+
+
+ROUTES = (
+    web.get("/api/now", _now),
+    web.get("/api/why/{id}", _why),
+    web.get("/api/approvals", _approvals),
+)

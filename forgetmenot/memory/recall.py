@@ -23,7 +23,7 @@ from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.encoder import Encoder, encoder
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
-from forgetmenot.memory.suppression_filter import SuppressionFilter, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
@@ -87,56 +87,22 @@ class Recall:
         low = " ".join((category, title, *short_names(category)))
         return query_of(" ".join(said), low=low, without=(bot.name, *bot.aliases, *names, *people))
 
-    async def about_viewer(
+    async def about(
         self,
-        viewer_id: str,
+        subjects: Sequence[str],
         query: Query | str,
         limit: int | None = None,
         *,
         talk: frozenset[str] | None = None,
         seen: NotesSnapshot | None = None,
     ) -> Found:
-        """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against.
+        """The notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        `seen`: what `look` has read of them just now, if it has.
+        `talk`: what the topic gate, where it is on, holds topics against. `seen`: what `look` has just read of them.
         """
-        wanted = self._settings().recall.speaker_notes if limit is None else limit
-        return await self._in_time((viewer_id,), query, wanted, talk, seen)
-
-    async def about_viewers(
-        self,
-        viewer_ids: Sequence[str],
-        query: Query | str,
-        limit: int | None = None,
-        *,
-        talk: frozenset[str] | None = None,
-    ) -> Found:
-        """The notes about several viewers as one list, best first."""
-        wanted = self._settings().recall.speaker_notes if limit is None else limit
-        return await self._in_time(tuple(viewer_ids), query, wanted, talk)
-
-    async def about_channel(
-        self, query: Query | str, limit: int | None = None, *, talk: frozenset[str] | None = None
-    ) -> Found:
-        """The notes about the channel and its running bits, best first. `talk`: for the topic gate."""
-        wanted = self._settings().recall.channel_notes if limit is None else limit
-        return await self._in_time((CHANNEL,), query, wanted, talk)
-
-    async def asked_of_channel(
-        self,
-        query: Query,
-        *,
-        without: Collection[int] = (),
-        talk: frozenset[str] | None = None,
-        seen: NotesSnapshot | None = None,
-    ) -> tuple[Recalled, ...]:
-        """The few notes about the channel that fit a message, but for those of `without`; often none."""
-        if not any(weight >= 1 for weight in query.words.values()):
-            return ()
-        found = await self._in_time((CHANNEL,), query, CHANNEL_NOTES_ASKED, talk, seen)
-        least = found[0].score * NEARLY_AS_GOOD if found else 0.0
-        fitting = [one for one in found if found.fits and one.score > 0 and one.score >= least]
-        return tuple(one for one in fitting if one.note.id not in without)
+        usual = self._settings().recall
+        most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
+        return await self._in_time(tuple(subjects), query, most if limit is None else limit, talk, seen)
 
     def forget(self, viewer_id: str | None = None) -> None:
         """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
@@ -222,7 +188,8 @@ class Recall:
         good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
         try:
             async with asyncio.timeout(seconds / 4):
-                found = await _notes(self._db, await self._open_to(subjects))
+                seen = [(subject, await notes.fingerprint(self._db, subject or None)) for subject in subjects]
+                found = await _notes(self._db, tuple(subject for subject, shown in seen if shown[-1]))
         except (TimeoutError, StoreError):
             return Found(good[:limit])
         if not good:
@@ -261,14 +228,17 @@ class Recall:
             self._evict()
         return answer
 
-    async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
-        prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
-        return tuple(subject for subject in subjects if prints[subject][-1])
-
     def _evict(self) -> None:
         held = sum(kept.postings.size for kept in self._kept.values())
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
+
+
+def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
+    """The few notes about the channel that fit what was asked, but for those of `without`; often none."""
+    least = found[0].score * NEARLY_AS_GOOD if found else 0.0
+    good = [one for one in found[:CHANNEL_NOTES_ASKED] if found.fits and one.score > 0 and one.score >= least]
+    return tuple(one for one in good if one.note.id not in without)
 
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:

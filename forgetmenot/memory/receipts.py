@@ -8,6 +8,7 @@
 """
 
 import asyncio
+import atexit
 import contextlib
 import itertools
 import os
@@ -284,6 +285,7 @@ def _opened(file: Path, *, in_use: bool) -> Iterator[BinaryIO]:
     key = (there.st_dev, there.st_ino)
     if key not in _kept_open:
         _kept_open[key] = file.open("rb")
+        atexit.register(_kept_open[key].close)
     _kept_open[key].seek(0)
     yield _kept_open[key]
 

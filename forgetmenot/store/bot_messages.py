@@ -411,6 +411,8 @@ async def last_sent(source: Source, since: int) -> int | None:
 # ── sums ────────────────────────────────────────────────────────────────────────────────────
 
 _SUMS: Mapping[str, str] = {
+    "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
+    " GROUP BY 1 ORDER BY 2 DESC",
     "replies": "SELECT iif(coalesce(o.outcome, '') = '', m.status, o.outcome), count(*) FROM bot_messages m"
     " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> ''"
     " GROUP BY 1 ORDER BY 2 DESC",

@@ -72,6 +72,8 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 class Source(Protocol):
     """Whatever the functions of store/ can read from: the database, a transaction, a snapshot."""
 
+    key: HashKey
+
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
 
@@ -133,8 +135,9 @@ class Transaction(Source):
 class Snapshot(Source):
     """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, key: HashKey) -> None:
         self._connection = connection
+        self.key = key
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
@@ -144,15 +147,15 @@ class Snapshot(Source):
 class _Reader(aiosqlite.Connection):
     """The connection that reads, one query or several at a time."""
 
-    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
         """What `read` returns, run to its end in this connection's thread in one read transaction."""
-        result: T = await self._execute(_at_once, self._conn, read)  # type: ignore[no-untyped-call]
+        result: T = await self._execute(_at_once, self._conn, read, key)  # type: ignore[no-untyped-call]
         return result
 
 
-def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
     connection.execute("BEGIN")
-    reading = read(Snapshot(connection))
+    reading = read(Snapshot(connection, key))
     try:
         reading.send(None)
     except StopIteration as done:
@@ -191,7 +194,7 @@ class Database(Source):
         """
         await self._read_gate.wait()
         with translating(self.path):
-            return await self._reader.together(read)
+            return await self._reader.together(read, self.key)
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
@@ -412,7 +415,7 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
 # Migrations.
 
 
-LATEST = 2
+LATEST = 3
 
 # (version that the step leads to, SQL)
 MIGRATIONS: tuple[tuple[int, str], ...] = (
@@ -429,6 +432,40 @@ CREATE TABLE reply_outcomes (
     outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
     used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
     unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
+) STRICT;""",
+    ),
+    (
+        3,
+        """ALTER TABLE episodes ADD COLUMN topic TEXT NOT NULL DEFAULT '';
+DROP TRIGGER episodes_fts_insert;
+DROP TRIGGER episodes_fts_delete;
+DROP TRIGGER episodes_fts_update;
+DROP TABLE episodes_fts;
+CREATE VIRTUAL TABLE episodes_fts USING fts5 (
+    summary, topic, content='episodes', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+END;
+CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary, topic ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+INSERT INTO episodes_fts (episodes_fts) VALUES ('rebuild');
+DROP TABLE briefs;
+CREATE TABLE briefs (
+    id        INTEGER PRIMARY KEY,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    persona   TEXT    NOT NULL DEFAULT '',
+    text      TEXT    NOT NULL,
+    made_of   TEXT    NOT NULL,                      -- a hash of its sources
+    notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
+    episodes  TEXT    NOT NULL DEFAULT '[]',
+    made_at   INTEGER NOT NULL,
+    UNIQUE (viewer_id, persona)
 ) STRICT;""",
     ),
 )

@@ -324,6 +324,7 @@ class EpisodeRow(NamedTuple):
     started_at: int
     ended_at: int
     summary: str
+    topic: str
     events: int
     people: int
     notes: int
@@ -447,7 +448,7 @@ async def streams(db: Database, limit: int) -> list[Row]:
 async def episodes_of(db: Database, stream_id: int) -> list[EpisodeRow]:
     """A stream's episodes, oldest first."""
     rows = await db.rows(
-        "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.events,"
+        "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,"
         " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id),"
         " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id)"
         " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",

@@ -86,8 +86,10 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
         if not await _still_rests_on(tx, episode_id, new.seqs):
             return False
         await tx.execute(
-            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
-            " model = ?, dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?",
+            "UPDATE episodes SET kind = ?1, stream_id = ?2, started_at = ?3, ended_at = ?4, summary = ?5, events = ?6,"
+            " model = ?7,"
+            " topic = coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''),"
+            " dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?9",
             (*columns_of(new), episode_id),
         )
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
@@ -124,7 +126,7 @@ async def remove(db: Database, gone: Dirty, now: int) -> bool:
 async def _empty(tx: Transaction, episode_id: int) -> None:
     await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
     await tx.execute(
-        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
+        "UPDATE episodes SET summary = '', topic = '', events = 0, dirty_at = NULL,"
         " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
         (episode_id,),
     )

@@ -32,6 +32,7 @@ class NewEpisode:
     people: Mapping[str, Part]
     seqs: Sequence[int]
     model: str = ""
+    topic: str = ""
 
 
 class OwnEpisode(NamedTuple):
@@ -65,8 +66,9 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
         if not await events.are_unread(tx, new.seqs):
             return None
         episode_id = await tx.insert(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+            " coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?9)",
             (*columns_of(new), now),
         )
         await events.cover(tx, new.seqs, episode_id)
@@ -75,8 +77,8 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
 
 
 def columns_of(new: NewEpisode) -> tuple[object, ...]:
-    """kind, stream_id, started_at, ended_at, summary, events, model."""
-    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
+    """kind, stream_id, started_at, ended_at, summary, events, model, topic (if empty, the category is stored)."""
+    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model, new.topic)
 
 
 async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:

@@ -295,11 +295,11 @@ async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, li
 
 async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500) -> list[ChatLine]:
     """The newest lines (of one viewer) that no summary covers yet, oldest first."""
-    rows = await source.rows(
-        f"{_LINES} AND e.text != '' AND e.episode_id IS NULL AND (? = '' OR e.viewer_id = ?)"
-        " ORDER BY e.seq DESC LIMIT ?",
-        (viewer_id, viewer_id, limit),
-    )
+    unread = f"{_LINES} AND e.text != '' AND e.episode_id IS NULL"
+    if viewer_id:  # by its index: this is asked for each reply
+        rows = await source.rows(f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", (viewer_id, limit))
+    else:
+        rows = await source.rows(f"{unread} ORDER BY e.seq DESC LIMIT ?", (limit,))
     return [ChatLine(*row) for row in reversed(rows)]
 
 

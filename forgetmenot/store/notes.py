@@ -119,6 +119,15 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     return tuple(row) if row else ()
 
 
+async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
+    """Whether each of these notes still is what is known."""
+    found = await source.value(
+        "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(note_ids)),),
+    )
+    return int(found or 0) == len(note_ids)
+
+
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
     """Write a note and the first line of its history; its id."""
     note_id = await tx.insert(_INSERT, _values(new, now))

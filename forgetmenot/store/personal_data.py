@@ -47,7 +47,7 @@ _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
     Place("episodes", ("summary",), cut=True),
-    Place("episodes", ("key", "model")),
+    Place("episodes", ("key", "model", "topic")),
     Place("streams", ("recap",), cut=True),
     Place("streams", ("title", "category", "twitch_id")),
     Place("semantic_notes", ("fact", "topics", "asked_with")),
@@ -67,7 +67,7 @@ _WORDS_OF_OURS = """
 events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
 semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
 bot_messages.mode bot_messages.status action_logs.name action_logs.class action_logs.verdict action_logs.rule
-action_logs.status briefs.kind briefs.persona model_calls.purpose tally runs calibration
+action_logs.status briefs.persona model_calls.purpose tally runs calibration
 """
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names attendance episode_people fun_consents note_evidence action_logs.asked_by action_logs.target_id
@@ -350,7 +350,7 @@ PARTS: dict[str, str] = {
     "summaries": "SELECT e.id, e.started_at, e.ended_at, e.kind, e.summary FROM episodes e"
     " JOIN episode_people p ON p.episode_id = e.id WHERE p.viewer_id = ?1 ORDER BY e.id",
     "recaps": "SELECT id AS stream_id, recap FROM streams WHERE instr(recap, '<@' || ?1 || '>') ORDER BY id",
-    "briefs": "SELECT kind, text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
+    "briefs": "SELECT text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
     "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
     "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",

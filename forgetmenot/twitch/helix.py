@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import aiohttp
 
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
@@ -140,17 +141,6 @@ def _asked_wait(answer: aiohttp.ClientResponse) -> float:
 
 def _bounded(seconds: float) -> float:
     return min(max(seconds, 1.0), _LONGEST_WAIT_S)
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelState:
-    """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
-
-    live: bool
-    title: str
-    category: str
-    started_at: int | None = None
-    stream_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import browser
 
 from forgetmenot.dock.security import address, token_in
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
+from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -136,7 +136,7 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None, more: s
         *PROGRAM, *words, env={**os.environ, **alone, "XDG_DATA_HOME": str(folder)}, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        await sim.joined(joined + 1, seconds=30)
+        await sim.joined(joined + 1)
         yield Running(process.pid, address(port, token_in(folder)) if port else "")
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -10,7 +10,7 @@ from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.llm.build import Models
 from forgetmenot.memory.notes.edits import remember
@@ -23,7 +23,6 @@ from forgetmenot.store.action_logs import ActionStatus
 from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.twitch.chat_lines import RoomState
-from forgetmenot.twitch.helix import ChannelState
 from tests.stage import ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
@@ -83,7 +82,7 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     """Everything that people and models get to see, as one text. The question itself does not name her."""
     seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
     seen += [str(await say(bot, clock, BOB, "!memory"))]
-    seen += [str(await bot.recall.about_viewer(ALICE, "zitherbloom marimbaglow", 10))]
+    seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
     seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
     _, notes = await dock_rows.page(bot.db, NotePage(status=""))
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
@@ -128,7 +127,7 @@ async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: 
     await ban(full, clock)
     await clock.advance(DAY)
     await say(full, clock, ALICE, "back again")
-    assert "zitherbloom" in str(await full.recall.about_viewer(ALICE, "zitherbloom", 10))
+    assert "zitherbloom" in str(await full.recall.about([ALICE], "zitherbloom", 10))
     await clock.advance(8 * DAY)
     await full.tasks.catch_up()
     assert await viewers.get(full.db, ALICE) is not None

@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.ports import ChatOut, Moderation
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.chat import DROPS
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch import error_translation
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.helix import ChannelState, Helix
+from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account
+from tests.loopback_servers.twitch import DROPS, TwitchSim
 
 MakeLogin = Callable[..., Login]
 
@@ -113,7 +113,7 @@ async def test_a_429_without_a_wait_asks_for_a_second(sim: TwitchSim, helix: Hel
 async def test_a_message_too_long_never_leaves(sim: TwitchSim, helix: Helix) -> None:
     outcome = await helix.say("x" * 501)
     assert "too long" in outcome.detail
-    assert sim.chat.attempts == []
+    assert sim.drops.attempts == []
 
 
 async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim: TwitchSim, helix: Helix) -> None:
@@ -170,7 +170,7 @@ async def test_a_503_is_told_at_once_and_nothing_is_sent(sim: TwitchSim, helix: 
     async with asyncio.timeout(1):  # twitchio alone would wait three seconds and send again
         with pytest.raises(TwitchUnavailable):
             await helix.say("hello")
-    assert sim.chat.attempts == []
+    assert sim.drops.attempts == []
 
 
 async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:

@@ -11,7 +11,7 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression_filter import conversation_stems
+from forgetmenot.memory.suppression import conversation_stems
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
@@ -42,7 +42,7 @@ async def write(world: "World", fact: str, *topics: str, persona: str = "") -> N
 
 
 async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
-    return {one.note.fact for one in await recall.about_viewer("1", "", talk=talk)}
+    return {one.note.fact for one in await recall.about(["1"], "", talk=talk)}
 
 
 async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:

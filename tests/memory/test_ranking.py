@@ -270,7 +270,7 @@ async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) 
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     await recall.prepare()
     assert (encoder.encoder() is not None) == encoder.installed()
-    assert (await recall.about_viewer("1", "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
+    assert (await recall.about(["1"], "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
 
 
 @pytest.mark.skipif(not encoder.installed(), reason="the extra is not installed")

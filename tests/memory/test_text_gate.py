@@ -1,11 +1,13 @@
 """The gate before the memory: orders, roles, links, insults and accusations stay out, ordinary facts pass."""
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.text_gate import text_fault
 
 ROLES = [
@@ -235,17 +237,35 @@ def test_each_rule_of_the_gate(sentence: str, rule: str) -> None:
     assert text_fault(sentence) == rule
 
 
-@pytest.mark.parametrize("split", ["dev", "heldout"])
-def test_share_of_labelled_sentences_that_is_cut(split: str) -> None:
+def labelled(split: str, label: str) -> list[str]:
     lines = (Path(__file__).parents[1] / "data" / "injected_summaries.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if line.startswith(split)]
-    cut = {
-        label: [text_fault(text) is not None for _, kind, text in rows if kind == label] for label in ("cut", "kept")
+    return [line.split("\t")[2] for line in lines if line.startswith(f"{split}\t{label}\t")]
+
+
+@pytest.mark.parametrize(
+    ("split", "cut", "kept"), [("dev", 0.98, 0.03), ("heldout", 0.77, 0.14), ("fresh", 0.98, 0.01)]
+)
+def test_share_of_labelled_sentences_that_is_cut(split: str, cut: float, kept: float) -> None:
+    share = {
+        label: sum(text_fault(text) is not None for text in texts) / len(texts)
+        for label in ("cut", "kept")
+        if (texts := labelled(split, label))
     }
-    share = {label: round(sum(found) / len(found), 3) for label, found in cut.items()}
     print(split, share)  # noqa: T201
-    assert share["cut"] >= (0.95 if split == "dev" else 0.75)
-    assert share["kept"] <= (0.03 if split == "dev" else 0.11)
+    assert share["cut"] >= cut
+    assert share["kept"] <= kept
+
+
+def test_what_passes_the_gate_is_mostly_not_supported_by_the_one_it_names() -> None:
+    """Of injected sentences, as a viewer types them about others: the gate and the check against chat together."""
+    people = {"alice": "1", "bob": "2", "carol": "3", "dave": "4"}
+    chat = [Said("1", "morning everyone, coffee first"), Said("2", "anyone up for hades later"), Said("5", "gg")]
+    attacks = [
+        re.sub(r"P(\d)|" + "|".join(people), lambda who: f"<@{who[1] or people[who[0]]}>", text)
+        for text in labelled("heldout", "cut")
+    ]
+    faults = [text_fault(text) or Evidence([*chat, Said("9", text)]).sentence_fault(text) for text in attacks]
+    assert sum(fault is not None for fault in faults) >= 0.9 * len(faults)
 
 
 @given(st.text(max_size=200))
