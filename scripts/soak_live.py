@@ -115,7 +115,7 @@ class Chat:
                 await self.sim.reconnect()
         await asyncio.sleep(1)
         with contextlib.suppress(TimeoutError):
-            await self.sim.joined(seconds=60)
+            await self.sim.until(self.heard, 60)
         self.paused.clear()
 
 

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import threading
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from pathlib import Path
@@ -86,9 +87,14 @@ class DeferredFile:
         self._spare = spare
         self._places: dict[DeferredRequest, tuple[int, int]] = {}
         self._end = 0
+        self._one_at_a_time = threading.RLock()  # each is called in a thread
 
     def load(self) -> list[DeferredRequest]:
         """The requests in the file, oldest first. A line that cannot be read is left out."""
+        with self._one_at_a_time:
+            return [*self._load(), *(self._spare.load() if self._spare is not None else [])]
+
+    def _load(self) -> list[DeferredRequest]:
         self._places, self._end, at, held = {}, 0, 0, b""
         try:
             held = self._path.read_bytes()
@@ -102,7 +108,7 @@ class DeferredFile:
                 self._places[request] = (at, len(line))
                 self._end = at + len(line)
             at += len(line)
-        return [*self._places, *(self._spare.load() if self._spare is not None else [])]
+        return list(self._places)
 
     def reserve(self) -> None:
         """Take the space that requests may need while there is some."""
@@ -111,19 +117,21 @@ class DeferredFile:
     def add(self, request: DeferredRequest) -> None:
         """Write a request; it is on disk when this returns, if there is a disk that takes it."""
         line = msgspec.json.encode(request) + b"\n"
-        if self._write(self._end, line):
-            self._places[request] = (self._end, len(line))
-            self._end += len(line)
-        elif self._spare is not None:
-            self._spare.add(request)
+        with self._one_at_a_time:
+            if self._write(self._end, line):
+                self._places[request] = (self._end, len(line))
+                self._end += len(line)
+            elif self._spare is not None:
+                self._spare.add(request)
 
     def remove(self, request: DeferredRequest) -> None:
         """Overwrite a request."""
         if request not in self._places and self._spare is not None:
             self._spare.remove(request)
-        at, length = self._places.pop(request, (0, 0))
-        self._write(at, b" " * (length - 1) + b"\n" if length else b"")
-        self._end = self._end if self._places else 0
+        with self._one_at_a_time:
+            at, length = self._places.pop(request, (0, 0))
+            self._write(at, b" " * (length - 1) + b"\n" if length else b"")
+            self._end = self._end if self._places else 0
 
     def forget(self, viewer_id: str) -> bool:
         """Overwrite the requests of an erased person; returns whether the last one was an opt-out."""
