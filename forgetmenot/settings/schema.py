@@ -100,7 +100,9 @@ class BotSettings(Table, frozen=True, kw_only=True):
     )
     language: str = "the language of the message"
     speaks_as: str = ""
-    notice: Annotated[str, Meta(max_length=400)] = "I remember what happens here; !privacy"
+    notice: Annotated[str, Meta(max_length=400)] = (
+        "I'm a bot with a memory. !privacy says what I keep, !optout keeps you out of it."
+    )
 
 
 class PersonaSettings(Table, frozen=True, kw_only=True):
