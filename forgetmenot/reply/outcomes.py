@@ -144,15 +144,15 @@ def outcome_of(
         for place, line in enumerate(read)
     }
     ranked = (Outcome.CORRECTED, Outcome.LIKED, Outcome.WENT_ON)
-    return next((one for one in ranked if one in found), Outcome.IGNORED)
+    return next((outcome for outcome in ranked if outcome in found), Outcome.IGNORED)
 
 
 def _of_line(
     reply: str, line: LineAfter, names: Collection[str], own: Collection[str], *, first: bool, near: bool
 ) -> Outcome:
-    said, told = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
-    to_bot = not said.isdisjoint(own)
-    others = (said & set(names)) - told - {line.who.casefold()}
+    spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
+    to_bot = not spoken.isdisjoint(own)
+    others = (spoken & set(names)) - replied - {line.who.casefold()}
     related = to_bot or bool(_telling(reply) & _telling(line.text))
     meant = _SOMEBODY_ELSE.search(line.text)
     if near and meant is not None and meant[1].casefold() in others:
@@ -182,8 +182,8 @@ def _is_correction(reply: str, text: str) -> bool:
 
 def _other_value(kind: re.Pattern[str], reply: str, text: str) -> bool:
     """Whether a short line names another weekday, month or number than the reply."""
-    said, told = ({one.casefold() for one in kind.findall(side)} for side in (text, reply))
-    return bool(said and told) and said.isdisjoint(told)
+    spoken, replied = ({value.casefold() for value in kind.findall(side)} for side in (text, reply))
+    return bool(spoken and replied) and spoken.isdisjoint(replied)
 
 
 def _telling(text: str, shortest: int = 3) -> set[str]:
@@ -287,8 +287,8 @@ def unfounded(reply: str, asked: str, known: Iterable[str]) -> list[Claim]:
 
 def says_nothing(reply: str, asked: str) -> bool:
     """Whether a reply only asks back or makes small talk."""
-    told = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
-    return not any(_ADMITS.search(one) or _telling(one, 2) - _telling(asked, 2) - _SMALL_TALK for one in told)
+    stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
+    return not any(_ADMITS.search(text) or _telling(text, 2) - _telling(asked, 2) - _SMALL_TALK for text in stated)
 
 
 def unsupported(reply: str, sources: Iterable[str], known: Iterable[str] = ()) -> list[Claim]:
