@@ -337,5 +337,5 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     elif revoked:
         say(f"The {account.value}'s log-in is revoked and deleted here.")
     else:
-        say(f"The {account.value}'s log-in is deleted here, but Twitch could not be reached. Disconnect the app")
-        say("with that account at https://www.twitch.tv/settings/connections.")
+        say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
+        say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")

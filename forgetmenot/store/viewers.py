@@ -266,3 +266,12 @@ def _chatters(rows: list[Row]) -> list[Chatter]:
         )
         for row in rows
     ]
+
+
+async def all_names(source: Source) -> frozenset[str]:
+    """Every login and display name that is stored, in small letters."""
+    rows = await source.rows(
+        "SELECT lower(login) AS name FROM viewers UNION SELECT lower(display_name) FROM viewers"
+        " UNION SELECT lower(login) FROM viewer_names"
+    )
+    return frozenset(row["name"] for row in rows if row["name"])
