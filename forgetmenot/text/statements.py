@@ -158,7 +158,7 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     if said.startswith("I "):
         return _predicate(said[2:].strip())
     if _MINE.match(said):
-        return about_them(said[:1].lower() + said[1:])
+        return re.sub(r"\Atheir (?=fav)", "", about_them(said[:1].lower() + said[1:]))
     if _THIRD_TOLD_FACTS.match(f"{said} "):
         return about_them(said)
     if _I_ABROAD.search(said) and not _I.search(said):

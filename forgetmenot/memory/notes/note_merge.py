@@ -42,6 +42,7 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class ClaimSource(NamedTuple):
     """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
 
+    `amends`: its subject corrects the note that it stands instead of, however much the two are alike.
     `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
     to have had so many, everybody is.
     """
@@ -53,6 +54,7 @@ class ClaimSource(NamedTuple):
     stream_id: int | None
     per_stream: int | None = None
     witness_streams: int = 0
+    amends: bool = False
 
 
 class MergeResult(NamedTuple):
@@ -84,7 +86,7 @@ async def _believe(
     rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
         await _refuse_said_before(tx, new, origin, rival)
-    if same is not None:
+    if same is not None and not (origin.amends and same is old):
         return await _take_as_same(tx, same, rival, new, origin, now)
     if rival is not None:
         return await _supersede(tx, rival, new, origin, now)
