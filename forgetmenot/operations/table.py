@@ -52,6 +52,10 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!remember <fact>", "!remember that <fact>"), label="Remember", edits_memory=True,
     ),
     Operation(
+        "correct", "corrects a note about you by what you say", _MODEL, services_memory.correct,
+        (_text("note"), _text("fact")),
+    ),
+    Operation(
         "bit", "notes that a running joke came up", _MODEL, services_memory.flag_joke, (_text("text"),),
     ),
     Operation(
