@@ -139,8 +139,8 @@ class TwitchSim:
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until every connection has read what was sent to it: it has answered a PING. Raises TimeoutError."""
-        before = [(connection, connection.pongs) for connection in self.irc.connections]
+        """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
+        before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
         await self.ping()
         await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
 

@@ -6,7 +6,8 @@ set in the same transaction that claims an action which must be reverted, so a c
 A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
@@ -102,6 +103,25 @@ async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: 
         "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
         " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
         (status, detail[:300], now, status, action_id),
+    )
+
+
+async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
+    """Take away what these replies' actions were to say: what they rest on was cleared. Deny those that wait.
+
+    One that runs keeps it until it is settled, since Twitch may have to be asked about it.
+    """
+    ids = json.dumps(list(reply_ids))
+    await tx.execute(
+        "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = 'What it rests on was deleted in chat.'"
+        " WHERE status = 'waiting' AND bot_message_id IN (SELECT value FROM json_each(?))",
+        (ids,),
+    )
+    await tx.execute(
+        "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
+        " WHERE key IN ('target', 'seconds', 'gap', 'effect')) WHERE status <> 'running'"
+        " AND bot_message_id IN (SELECT value FROM json_each(?))",
+        (ids,),
     )
 
 

@@ -6,14 +6,16 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import msgspec
 
+from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.text.removal import traces
 
 
 class ReplyStatus(StrEnum):
@@ -238,13 +240,21 @@ _PROMPT_ROWS = (
     "SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
     " WHERE s.value ->> 'name' IN"
 )
+_PROMPT_ROWS_OF = _PROMPT_ROWS.replace("'name' IN", "'of' =")
 _MADE_FROM = f"""
 SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
     EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
     OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN ({_PROMPT_ROWS} {_CHAT_SECTIONS}))
     OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN
-        ({_PROMPT_ROWS} {_OWN_SECTIONS})))
-"""  # noqa: S608  # constants
+        ({_PROMPT_ROWS} {_OWN_SECTIONS}))
+    OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN ({_PROMPT_ROWS_OF} 'notes'))
+    OR (:id IS NOT NULL AND EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL
+        AND e.id IN ({_PROMPT_ROWS_OF} 'episodes'))))
+"""  # noqa: S608  # constants; a summary's own line may be far from what was cleared: only what is under way goes for it
+_USED = f"""
+SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND EXISTS
+    (SELECT 1 FROM json_each(:ids) i WHERE instr(m.prompt_json, i.value) AND i.value IN ({_PROMPT_ROWS_OF} :of))
+"""  # noqa: S608  # constants; looked for as text first: most of a month's prompts need no parsing then
 
 
 async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = None) -> list[str]:
@@ -255,9 +265,33 @@ async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = No
     gone: list[str] = []
     which = "m.at >= :since" if reply_id is None else "m.id = :id"
     while rows := await tx.rows(f"{_MADE_FROM} AND {which}", {"since": since, "id": reply_id}):
-        await tx.many("UPDATE bot_messages SET text = '' WHERE id = ?", [(row[0],) for row in rows])
+        await _take_words(tx, [row[0] for row in rows])
         gone += [row[1] for row in rows if row[1]]
     return gone
+
+
+async def clear_that_used(
+    tx: Transaction, of: str, ids: Collection[int], words: Collection[str] | None = None
+) -> list[str]:
+    """Take the words of replies away that had one of these rows in their prompt, and those made from such replies.
+
+    `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
+    """
+    rows = await tx.rows(_USED, {"of": of, "ids": json.dumps(sorted(ids))}) if ids else []
+    rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
+    if not rows:
+        return []
+    await _take_words(tx, [row["id"] for row in rows])
+    return [row["twitch_id"] for row in rows if row["twitch_id"]] + await clear_made_from(
+        tx, min(r["at"] for r in rows)
+    )
+
+
+async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
+    """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
+    ids = json.dumps(list(reply_ids))
+    await tx.execute("UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+    await action_logs.clear_words(tx, reply_ids)
 
 
 async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:

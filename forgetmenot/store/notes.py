@@ -75,7 +75,7 @@ async def of_subject(
     marks = ", ".join("?" * len(statuses))
     subject = "n.subject_id = ?" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
     params = (*([subject_id] if subject_id is not None else []), *statuses)
-    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) ORDER BY n.id"  # only marks are built
+    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) AND n.fact <> '' ORDER BY n.id"  # marks
     return [from_row(row) for row in await source.rows(sql, params)]
 
 
@@ -83,7 +83,8 @@ async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> li
     """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
     subject = "n.subject_id = :subject" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
-    sql = f"{_SELECT} WHERE {subject} AND n.status IN ('superseded', 'retracted') AND {later} ORDER BY n.id"
+    gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
+    sql = f"{_SELECT} WHERE {subject} AND {gone} AND {later} ORDER BY n.id"
     return [from_row(row) for row in await source.rows(sql, {"subject": subject_id, "at": at})]
 
 
@@ -116,6 +117,15 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
             (subject_id,),
         )
     return tuple(row) if row else ()
+
+
+async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
+    """Whether each of these notes still is what is known."""
+    found = await source.value(
+        "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(note_ids)),),
+    )
+    return int(found or 0) == len(note_ids)
 
 
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:

@@ -254,8 +254,8 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                 known = " | ".join([await _facts(player, about) for about in (*people, "channel")])
                 shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
                 prompt = " | ".join(row for rows in shown for row in rows).casefold()
-                tally.add(f"{when}: memory: {one['kind']}", f"{text} → {known}", holds=_is_right(one, known))
-                tally.add(f"{when}: prompt: {one['kind']}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+                tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
+                tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
     return tally
 
 

@@ -35,6 +35,8 @@ MOST_READ = 4_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
+_NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
+
 Forbidden = Callable[[str], bool]
 
 
@@ -67,7 +69,7 @@ def kept(
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
     bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
-    written = [sentence for sentence in _SENTENCE.split(bare) if sentence.strip(" …")]
+    written = [part for sentence in _SENTENCE.split(bare) if sentence.strip(" …") for part in _clauses(sentence)]
     refused: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in written:
@@ -84,6 +86,16 @@ def kept(
     own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
     refused["copied"] += len(allowed) - len(own)
     return KeptText(within(own, most_words), +refused, len(written))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """A sentence that lists what three people or more did, as sentences: small models string a window together."""
+    parts = _NEXT_PERSON.split(sentence.strip().rstrip("."))
+    return (
+        [f"{part}." for part in parts]
+        if len(parts) > 2 and all(len(part.split()) > 2 for part in parts)
+        else [sentence]
+    )
 
 
 def _key(sentence: str) -> str:

@@ -97,7 +97,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         done = await note_merge.merge_claim(
             tx,
             new,
-            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream),
+            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream, amends=instead_of is not None),
             now=at,
             instead_of=instead_of,
         )
@@ -231,7 +231,7 @@ async def undo(db: Database, note_id: int, *, at: int) -> Note:
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
-        if note is None:
+        if note is None or not note.fact:  # its text went with a line that was deleted in chat
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
             return await _stand_again(tx, note, at)
