@@ -1,6 +1,6 @@
 """What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -153,6 +153,19 @@ class BotState:
     saving: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of the installation or of the running bot.
+
+    `state` is ok, warn (it works, but something is missing) or bad; `fix` says what to do, and is empty if all is well.
+    """
+
+    name: str
+    state: str
+    line: str
+    fix: str = ""
+
+
 class Control(Protocol):
     """The running bot as the dock may ask and steer it. Mappings are JSON as it stands.
 
@@ -161,6 +174,10 @@ class Control(Protocol):
 
     def state(self) -> BotState:
         """How it stands now; costs next to nothing."""
+        ...
+
+    async def checks(self, *, everything: bool) -> Sequence[Check]:
+        """How each part of the bot is; `everything`: also this computer, the files and the network."""
         ...
 
     async def why(self, reply_id: int) -> Mapping[str, object]:

@@ -56,6 +56,7 @@ def main() -> int:
     parser.add_argument("rows", type=Path, metavar="ROWS")
     parser.add_argument("--base-url", default="")
     parser.add_argument("--model", default="")
+    parser.add_argument("--offline", action="store_true", help="the rules that the bot has without a model")
     parser.add_argument("--locomo", type=Path, metavar="FILE", help="questions of this file as well")
     parser.add_argument("--of", nargs="*", default=("conv-42", "conv-47"), metavar="NAME", help="its conversations")
     parser.add_argument("--own", type=int, default=18, metavar="N", help="of our own questions of each kind")
@@ -69,7 +70,7 @@ def main() -> int:
         if wanted.rows.exists()
         else []
     )
-    if wanted.base_url:
+    if wanted.base_url or wanted.offline:
         asyncio.run(_run(wanted, rows))
     for row in rows if wanted.show else ():
         print(f"{answers.verdict(row):9}{row['question']} ({row['answer']}) → {row['reply']}", file=sys.stderr)

@@ -14,7 +14,7 @@ from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.memory.viewer_rules import role_of
-from forgetmenot.operations.scopes import lacking, same_account, scopes_for
+from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection, Phase

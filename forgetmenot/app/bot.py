@@ -20,7 +20,7 @@ from forgetmenot.chat.commands import ChatCommands
 from forgetmenot.chat.router import Heard, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.llm.build import Models, build_models, environment_with_key
@@ -28,7 +28,7 @@ from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.deferred_requests import DeferredRequest
-from forgetmenot.memory.episodes.stream_recaps import DigestWriter
+from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
@@ -37,12 +37,12 @@ from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
 from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
-from forgetmenot.memory.stream_tracker import BroadcastState, StreamTracker
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services_privacy import late_result
+from forgetmenot.operations.services import late_result
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
@@ -56,7 +56,7 @@ from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, episodes, model_calls, run_stats, streams
+from forgetmenot.store import channel_state, model_calls, run_stats, streams
 from forgetmenot.store.backup import check_start, counts, leftovers, write_counts
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
@@ -134,7 +134,7 @@ class Bot:
             db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
         )
         self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
-        self.digests = DigestWriter(db=db, model=model, settings=settings, clock=clock)
+        self.recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
         name = self.models.reply.name
@@ -226,7 +226,7 @@ class Bot:
             await self.reactions.heard(item)
         await self.router.hear(item)
 
-    async def channel_is(self, state: BroadcastState) -> None:
+    async def channel_is(self, state: ChannelState) -> None:
         """Update the channel's state from Twitch; opens and closes streams."""
         now = self.clock.now()
         await self.ingest.flush()
@@ -285,7 +285,7 @@ class Bot:
         learned = await self.extractor.run_pass()
         self.memory_trouble = report.trouble or ("The model gave no usable answer." if learned.waiting else "")
         if not self.memory_trouble:
-            await self.digests.run_pass()
+            await self.recaps.write_digest()
             await self.briefs.run_pass()
         await self.keeper.refresh()
 
@@ -305,7 +305,7 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.certain())
-        await episodes.merge_search_index(self.db)
+        await self.db.merge_search_index()
 
 
 @contextlib.asynccontextmanager

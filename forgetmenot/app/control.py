@@ -1,24 +1,41 @@
 """The running bot as seen by the dock: implements ports.Control over a Bot and its settings.
 
-The asker of a dock request is the channel's account.
+The asker of a dock request is the channel's account. Explanations of replies and notes, and reply previews, are JSON.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
-from forgetmenot.app import previews
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.previews import try_out
+from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
+from forgetmenot.domain.action import Proposal
+from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
+from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.operations import catalogue
+from forgetmenot.memory.notes import provenance as notes_why
+from forgetmenot.operations import catalogue, switches
+from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.fact_gathering import ActionContext
+from forgetmenot.operations.policy import decide
 from forgetmenot.operations.run import owner, run
-from forgetmenot.ports import BotState, TaskState
+from forgetmenot.ports import BotState, Check, TaskState
 from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.reply.reply_object import offered
+from forgetmenot.reply import explanation
+from forgetmenot.reply.explanation import ReplyPreview
+from forgetmenot.reply.postprocess import polish
+from forgetmenot.reply.reply_object import offered, read_reply, reply_request
+from forgetmenot.reply.triggers import Trigger
+from forgetmenot.reply.writer import PendingReply, manner_of
+from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state, dock_rows
+from forgetmenot.store.database import Database
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import show
 from forgetmenot.twitch.connection import ConnectionState
 
 
@@ -64,13 +81,22 @@ class BotControl:
             saving=bot.spending.line,
         )
 
+    async def checks(self, *, everything: bool) -> list[Check]:
+        """How each part of the bot is; `everything`: also this computer, the files and the network."""
+        bot, settings = self._bot, self._settings()
+        state = await channel_state.read_all(bot.db)
+        gaps = gaps_line(state, bot.clock.now())
+        found = running_checks(self.state(), settings, gaps, switches.failing_sentence(state))
+        what = Examined(bot.db.path, settings, self._settings.path, running=True)
+        return [*found, *(await examine(what) if everything else ())]
+
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """The explanation of one reply."""
-        return await previews.why(self._bot.db, reply_id, self._settings())
+        return await why(self._bot.db, reply_id, self._settings())
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
         """The origin and the uses of one note."""
-        return await previews.chain(self._bot.db, note_id)
+        return await chain(self._bot.db, note_id)
 
     async def preview(self, login: str, text: str) -> Mapping[str, object]:
         """The reply to a message, without sending or doing anything."""
@@ -93,3 +119,138 @@ def check_settings(settings: Settings) -> None:
     """Refuse what the schema allows and the bot cannot work with. Raises SettingsError."""
     catalogue.refuse_unknown(settings.actions, "The new value")
     check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
+
+
+# Explanations of replies and notes, and reply previews.
+
+
+async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, object]:
+    """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
+    explained = await explanation.explain(db, reply_id)
+    reply, prompt = explained.reply, explained.reply.prompt
+    return {
+        "id": reply.id,
+        "at": reply.at,
+        "who": explained.speaker,
+        "asked": explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: "),
+        "text": reply.text,
+        "status": reply.status,
+        "detail": reply.detail,
+        "twitch_id": reply.twitch_id,
+        "trigger": reply.trigger,
+        "mode": reply.mode,
+        "model": reply.model,
+        "latency_ms": reply.latency_ms,
+        "usage": reply.usage,
+        "cost": prices.in_words(settings, used) if (used := explanation.used(reply)) else "",
+        "filters": reply.filters,
+        "actions": explained.actions,
+        "outcome": explained.outcome,
+        "used": explained.used,
+        "unsupported": explained.unsupported,
+        "sections": [asdict(section) for section in explained.sections],
+        "shed": prompt.get("shed", []),
+        "estimated": prompt.get("estimated"),
+        "budget": prompt.get("budget"),
+        "prefix_tokens": prompt.get("prefix_tokens"),
+        "depth": prompt.get("depth", ""),
+    }
+
+
+async def chain(db: Database, note_id: int) -> dict[str, object]:
+    """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
+    explained = await notes_why.explain(db, note_id)
+    if explained is None:
+        raise InputError(f"There is no note {note_id} (any more).")
+    note, known = explained.note, explained.names
+    streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
+    titles = await dock_rows.titles(db, streams)
+    return {
+        "id": note.id,
+        "fact": show(note.fact, known),
+        "who": known.get(note.subject_id or "", ""),
+        "scope": note.scope,
+        "status": note.status,
+        "streams": [{"id": one, "title": titles[one][0], "at": titles[one][1]} for one in streams if one in titles],
+        "evidence": [
+            {
+                "episode": word.episode.id,
+                "stream": word.episode.stream_id,
+                "kind": word.episode.kind,
+                "stance": word.stance,
+                "speaker": known.get(word.speaker_id or "", ""),
+                "at": word.at,
+                "summary": show(word.episode.summary, known),
+            }
+            for word in explained.evidence
+        ],
+        "history": [
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": notes_why.because(one.cause)}
+            for one in explained.history
+        ],
+        "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in explained.replaced],
+        "replaced_by": {"id": explained.replaced_by.id, "fact": show(explained.replaced_by.fact, known)}
+        if explained.replaced_by
+        else None,
+        "replies": [{"id": reply, "at": at} for reply, at in explained.replies],
+    }
+
+
+LONGEST = 500
+_NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
+
+
+async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = None) -> dict[str, object]:
+    """Preview a reply: words, proposal with its decision, prompt sections with tokens. Raises ModelError.
+
+    `changed`: settings to preview before they are saved.
+    """
+    settings, identity = changed or bot.settings(), bot.identity
+    await bot.ingest.flush()
+    keeper = None if changed else bot.keeper
+    preview = ReplyPreview(db=bot.db, settings=lambda: settings, clock=bot.clock, keeper=keeper, identity=identity)
+    name = _NO_LOGIN.sub("", login)[:50] or "somebody"
+    dry = await preview.of(name, clean(text)[:LONGEST])
+    prompt, material, trigger = dry.prompt, dry.material, dry.trigger
+    answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role))
+    reply = read_reply(answer)
+    pending = PendingReply(trigger, settings, 0)
+    polished = polish(reply.say, manner_of(pending, material, identity()))
+    return {
+        "who": trigger.event.display_name,
+        "text": polished.text,
+        "filters": polished.filters,
+        "model": answer.model,
+        "latency_ms": answer.latency_ms,
+        "usage": {"estimated": prompt.estimated_tokens, "billed": answer.usage.input, "cached": answer.usage.cached},
+        "cost": _cost(settings, answer),
+        "budget": settings.prompt.budget_tokens,
+        "shed": prompt.shed,
+        "sections": [{"name": one.name, "tokens": one.tokens, "dropped": one.dropped} for one in prompt.sections],
+        "recalled": [
+            {"id": one.note.id, "fact": show(one.note.fact, material.names), "score": round(one.score, 3)}
+            for one in material.lore
+        ],
+        "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
+    }
+
+
+def _cost(settings: Settings, answer: ModelAnswer) -> str:
+    bill = answer.usage
+    used = prices.of_call(answer.model, bill.input, bill.cached, bill.output, bill.thoughts)
+    return prices.in_words(settings, used) if used else ""
+
+
+async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
+    """The policy's decision. Nothing is written and Twitch is not asked."""
+    settings, now, gatherer = bot.settings(), bot.clock.now(), bot.executor.gatherer
+    context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
+    facts = await gatherer.facts(proposal, context, settings, now)
+    decision = decide(proposal, facts, settings, await gatherer.recent(find(proposal.name), facts, now), now)
+    return {
+        "name": proposal.name,
+        "verdict": decision.verdict,
+        "rule": decision.rule,
+        "reason": decision.reason,
+        "if_refused": proposal.if_refused,
+    }

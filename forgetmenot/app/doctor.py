@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -29,12 +29,13 @@ from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
-from forgetmenot.operations.scopes import lacking, scopes_for
+from forgetmenot.operations.catalogue import lacking, scopes_for
+from forgetmenot.operations.switches import gaps_sentence
+from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, invariants, privacy_log, streams, viewers
+from forgetmenot.store import backup, dock_rows, invariants, privacy_log, streams, viewers
 from forgetmenot.store.database import SQLITE_VERSION, open_database
-from forgetmenot.store.dock import figures
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.token_store import Account, TokenStore
 
@@ -48,20 +49,11 @@ LOCAL_ENDINGS = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One check. `state`: ok, warn (works, but …) or bad; `fix`: one sentence, empty if ok."""
-
-    name: str
-    state: str
-    line: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Examined:
     """What is checked. `settings` None: they could not be read, and `trouble` says why.
 
-    `verify`: also check every row against the guarantees, which takes longer the larger the memory is.
+    `verify`: also check every row against the guarantees, which takes longer the larger the memory is. `running`: the
+    bot that runs here says itself how its parts are.
     """
 
     database: Path
@@ -70,24 +62,28 @@ class Examined:
     trouble: str = ""
     use_keyring: bool = True
     verify: bool = False
+    running: bool = False
 
 
 async def examine(what: Examined) -> list[Check]:
     """All checks, in the order in which a streamer would fix things."""
     settings = what.settings or Settings()
-    checks: list[Callable[[], Awaitable[Check]]] = [
+    computer: list[Callable[[], Awaitable[Check]]] = [
         lambda: _at_once(_versions()),
-        lambda: _at_once(_settings(what)),
         lambda: asyncio.to_thread(_folder, what.database.parent),
         lambda: asyncio.to_thread(_disk, what.database.parent),
         lambda: _clock(settings),
         lambda: _memory(what.database),
         lambda: asyncio.to_thread(_backups, what.database),
+    ]
+    parts: list[Callable[[], Awaitable[Check]]] = [
+        lambda: _at_once(_settings(what)),
         lambda: asyncio.to_thread(_instance, what.database),
         lambda: _dock(settings, what.database),
         lambda: asyncio.to_thread(_login, what, settings),
         lambda: _model(settings, what),
     ]
+    checks = computer if what.running else computer + parts
     results = [await _guarded(check) for check in checks]
     return [*results, await _promises(what.database, settings)] if what.verify else results
 
@@ -203,7 +199,7 @@ async def _memory(database: Path) -> Check:
         return Check("Memory", WARN, f"There is no memory at {database} yet.", "The first start creates it.")
     async with open_database(database) as db:
         damage = await db.damage()
-        counted = await figures.promises(db, oldest=0)
+        counted = await dock_rows.promises(db, oldest=0)
         changed = await privacy_log.broken_at(db)
     if changed:
         line = f"Line {changed} of {database.name}.asked, the list of privacy requests, was changed or is missing."
@@ -320,3 +316,97 @@ def _session() -> aiohttp.ClientSession:
 def _get(session: aiohttp.ClientSession, url: str) -> "aiohttp.client._RequestContextManager":
     proxy, headers = proxy_for(url)
     return session.get(url, proxy=proxy, proxy_headers=headers)
+
+
+# The running bot.
+
+
+def running_checks(state: BotState, settings: Settings, gaps: str = "", failing: str = "") -> list[Check]:
+    """Every part in a sentence. `gaps`: what was not heard; `failing`: what it cannot do, in sentences. Pure."""
+    return [
+        _chat(state, settings, gaps),
+        _running_login(state),
+        _running_model(state, settings),
+        Check("Summaries", BAD if state.memory_trouble else OK, state.memory_trouble or _SUMMARIES, _WAIT),
+        _tasks(state),
+        _replies(state, settings),
+        Check("Actions", BAD if failing else OK, failing or "No action failed three times in a row.", _ENABLE),
+        Check("Spending", BAD if state.saving else OK, state.saving or "Within its limits.", _LIMITS),
+        Check("Settings", OK, _where(state)),
+    ]
+
+
+_SUMMARIES = "Chat becomes summaries, and summaries become notes."
+_ENABLE = "Fix what the log reports, then type `!bot resume` in chat or `forgetmenot actions enable` in a terminal."
+_LIMITS = "Nothing is lost: the bot catches up later. The limits are in the settings, under Limits."
+_WAIT = "Nothing is lost: the bot catches up as soon as the model answers."
+
+
+def _chat(state: BotState, settings: Settings, gaps: str) -> Check:
+    channel = settings.twitch.channel or "the channel"
+    if state.phase == "connected":
+        return Check("Chat", OK, f"Reading {channel}. {gaps}".rstrip())
+    if state.phase == "none":
+        fix = "Enter your channel's name in the set-up."
+        return Check("Chat", WARN, "The bot is in no channel.", fix)
+    trouble = state.phase_trouble or f"Connecting to {channel} …"
+    fix = "The bot tries again by itself. If this lasts, check your network, and twitch.tv in a browser."
+    return Check("Chat", BAD, f"{trouble} {gaps}".rstrip(), fix)
+
+
+def _running_login(state: BotState) -> Check:
+    if state.login_trouble:
+        to_type = " `forgetmenot login" in state.login_trouble
+        fix = "Type that in a terminal." if to_type else "The bot tries again by itself; see what the message says."
+        return Check("Log-in", BAD, state.login_trouble, fix)
+    if state.login_hint:
+        return Check("Log-in", WARN, state.login_hint, "The set-up does it: open the settings, then “Set up”.")
+    if not state.login:
+        return Check("Log-in", WARN, "It is not signed in: it listens and sends nothing.", "Open the set-up.")
+    return Check("Log-in", OK, f"Logged in as {state.login}.")
+
+
+def _running_model(state: BotState, settings: Settings) -> Check:
+    if state.model_trouble:
+        return Check("Model", BAD, state.model_trouble, "Check the table [model] of your settings.")
+    if settings.model.provider is Provider.OFFLINE:
+        return Check(
+            "Model",
+            OK,
+            "No AI model: the bot answers only where a note plainly answers. Nothing leaves this machine.",
+        )
+    used = " and ".join(dict.fromkeys((state.reply_model, state.memory_model)))
+    return Check("Model", OK, f"{used} answers.")
+
+
+def _tasks(state: BotState) -> Check:
+    failing = [task for task in state.tasks if task.trouble]
+    if failing:
+        line = " ".join(f"{task.name}: {task.trouble.rstrip('.')}." for task in failing)
+        return Check("Periodic tasks", BAD, line, "The bot tries again by itself. The log has the details.")
+    return Check("Periodic tasks", OK, f"All {len(state.tasks)} tasks are on time.")
+
+
+def _replies(state: BotState, settings: Settings) -> Check:
+    if not state.login:
+        return Check("Replies", WARN, "The bot cannot reply: nobody is logged in.")
+    mode = {
+        "shadow": "Silent preview: the bot only answers commands (shadow).",
+        "mentions": "The bot answers when mentioned.",
+    }
+    line = mode.get(settings.bot.mode, "The bot answers, and also speaks by itself (live).")
+    return Check("Replies", OK, f"{line} {state.queued} waiting to be sent.")
+
+
+def _where(state: BotState) -> str:
+    return (
+        f"Read from {state.settings_file}."
+        if state.settings_file
+        else "Defaults: the bot was started without a settings file."
+    )
+
+
+def gaps_line(state: Mapping[str, str], now: int) -> str:
+    """What of chat was not heard, and why; empty if nothing."""
+    line, reason = gaps_sentence(state, now), state.get("gap_reason", "").rstrip(".")
+    return f"{line} ({reason})." if line and reason else f"{line}." if line else ""

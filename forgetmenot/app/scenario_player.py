@@ -19,7 +19,7 @@ from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Role
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction, Role
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import InputError, ModelUnavailable
@@ -39,7 +39,6 @@ from forgetmenot.store import (
     episodes,
     identities,
     notes,
-    reply_outcomes,
     run_stats,
     viewers,
 )
@@ -51,6 +50,7 @@ BETWEEN_LINES = 12 * SECOND
 """More than the cooldown of one viewer, so that a script need not wait for it."""
 BADGES = {"streamer": frozenset({"broadcaster"}), "moderator": frozenset({"moderator"}), "vip": frozenset({"vip"})}
 BOT_ID, BOT_LOGIN = "99", "forgetmenot_bot"
+GAME = "Ladders of Ash"
 
 
 # ── in the place of Twitch and of the model ─────────────────────────────────────────────────
@@ -134,17 +134,6 @@ class NoMeter:
 
 
 # ── playing ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Channel:
-    """What Twitch says about the channel."""
-
-    live: bool
-    started_at: int | None
-    stream_id: str = ""
-    title: str = "Ladders of Ash"
-    category: str = "Ladders of Ash"
 
 
 class ScenarioPlayer:
@@ -242,7 +231,7 @@ class ScenarioPlayer:
 
     async def _live(self, *, on: bool) -> None:
         now = self.clock.now()
-        await self.bot.channel_is(_Channel(on, now if on else None, f"s{now}" if on else ""))
+        await self.bot.channel_is(ChannelState(on, GAME, GAME, now if on else None, f"s{now}" if on else ""))
 
     # ── orders ──────────────────────────────────────────────────────────────────────────────
 
@@ -415,7 +404,7 @@ class ScenarioPlayer:
     async def seen_outcome(self, _who: str = "") -> list[str]:
         """How chat took the last reply that had words."""
         said = await bot_messages.latest(self.bot.db)
-        taken = (await reply_outcomes.of_reply(self.bot.db, said.id))[0] if said is not None else ""
+        taken = (await bot_messages.of_reply(self.bot.db, said.id))[0] if said is not None else ""
         return [taken] if taken else []
 
     async def seen_unsupported(self, _who: str = "") -> list[str]:

@@ -19,15 +19,14 @@ from msgspec import Struct
 
 from forgetmenot.app import autostart
 from forgetmenot.app.bot import Bot
-from forgetmenot.app.control import BotControl, check_settings
+from forgetmenot.app.control import BotControl, check_settings, try_out
 from forgetmenot.app.device_login import DeviceLogin
 from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
-from forgetmenot.app.previews import try_out
 from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
 from forgetmenot.memory.heard_facts import heard_facts
-from forgetmenot.operations.scopes import CHAT, scopes_for
+from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
 from forgetmenot.settings.labels import PRESETS, RESTARTING
 from forgetmenot.settings.live_settings import LiveSettings

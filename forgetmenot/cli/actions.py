@@ -23,9 +23,8 @@ from forgetmenot.cli.common import (
 
 if TYPE_CHECKING:
     from forgetmenot.domain.action import Decision, Proposal
-    from forgetmenot.operations.entry import Action
+    from forgetmenot.operations.entry import Action, PolicyFacts, RecentDecisions
     from forgetmenot.operations.policy import Step
-    from forgetmenot.operations.policy_facts import PolicyFacts, RecentDecisions
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.database import Database
@@ -232,7 +231,7 @@ def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") 
 
 def _table(arguments: argparse.Namespace) -> None:
     from forgetmenot.operations.catalogue import ACTIONS
-    from forgetmenot.operations.rules import RULES
+    from forgetmenot.operations.policy import RULES
     from forgetmenot.settings.schema import Mode
 
     settings = chosen_settings(arguments.config)
@@ -252,7 +251,7 @@ def _table(arguments: argparse.Namespace) -> None:
 
 
 def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
-    from forgetmenot.operations.rules import class_mode
+    from forgetmenot.operations.catalogue import class_mode
 
     off = action.name in settings.actions.disabled or settings.actions.safe_mode
     return {

@@ -128,7 +128,7 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
     """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
-    from forgetmenot.store.channel_files import file_for
+    from forgetmenot.store.channel_state import file_for
 
     path = database_path(arguments)
     return path if arguments.db is not None else file_for(path, channel)

@@ -35,7 +35,7 @@ permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times a
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
     """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",
-"summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
+"topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
 "replies": [{"id", "at"}], "streams": [ids in which it came up]}. stance is stated, confirmed or contradicted; speaker a
 name or null.
 """
@@ -143,6 +143,7 @@ def _chain(explained: "Explanation") -> dict[str, object]:
                 "speaker": explained.names.get(word.speaker_id or ""),
                 "addressed": word.addressed,
                 "at": iso(word.at),
+                "topic": word.episode.topic,
                 "summary": show(word.episode.summary, explained.names),
             }
             for word in explained.evidence

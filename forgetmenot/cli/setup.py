@@ -211,7 +211,7 @@ async def _login(arguments: argparse.Namespace) -> None:
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.clock import SystemClock
-    from forgetmenot.operations.scopes import scopes_for
+    from forgetmenot.operations.catalogue import scopes_for
     from forgetmenot.twitch.auth import Login
     from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
 
@@ -303,7 +303,7 @@ async def _named(login: "Login") -> "Token":
 
 
 def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
-    from forgetmenot.operations.scopes import lacking
+    from forgetmenot.operations.catalogue import lacking
     from forgetmenot.twitch.token_store import Account
 
     say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from forgetmenot.store.database import Database
 
 SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
-"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "held": {"events", "notes", "episodes",
-"replies", "actions", "streams"}}. Times are ISO 8601, UTC."""
+"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
+(what they did in their last streams), "held": {"events", "notes", "episodes", "replies", "actions", "streams"}}.
+Times are ISO 8601, UTC."""
 EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams, lines,
 notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
 file to write it to; JSON then: {"path"}."""
@@ -60,6 +61,7 @@ def add(subparsers: Commands) -> None:
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.episodes.viewer_briefs import about_viewer
     from forgetmenot.memory.notes.note_merge import LIVE
     from forgetmenot.memory.notes.provenance import names_for
     from forgetmenot.store import notes, personal_data
@@ -70,11 +72,14 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     live = await notes.of_subject(db, viewer_id, LIVE)
     names = await names_for(db, live)
     facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
+    brief, parts = await about_viewer(db, viewer_id)
+    parts = [_dated(part) for part in parts]
     held = (await personal_data.held(db, viewer_id))._asdict()
     person = _dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:
-        emit({**person, "names": await personal_data.names_of(db, viewer_id), "notes": facts, "held": held})
+        known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
+        emit({**person, **known, "held": held})
         return
     out = ", opted out" if person["opted_out"] else ""
     show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
@@ -82,6 +87,10 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
     for fact in facts:
         show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
+    if brief:
+        show_line(f"  in short: {brief}")
+    for part in parts:
+        show_line(f"  stream of {part['at']}: {part['text']}")
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:

@@ -8,10 +8,10 @@ from forgetmenot.clock import DAY
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names, page_of
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
+from forgetmenot.memory.episodes.viewer_briefs import about_viewer
 from forgetmenot.operations.wording import sentence
-from forgetmenot.store import channel_state, notes
-from forgetmenot.store.dock import memory as dock_memory
-from forgetmenot.store.dock.memory import NotePage, PersonRow
+from forgetmenot.store import channel_state, dock_rows, notes
+from forgetmenot.store.dock_rows import NotePage, PersonRow
 from forgetmenot.text.mentions import PROVISIONAL, show
 
 SCOPES = frozenset({"", "viewer", "channel"})
@@ -38,7 +38,7 @@ def _since(context: DockContext) -> int:
 async def _people(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     offset, limit = page_of(request)
-    total, found = await dock_memory.people(
+    total, found = await dock_rows.people(
         context.db,
         find=request.query.get("find", "")[:50],
         since=_since(context),
@@ -53,11 +53,13 @@ async def _people(request: web.Request) -> web.Response:
 
 async def _person(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    found = await dock_memory.person(context.db, request.match_info["id"], _since(context))
+    found = await dock_rows.person(context.db, request.match_info["id"], _since(context))
     if found is None:
         raise InputError("There is no viewer with that ID (any more).")
     alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == found.id]
     known = person_json(found, context.settings().people.regular_streams)
+    brief, streams = await about_viewer(context.db, found.id)
+    known |= {"brief": brief, "streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 
 
@@ -68,7 +70,7 @@ async def _notes(request: web.Request) -> web.Response:
     if scope not in SCOPES or status not in STATUSES:
         raise InputError("There are no such notes.")
     wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
-    total, found = await dock_memory.page(context.db, wanted)
+    total, found = await dock_rows.page(context.db, wanted)
     return answer({"total": total, "rows": await notes_json(context, found)})
 
 
@@ -90,7 +92,7 @@ async def notes_json(context: DockContext, found: Sequence[Note]) -> list[dict[s
 
 async def _shown(request: web.Request) -> Note:
     """The note that is asked for, unless it is of somebody who is hidden. Raises InputError."""
-    found = await dock_memory.note(request.app[CONTEXT].db, number := id_of(request))
+    found = await dock_rows.note(request.app[CONTEXT].db, number := id_of(request))
     if found is None:
         raise InputError(f"There is no note {number} (any more), or it is about somebody who is hidden.")
     return found
@@ -108,7 +110,7 @@ async def _chain(request: web.Request) -> web.Response:
 
 async def _streams(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    rows = await dock_memory.streams(context.db, STREAMS)
+    rows = await dock_rows.streams(context.db, STREAMS)
     known = await names(context.db, (row["recap"] for row in rows))
     columns = ("id", "started_at", "ended_at", "title", "category", "episodes", "people")
     return answer([{**{name: row[name] for name in columns}, "recap": show(row["recap"], known)} for row in rows])
@@ -116,7 +118,7 @@ async def _streams(request: web.Request) -> web.Response:
 
 async def _episodes(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    rows = await dock_memory.episodes_of(context.db, id_of(request))
+    rows = await dock_rows.episodes_of(context.db, id_of(request))
     known = await names(context.db, (row.summary for row in rows))
     return answer([{**row._asdict(), "summary": show(row.summary, known)} for row in rows])
 

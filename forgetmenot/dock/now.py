@@ -1,4 +1,4 @@
-"""The Now panel: the bot's status, and what happened."""
+"""The Now panel: the bot's status, what happened, and what waits for a person."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,13 +9,13 @@ from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.operations import switches
+from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import action_logs, channel_state, events, model_calls
-from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store import action_logs, channel_state, dock_rows, events, model_calls
+from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
-from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock.feed import Happened, Heard, Learnt
+from forgetmenot.store.dock_rows import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
 
 Item = dict[str, object]
@@ -56,7 +56,7 @@ async def standing(context: DockContext) -> Item:
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(context.db),
-        "summaries": await dock_feed.any_summary(context.db),
+        "summaries": await dock_rows.any_summary(context.db),
         "window": settings.memory.window_min_events,
         "silence_min": settings.memory.silence_min,
         "spent": {
@@ -68,14 +68,14 @@ async def standing(context: DockContext) -> Item:
     }  # fmt: skip
 
 
-async def history(context: DockContext, after: dock_feed.FeedCursor, limit: int = SHOWN) -> list[Item]:
+async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int = SHOWN) -> list[Item]:
     """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
     db = context.db
-    lines = await dock_feed.lines(db, after.line, limit)
-    happened = await episodes(context, await dock_feed.feed_episodes(db, after.episode, limit // 5))
-    learnt = await notes(context, await dock_feed.changes(db, after.change, limit // 5))
-    said = await replies(context, await dock_feed.replies(db, limit // 3))
-    did = await actions(context, await dock_feed.actions(db, limit // 5))
+    lines = await dock_rows.lines(db, after.line, limit)
+    happened = await episodes(context, await dock_rows.feed_episodes(db, after.episode, limit // 5))
+    learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
+    said = await replies(context, await dock_rows.replies(db, limit // 3))
+    did = await actions(context, await dock_rows.actions(db, limit // 5))
     return sorted([*heard(lines, context.settings().privacy), *happened, *learnt, *said, *did], key=_time)
 
 
@@ -159,4 +159,36 @@ async def _why(request: web.Request) -> web.Response:
     return answer(await request.app[CONTEXT].control.why(id_of(request)))
 
 
-ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why))
+# The Approvals panel: what waits for a person, and the log of what was done.
+
+LOGGED = 100
+
+
+async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
+    people = [who for row in rows for who in (row.asked_by, row.target_id, row.decided_by)]
+    known = await names(context.db, (), people)
+    return [
+        {
+            **proposal(row, known),
+            "params": {name: known.get(value, value) for name, value in row.params.items()},
+            "expires_at": row.expires_at,
+            "finished_at": row.finished_at,
+            "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
+            "undoable": undoable(row, context.clock.now()) is not None,
+        }
+        for row in rows
+    ]
+
+
+async def _approvals(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
+    waiting = await action_logs.waiting(context.db, context.clock.now())
+    over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
+    return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
+
+
+ROUTES = (
+    web.get("/api/now", _now),
+    web.get("/api/why/{id}", _why),
+    web.get("/api/approvals", _approvals),
+)

@@ -1,15 +1,21 @@
-"""The Figures panel: numbers over time. The page draws them, and puts a table behind each drawing."""
+"""The panels Figures, Health, Set-up and Settings: what the page asks for, as JSON."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from aiohttp import web
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
-from forgetmenot.dock.context import CONTEXT, DockContext, answer, names
-from forgetmenot.dock.now import Item, proposal
-from forgetmenot.operations.executor import undoable
+from forgetmenot.dock.context import CONTEXT, DockContext, answer
+from forgetmenot.dock.security import HOST
+from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.settings import prices
-from forgetmenot.store import action_logs, bot_messages
-from forgetmenot.store.action_logs import ActionStatus, LoggedAction
-from forgetmenot.store.dock import figures as dock_figures
+from forgetmenot.settings.labels import LABELS, RESTARTING, Label
+from forgetmenot.settings.live_settings import form_of
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import backup, bot_messages, dock_rows
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -21,17 +27,17 @@ CHAT_REACHES_BACK = 24 * HOUR
 async def _figures(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     db = context.db
-    bills = await dock_figures.bills(db, LAST_REPLIES)
+    bills = await dock_rows.bills(db, LAST_REPLIES)
     return answer(
         {
             "chat": await _chat(context),
-            "sections": await dock_figures.tokens_per_section(db, LAST_REPLIES),
+            "sections": await dock_rows.tokens_per_section(db, LAST_REPLIES),
             "bills": bills,
             "streams": await _streams(context),
             "currency": context.settings().model.currency,
             "notes": await _notes(context),
             "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
-            "rules": await dock_figures.rules(db, 0),
+            "rules": await dock_rows.rules(db, 0),
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
@@ -40,7 +46,7 @@ async def _figures(request: web.Request) -> web.Response:
 async def _streams(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
     settings, found = context.settings(), []
-    for began, used in await dock_figures.used_per_stream(context.db, LAST_STREAMS):
+    for began, used in await dock_rows.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
         tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
         found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
@@ -49,7 +55,7 @@ async def _streams(context: DockContext) -> list[tuple[int, int, int, float | No
 
 async def _chat(context: DockContext) -> list[tuple[int, float]]:
     """Lines a minute, over the last two hours in which something was said; silence is 0."""
-    counted = dict(await dock_figures.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
+    counted = dict(await dock_rows.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
     if not counted:
         return []
     last = max(counted)
@@ -61,42 +67,136 @@ async def _notes(context: DockContext) -> list[dict[str, object]]:
     """How many notes stood in which status at the end of each day on which something changed."""
     standing: dict[str, int] = {}
     days: dict[int, dict[str, int]] = {}
-    for began, status, moved in await dock_figures.note_moves(context.db, DAY):
+    for began, status, moved in await dock_rows.note_moves(context.db, DAY):
         standing[status] = standing.get(status, 0) + moved
         days[began] = dict(standing)
     return [{"at": day, "counts": counts} for day, counts in sorted(days.items())][-30:]
 
 
-ROUTES = (web.get("/api/figures", _figures),)
+# Health.
 
 
-# The Approvals panel: what waits for a person, and the log of what was done.
+GRACE = 20 * MINUTE  # between two sweeps
 
 
-LOGGED = 100
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A promise as a figure. `kept` None: it is only shown, there is nothing to keep."""
+
+    line: str
+    figure: str
+    kept: bool | None
 
 
-async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
-    people = [who for row in rows for who in (row.asked_by, row.target_id, row.decided_by)]
-    known = await names(context.db, (), people)
+def promises(counted: Mapping[str, int], settings: Settings) -> list[Promise]:
+    """The figures behind the promises. Pure."""
+    budget = settings.prompt.budget_tokens
+    hours = f"{settings.memory.raw_events_h:g}"
+    zeros = (
+        (f"Raw chat older than {hours} h", "raw_old"),
+        ("Messages deleted before they were summarised", "pruned_unread"),
+        ("Notes without evidence", "no_evidence"),
+        ("Stored messages of people who opted out", "hidden_lines"),
+        ("Replaced notes without a successor", "lost_successor"),
+        ("Prompts over their budget", "over_budget"),
+        ("Class C actions done without approval", "ran_unasked"),
+        ("Replies that cannot be explained", "without_trail"),
+    )
     return [
-        {
-            **proposal(row, known),
-            "params": {name: known.get(value, value) for name, value in row.params.items()},
-            "expires_at": row.expires_at,
-            "finished_at": row.finished_at,
-            "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
-            "undoable": undoable(row, context.clock.now()) is not None,
-        }
-        for row in rows
+        *(Promise(line, str(counted[key]), counted[key] == 0) for line, key in zeros),
+        Promise("Largest prompt of the last 30 days", f"{counted['largest_prompt']:,} of {budget:,} tokens", None),
+        Promise("Messages waiting to be summarised", f"{counted['unread']:,}", None),
+        Promise("Summaries waiting to be read for notes", f"{counted['to_extract']:,}", None),
+        Promise("Summaries that no model could read for notes", f"{counted['set_aside']:,}", None),
+        Promise("Sent messages that may not have arrived", f"{counted['unsure']:,}", None),
+        Promise("Erasures in progress", f"{counted['erasing']:,}", None),
+        Promise("Who can see this page", f"this machine ({HOST})", None),
+        Promise("Size of the memory", f"{counted['size'] / 1_000_000:.1f} MB", None),
     ]
 
 
-async def _approvals(request: web.Request) -> web.Response:
+async def _health(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    waiting = await action_logs.waiting(context.db, context.clock.now())
-    over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
-    return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
+    settings = context.settings()
+    oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
+    counted = await dock_rows.promises(context.db, oldest=oldest)
+    checks = await context.control.checks(everything=request.query.get("all") == "1")
+    return answer(
+        {
+            "checks": [asdict(check) for check in checks],
+            "promises": [asdict(promise) for promise in promises(counted, settings)],
+            "backups": await asyncio.to_thread(_backups, context),
+        }
+    )
 
 
-ROUTES_APPROVALS = (web.get("/api/approvals", _approvals),)
+def _backups(context: DockContext) -> list[dict[str, object]]:
+    """The copies that lie beside the memory, newest first."""
+    copies = [(one.name, one.stat()) for one in backup.kept(context.db.path)[:10]]
+    return [{"name": name, "at": int(stat.st_mtime * 1_000), "size": stat.st_size} for name, stat in copies]
+
+
+# The set-up, the settings and the first minutes; app/setup decides what an answer does.
+
+
+class Setup(Protocol):
+    """The set-up, step by step."""
+
+    async def state(self) -> Mapping[str, object]:
+        """What is set up and what is not, without a secret."""
+        ...
+
+    async def run(self, step: str, body: bytes) -> Mapping[str, object]:
+        """Do one step with its JSON; the result has `ok` and `line`. Raises errors of ours."""
+        ...
+
+
+SETUP = web.AppKey("setup", Setup)
+
+
+async def _state(request: web.Request) -> web.Response:
+    return answer(await request.app[SETUP].state())
+
+
+async def _run(request: web.Request) -> web.Response:
+    result = await request.app[SETUP].run(request.match_info["step"], await request.read())
+    request.app[CONTEXT].touched()
+    return answer(result)
+
+
+async def _settings(request: web.Request) -> web.Response:
+    context = request.app[CONTEXT]
+    state = context.control.state()
+    rows = [_row(context.settings(), table, key, label) for (table, key), label in LABELS.items()]
+    return answer({"file": state.settings_file, "rows": rows})
+
+
+async def _heard(request: web.Request) -> web.Response:
+    """What one viewer said about themselves and no summary covers yet."""
+    context = request.app[CONTEXT]
+    viewer = request.query.get("viewer", "")[:60]
+    facts = await heard_facts(context.db, context.settings().privacy, viewer) if viewer else []
+    return answer([one.fact for one in facts])
+
+
+def _row(settings: Settings, table: str, key: str, label: Label) -> dict[str, object]:
+    """One setting with its form, its default and its words."""
+    return {
+        "table": table,
+        "key": key,
+        **label._asdict(),
+        "value": getattr(getattr(settings, table), key),
+        "default": getattr(getattr(Settings(), table), key),
+        "restarts": table in RESTARTING,
+        "form": form_of(table, key),
+    }
+
+
+ROUTES = (
+    web.get("/api/figures", _figures),
+    web.get("/api/health", _health),
+    web.get("/api/setup", _state),
+    web.post("/api/setup/{step}", _run),
+    web.get("/api/settings", _settings),
+    web.get("/api/heard", _heard),
+)

@@ -18,9 +18,9 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import event_feed, health, memory, now, panels, waiting_page
-from forgetmenot.dock import setup as setup_api
+from forgetmenot.dock import event_feed, memory, now, panels, waiting_page
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
+from forgetmenot.dock.panels import SETUP, Setup
 from forgetmenot.dock.security import (
     EVENTS,
     HEADERS,
@@ -32,7 +32,6 @@ from forgetmenot.dock.security import (
     guarding,
     token_in,
 )
-from forgetmenot.dock.setup import SETUP, Setup
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
@@ -100,7 +99,7 @@ LARGEST_BODY = 64 * 1024
 END_WITHIN_S = 0.5
 BODY_WITHIN_S = 5.0
 
-_DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES_APPROVALS, panels.ROUTES, health.ROUTES)
+_DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES)
 
 
 @contextlib.asynccontextmanager
@@ -155,7 +154,6 @@ def build_app(context: DockContext, feed: event_feed.EventFeed, files: Assets, g
     app.add_routes([web.get("/", _page(files)), web.get("/static/{build}/{path:.+}", _static(files))])
     app.add_routes([route for routes in _DATA for route in routes])
     app.add_routes([web.get(EVENTS, event_feed.events), web.post("/api/ticket", _ticket(guard)), *ROUTES])
-    app.add_routes(setup_api.ROUTES)
     return app
 
 

@@ -145,7 +145,12 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
         from forgetmenot.llm.openai_compatible import OpenAICompatible
 
         return OpenAICompatible(
-            model, base_url=settings.base_url, key=key, key_env=settings.api_key_env, thinking=settings.thinking
+            model,
+            base_url=settings.base_url,
+            key=key,
+            key_env=settings.api_key_env,
+            thinking=settings.thinking,
+            thoughts=settings.memory_output_tokens,
         )
 
     return make

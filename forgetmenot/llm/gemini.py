@@ -12,6 +12,7 @@ import contextlib
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NoReturn
 
 import aiohttp
@@ -72,6 +73,7 @@ class Gemini:
         self._name = name
         self._key_env = key_env
         self._thinking = _thinking(thinking)
+        self._penalised = True
         self._client = genai.Client(
             api_key=key,
             vertexai=False,
@@ -93,10 +95,18 @@ class Gemini:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One call. Raises ModelError."""
-        with self._translating():
-            response = await self._client.aio.models.generate_content(
-                model=self._name, contents=request.prompt, config=self._config(request)
-            )
+        if request.frequency_penalty is not None and not self._penalised:
+            request = replace(request, frequency_penalty=None)
+        try:
+            with self._translating():
+                response = await self._client.aio.models.generate_content(
+                    model=self._name, contents=request.prompt, config=self._config(request)
+                )
+        except ModelRefused:
+            if request.frequency_penalty is None:
+                raise
+            self._penalised = False  # some models refuse every request with a penalty
+            return await self.generate(request)
         return self._answer(response, request)
 
     async def aclose(self) -> None:
@@ -109,6 +119,8 @@ class Gemini:
             system_instruction=request.system or None,
             temperature=request.temperature,
             max_output_tokens=request.max_output_tokens,
+            frequency_penalty=request.frequency_penalty,
+            stop_sequences=list(request.stop) or None,
             response_mime_type="application/json" if request.schema else None,
             response_json_schema=dict(request.schema) if request.schema else None,
             thinking_config=self._thinking,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
-from forgetmenot.llm.json_text import json_object
+from forgetmenot.llm.json_text import json_object, without_loop
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 
@@ -285,12 +285,19 @@ class GuardedModel:
 
 def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     most = CHARACTERS_A_TOKEN * request.max_output_tokens
-    return answer if len(answer.text) <= most else replace(answer, text=answer.text[:most], finish="length")
+    if len(answer.text) > most:
+        answer = replace(answer, text=answer.text[:most], finish="length")
+    return replace(answer, text=without_loop(answer.text)) if answer.finish == "length" else answer
 
 
 def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
-    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it."""
+    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it.
+
+    One that was cut off at the limit may: whoever asked takes the whole sentences or changes of it.
+    """
     if request.schema is None or request.purpose is Purpose.REPLY:
+        return True
+    if answer.finish == "length" and answer.text.startswith("{"):
         return True
     found = json_object(answer.text)
     return found is not None and found.keys() >= set(request.schema.get("required", ()))

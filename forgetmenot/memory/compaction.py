@@ -24,6 +24,7 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episode_redaction, episodes, events, streams
 from forgetmenot.store.database import Database
+from forgetmenot.store.dock_rows import any_summary
 from forgetmenot.store.episode_redaction import Dirty
 from forgetmenot.store.episodes import NewEpisode
 
@@ -139,6 +140,7 @@ class Compactor:
 
     async def _cut(self, *, everything: bool, truncated: bool) -> Cut:
         memory = self._settings().memory
+        waits = not everything and await any_summary(self._db)  # the first summary comes soon
         return Cut(
             smallest=memory.window_min_events,
             largest=memory.window_max_events,
@@ -147,6 +149,7 @@ class Compactor:
             closed=await streams.closed(self._db),
             everything=everything,
             truncated=truncated,
+            wait=memory.window_wait_min * MINUTE if waits else 0,
         )
 
     async def _cover(self, window: Window, report: PassReport) -> None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.llm.offline import Offline, memory
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.prompts import output_limit
+from forgetmenot.memory.episodes.prompts import memory_request, output_limit
 from forgetmenot.memory.episodes.summarizer import TEMPERATURES, window_case
 from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.memory.episodes.transcript import waiting_time
@@ -44,9 +44,8 @@ from forgetmenot.store import episode_redaction, episodes, events, notes, run_st
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 AT_ONCE = 50
@@ -213,13 +212,12 @@ class Extractor:
         return by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]
 
     async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
-        request = ModelRequest(
-            purpose=Purpose.EXTRACT,
-            system=SYSTEM % settings.memory.notes_per_episode,
-            prompt=case.prompt,
-            max_output_tokens=output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
-            temperature=0.0,
-            schema=SCHEMA,
+        request = memory_request(
+            Purpose.EXTRACT,
+            SYSTEM % settings.memory.notes_per_episode,
+            case.prompt,
+            output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
+            SCHEMA,
         )
         for temperature in TEMPERATURES:
             changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)

@@ -7,7 +7,8 @@ those that name them. It is refused, with the name of the rule, where
 - a name in it stands in no line ("name"),
 - it denies what nobody there denied, or the line that supports it best denies it or only wishes for it ("sense"),
 - too few of its words were said by them, or another person said clearly more of them ("words"),
-- most of it are words of our own instructions that stand in no line ("echo").
+- most of it are words of our own instructions that stand in no line ("echo"),
+- a note's speaker only asked for it ("asked"), or says it of a relative or friend ("about").
 
 A fact about the channel has to be supported by the streamer, a moderator, an event or the title, or by three people
 ("channel").
@@ -89,7 +90,28 @@ _CLAUSE = re.compile(
     rf"(?:[,;]|\b(?:and|but|while|by|und|aber|y|et|e|i|и|ve)\b)\s+"
     rf"(?=(?:the |der |el |le |o |il )?(?:{MENTION.pattern}|streamer\b)(?!['’]))"
 )
+_EMPTY = re.compile(r"\b(?:is|are|was|were) (?:an? )?(?:\w+ )?(?:viewers?|participants?|chatters?)\W*$", re.IGNORECASE)
+"""It says nothing that could be supported."""
 _NAMES = re.compile(r"(?<=[^\W\d_] )[A-ZÄÖÜÉ][\w’'-]{2,}(?: [A-ZÄÖÜÉ][\w’'-]+)*")
+
+
+_LEAD = r"^(?:\W*(?:and|but|so|wait|ok|oh|hey|no|yes|yeah|well|lol|<@\S+>)(?=\W))*\W*"
+_ASKS = re.compile(
+    rf"\?|{_LEAD}(?:(?:what|when|where|who|why|how|which)(?:['’]?[sd])?\b(?! (?:an?|i|we|my)\b)"
+    r"|(?:is|are|do|does|did|can|could|will|would|should|was|were|have|has|any) (?:you|u|ya|i|we|they|he|she|it|this"
+    r"|that|there|the|your|my|any\w+|some\w+|one|body|<@\S+>)\b)",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    rf"{_LEAD}(?:my|our|meine?|mi|mon|ma|meu|minha|mi[oa]|mój|moja|мо[йя]|benim)? ?(?:\w+ )?"
+    r"(brother|sister|mom|mum|mother|dad|father|parents|wife|husband|partner|girlfriend|boyfriend|gf|bf|fiancee?|friends?"
+    r"|son|daughter|kids?|uncle|aunt|cousin|nephew|niece|gran|grand(?:ma|pa|mother|father)|roommate|flatmate|neighbou?r"
+    r"|boss|coworker|colleague|teacher|buddy|bruder|schwester|mutter|vater|opa|oma|freund(?:in)?|herman[oa]|madre|padre"
+    r"|abuel[oa]|amig[oa]|frère|sœur|soeur|mère|père|ami|irmão|irmã|mãe|pai|avô|fratello|sorella|nonn[oa]|brat|siostra"
+    r"|mama|tata|брат|сестра|мама|папа|отец|дед|бабушка|друг|abim|ablam|babam|annem|dedem|kardeşim)\b",
+    re.IGNORECASE,
+)
+"""A line whose subject is somebody of the speaker's family or friends."""
 
 
 class Said(NamedTuple):
@@ -107,6 +129,7 @@ class _Line:
     numbers: frozenset[str]
     named: frozenset[str]
     denied: frozenset[str]
+    kin: str
     asks: bool
     official: bool
 
@@ -132,6 +155,8 @@ class Evidence:
         unheard = [word for word in _content(sentence) if not self._matches(word)]
         if len(unheard) > 1 and 2 * sum(stem(word) in instructions for word in unheard) > len(_content(sentence)):
             return "echo"
+        if _EMPTY.search(sentence):
+            return "words"
         clauses: list[tuple[str, frozenset[str]]] = []
         also: frozenset[str] = frozenset()
         for clause in _CLAUSE.sub("\n", sentence).split("\n"):
@@ -144,7 +169,8 @@ class Evidence:
         """The rule that refuses a fact about somebody that `speaker` stated (None: that anybody did), or None."""
         if not _content(fact) and not numbers(fact):
             return "words"  # "is a viewer": it says nothing that could be supported
-        return self._fault([(fact, frozenset() if speaker is None else frozenset({speaker}))], fact)
+        fault = self._fault([(fact, frozenset() if speaker is None else frozenset({speaker}))], fact)
+        return self._own_fault(fact, speaker) if fault is None and speaker is not None else fault
 
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""
@@ -240,6 +266,16 @@ class Evidence:
             return "sense"
         return None
 
+    def _own_fault(self, fact: str, speaker: str) -> str | None:
+        """What refuses a fact about its speaker whose lines only ask for it or say it of their family and friends."""
+        said = _content(fact)
+        shares = [(sum(self._match_words(word, one.words) for word in said), one) for one in self._lines]
+        shares = [(share, one) for share, one in shares if share and one.speaker == speaker]
+        best = [one for share, one in shares if share == max(share for share, _ in shares)]
+        if best and all(one.asks for one in best):
+            return "asked"
+        return "about" if best and all(one.kin and one.kin not in fact.lower() for one in best) else None
+
     def _has_unknown_name(self, text: str) -> bool:
         every = range(len(self._lines))
         return any(
@@ -260,7 +296,14 @@ def _line(said: Said) -> _Line:
         for word in part[at + 1 : at + 1 + REACH]
     )
     return _Line(
-        said.speaker, frozenset(found), numbers(said.text), named, frozenset(denied), "?" in said.text, said.official
+        speaker=said.speaker,
+        words=frozenset(found),
+        numbers=numbers(said.text),
+        named=named,
+        denied=frozenset(denied),
+        kin=kin[1].lower() if (kin := _KIN.search(said.text)) else "",
+        asks=_ASKS.search(said.text) is not None,
+        official=said.official,
     )
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.text.clean import clean
-from forgetmenot.text.lookalikes import skeleton, unleet
+from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, defang, mention
 
 SOMEBODY = "someone"

@@ -15,7 +15,7 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import events, forgotten_facts, notes
 from forgetmenot.store.database import Source

@@ -54,6 +54,11 @@ class Query:
     time: TimeAsked = NO_TIME
     text: str = ""
 
+    @property
+    def says_something(self) -> bool:
+        """Whether the message itself has a word to look for."""
+        return any(weight >= 1 for weight in self.words.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -23,7 +23,7 @@ from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.encoder import Encoder, encoder
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
-from forgetmenot.memory.suppression_filter import SuppressionFilter, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
@@ -103,22 +103,6 @@ class Recall:
         usual = self._settings().recall
         most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
         return await self._in_time(tuple(subjects), query, most if limit is None else limit, talk, seen)
-
-    async def asked_of_channel(
-        self,
-        query: Query,
-        *,
-        without: Collection[int] = (),
-        talk: frozenset[str] | None = None,
-        seen: NotesSnapshot | None = None,
-    ) -> tuple[Recalled, ...]:
-        """The few notes about the channel that fit a message, but for those of `without`; often none."""
-        if not any(weight >= 1 for weight in query.words.values()):
-            return ()
-        found = await self._in_time((CHANNEL,), query, CHANNEL_NOTES_ASKED, talk, seen)
-        least = found[0].score * NEARLY_AS_GOOD if found else 0.0
-        fitting = [one for one in found if found.fits and one.score > 0 and one.score >= least]
-        return tuple(one for one in fitting if one.note.id not in without)
 
     def forget(self, viewer_id: str | None = None) -> None:
         """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
@@ -248,6 +232,13 @@ class Recall:
         held = sum(kept.postings.size for kept in self._kept.values())
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
+
+
+def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
+    """The few notes about the channel that fit what was asked, but for those of `without`; often none."""
+    least = found[0].score * NEARLY_AS_GOOD if found else 0.0
+    good = [one for one in found[:CHANNEL_NOTES_ASKED] if found.fits and one.score > 0 and one.score >= least]
+    return tuple(one for one in good if one.note.id not in without)
 
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:

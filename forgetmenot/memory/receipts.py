@@ -26,8 +26,7 @@ from forgetmenot.errors import InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.store import backup, channel_state, personal_data, privacy_log
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind, Trace
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind, Trace
 from forgetmenot.text.removal import Names
 
 RECEIPTS_DUE = "receipts_due"

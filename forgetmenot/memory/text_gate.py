@@ -19,7 +19,7 @@ text/sensitive's.
 import re
 from collections.abc import Iterator
 
-from forgetmenot.text.lookalikes import plain, skeleton, unleet
+from forgetmenot.text.clean import plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, has_link
 from forgetmenot.text.words import words
 

@@ -4,12 +4,15 @@
 Twitch whether an interrupted action took effect; it is missing where Helix cannot say (a deleted message, a clip).
 """
 
+from collections.abc import Iterable
+
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
 from forgetmenot.domain.operation import Asker, Surface
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.settings.load import refuse_unknown_words
-from forgetmenot.settings.schema import ActionSettings
+from forgetmenot.settings.schema import ActionSettings, Settings
+from forgetmenot.twitch.token_store import Account
 
 # Lookups: whether what a crash interrupted holds at Twitch; None where Twitch cannot say. What a moderator did is not
 # claimed (None), and a mode that somebody else switched on is not switched off (False). Raise TwitchError.
@@ -281,3 +284,67 @@ def refuse_unknown(settings: ActionSettings, source: str) -> None:
 def find(name: str) -> Action | None:
     """The action of that name."""
     return BY_NAME.get(name)
+
+
+def class_mode(action: Action, settings: Settings) -> str:
+    """`off`, `shadow`, `ask` or `live`; class C is never live, whatever the settings hold."""
+    modes = {
+        ActionClass.FREE: settings.actions.class_a,
+        ActionClass.GUARDED: settings.actions.class_b,
+        ActionClass.NEVER_ALONE: settings.actions.class_c,
+    }
+    mode = str(modes[action.kind])
+    return "ask" if action.kind is ActionClass.NEVER_ALONE and mode == "live" else mode
+
+
+# Which rights on Twitch each account must give, from the actions that the settings switch on.
+
+
+CHAT = ("chat:read", "user:read:chat", "user:write:chat")
+IMMUNITY = ("moderation:read", "channel:read:vips")
+_BROADCASTERS = frozenset({"channel:manage:broadcast"})  # Twitch takes these from the channel's own account alone
+NEEDS = tuple(action for action in ACTIONS if action.scope)
+
+
+def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
+    """The rights to ask an account for. An account that is both the bot's and the channel's gives both sets."""
+    if account is Account.BOT and same_account(settings):
+        return tuple(dict.fromkeys(_of(Account.BOT, settings) + _of(Account.BROADCASTER, settings)))
+    return _of(account, settings)
+
+
+def same_account(settings: Settings) -> bool:
+    """Whether the settings name one account for the bot and for the channel."""
+    twitch = settings.twitch
+    return bool(twitch.bot_login) and twitch.bot_login.lower() == twitch.channel.lower().lstrip("#")
+
+
+def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
+    """One sentence on the rights that the settings need and the log-in lacks, with the way out; "" if none."""
+    missing = [scope for scope in scopes_for(account, settings) if scope not in set(held)]
+    if not missing:
+        return ""
+    users = [action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)]
+    purpose = f" (for: {', '.join(users)})" if users else ""
+    return (
+        f"The {account.value}'s log-in lacks {', '.join(missing)}{purpose}. Type `forgetmenot login --as "
+        f"{account.value}` to add it, or switch the action off in the table [actions]."
+    )
+
+
+def _of(account: Account, settings: Settings) -> tuple[str, ...]:
+    on = [action for action in NEEDS if _enabled(action, settings)]
+    base = CHAT if account is Account.BOT else ()
+    asked = tuple(action.scope for action in on if account_of(action.scope) is account)
+    immunity = IMMUNITY if account is Account.BROADCASTER and any(action.harms for action in on) else ()
+    return tuple(dict.fromkeys((*base, *asked, *immunity)))
+
+
+def account_of(scope: str) -> Account:
+    """Whose right it is."""
+    return Account.BROADCASTER if scope in _BROADCASTERS else Account.BOT
+
+
+def _enabled(action: Action, settings: Settings) -> bool:
+    acts = class_mode(action, settings) in {"live", "ask"}
+    return acts and action.name not in settings.actions.disabled and not settings.actions.safe_mode

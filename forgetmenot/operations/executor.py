@@ -19,10 +19,9 @@ from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailabl
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, Runner
+from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, Immunity, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, resting_times
 from forgetmenot.operations.policy import decide
-from forgetmenot.operations.policy_facts import Immunity, PolicyFacts
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state

@@ -14,8 +14,15 @@ from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find
-from forgetmenot.operations.entry import Action, ActionClass, ParameterKind
-from forgetmenot.operations.policy_facts import PersonFacts, PolicyFacts, RecentDecisions, TargetFound
+from forgetmenot.operations.entry import (
+    Action,
+    ActionClass,
+    ParameterKind,
+    PersonFacts,
+    PolicyFacts,
+    RecentDecisions,
+    TargetFound,
+)
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state

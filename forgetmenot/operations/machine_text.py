@@ -11,7 +11,7 @@ Pure.
 import re
 
 from forgetmenot.operations.catalogue import NAMES
-from forgetmenot.text.lookalikes import skeleton
+from forgetmenot.text.clean import skeleton
 
 LONGEST = 1_200
 _PASSES = 6
@@ -62,11 +62,6 @@ def without_machine_text(text: str) -> str:
             return text
         text = _cut(text, spans)
     return ""  # whatever keeps coming back wants to get through
-
-
-def has_machine_text(text: str) -> bool:
-    """Whether there is anything to cut."""
-    return bool(_spans(text))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable
 
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.policy_facts import PersonFacts, TargetFound
+from forgetmenot.operations.entry import PersonFacts, TargetFound
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
-from forgetmenot.text.english import first_word, others_fact, own_fact
+from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
@@ -124,7 +124,7 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tu
     people.setdefault(asker.id, asker)
     if wanted in SELF_WORDS:
         return TargetFound.FOUND, people[asker.id]
-    fits = [person for person in people.values() if wanted and wanted in _names_targets(person)]
+    fits = [person for person in people.values() if wanted and wanted in _names(person)]
     by_login = [person for person in fits if person.login.casefold() == wanted]
     if len(by_login) == 1 and len(fits) == 1:
         return TargetFound.FOUND, by_login[0]
@@ -136,7 +136,3 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> tu
 def bare(name: str) -> str:
     """A name in lower case, without punctuation around it."""
     return clean(name).lstrip("@").rstrip(",.:;!?").casefold()
-
-
-def _names_targets(person: PersonFacts) -> set[str]:
-    return {person.login.casefold(), clean(person.display_name).casefold()} - {""}

@@ -19,8 +19,8 @@ from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.prompt.sections import ago
 from forgetmenot.store import events, notes, opt_outs, viewers
-from forgetmenot.text.english import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.mentions import defang, ids_in, mention, show
+from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import words
 
 MISSED_CHARS, MISSED_LEAD = 450, 50

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from forgetmenot.domain.operation import Permission, Surface
-from forgetmenot.operations import catalogue, services, services_memory, services_privacy
+from forgetmenot.operations import catalogue, services, services_memory
 from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
 
@@ -82,25 +82,25 @@ _PEOPLE: tuple[Operation, ...] = (
     ),
     # Rights.
     Operation(
-        "erase", "permanently deletes everything about you", _ANYBODY | _DOCK | _CLI, services_privacy.erase,
+        "erase", "permanently deletes everything about you", _ANYBODY | _DOCK | _CLI, services.erase,
         (_VIEWER, Parameter("confirm", ParameterKind.FLAG)),
         ("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"), label="Erase", waits=True,
     ),
     Operation(
-        "opt_out", "nothing you say is stored from now on", _ANYBODY | _DOCK | _CLI, services_privacy.opt_out,
+        "opt_out", "nothing you say is stored from now on", _ANYBODY | _DOCK | _CLI, services.opt_out,
         (_SOMEBODY,), ("!optout [viewer]",), label="Opt out", waits=True,
     ),
     Operation(
-        "opt_in", "I remember you again", _ANYBODY | _DOCK | _CLI, services_privacy.opt_in, (_SOMEBODY,),
+        "opt_in", "I remember you again", _ANYBODY | _DOCK | _CLI, services.opt_in, (_SOMEBODY,),
         ("!optin [viewer]",), label="Opt in", waits=True,
     ),
     Operation(
-        "privacy", "what is kept, and for how long", _ANYBODY, services_privacy.privacy,
+        "privacy", "what is kept, and for how long", _ANYBODY, services.privacy,
         (_text("question", optional=True),), ("!privacy [question]",),
     ),
-    Operation("export", "everything that is kept about a viewer", _DOCK | _CLI, services_privacy.export, (_VIEWER,)),
+    Operation("export", "everything that is kept about a viewer", _DOCK | _CLI, services.export, (_VIEWER,)),
     Operation(
-        "fun", "lets me time you out for a minute at most, as a joke", _ANYBODY, services_privacy.fun,
+        "fun", "lets me time you out for a minute at most, as a joke", _ANYBODY, services.fun,
         (Parameter("on|off", ParameterKind.TEXT, optional=True, choices=("on", "off")),), ("!fun [on|off]",),
     ),
     Operation(

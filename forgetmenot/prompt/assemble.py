@@ -115,6 +115,7 @@ class Layout:
 
 
 INSTRUCTIONS = "instructions"
+NOTHING_KNOWN = "No note answers this: unless it is general knowledge, say that you do not remember it."
 TOP_CHANNEL_NOTES = 3
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
@@ -312,7 +313,10 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    return Block("message", _message_rows(material, max_bytes), "The current message, which you answer:")
+    lead = "The current message, which you answer:"
+    return Block(
+        "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
+    )
 
 
 def _message_rows(material: TailMaterial, max_bytes: int) -> tuple[Row, ...]:

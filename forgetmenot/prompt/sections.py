@@ -13,8 +13,7 @@ from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.material import Heard, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import called, mention, show
+from forgetmenot.text.mentions import called, fence, mention, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240
@@ -29,7 +28,6 @@ Names = Mapping[str, str]
 
 _WHOSE_WORD = {
     SourceKind.COMMAND: "asked to be remembered",
-    SourceKind.IMPORT: "imported",
     SourceKind.SELF_CLAIM: "said by them",
     SourceKind.OBSERVED: "seen in chat",
     SourceKind.REPORTED: "said by others",
@@ -118,7 +116,7 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
 def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
     """`[id:12] likes tea (said by them; tags: drinks; 2 days ago)`, with whom it is about in front, if given."""
     note = recalled.note
-    facts = [_WHOSE_WORD[note.source_kind]]
+    facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
     facts.append(ago(now - note.last_confirmed_at))

@@ -14,15 +14,14 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Note, Recalled, Scope
+from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.domain.model import Prompt
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
 from forgetmenot.memory.heard_facts import heard_facts
-from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
-from forgetmenot.memory.suppression import load_filter
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.memory.ranking import Found, Query
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix
@@ -39,7 +38,7 @@ from forgetmenot.prompt.material import (
     stranger,
 )
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.reply.triggers import Trigger, TriggerKind, is_question
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (
     bot_messages,
@@ -261,25 +260,30 @@ class ContextGatherer:
     async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
         talk = _talk(material) if moment.settings.recall.topic_gate else None
 
-        async def about(who: Viewer, most: int) -> tuple[Recalled, ...]:
+        async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
-                return ()
-            seen = asked.seen[who.id]
-            return tuple(await self._recall.about([who.id], asked.query, most, talk=talk, seen=seen))
+                return Found()
+            return await self._recall.about([who.id], asked.query, most, talk=talk, seen=asked.seen[who.id])
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
         per_other = moment.depth.lore_per_other
-        others = [replace(other, lore=await about(other.viewer, per_other)) for other in material.others]
-        people = [material.speaker.id, *(other.viewer.id for other in others)]
+        theirs = [await about(other.viewer, per_other) for other in material.others]
+        own = await about(material.speaker, moment.depth.lore - len(material.heard))
+        channel = Found()
+        if asked.query.says_something:
+            channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
+        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
-            lore=await about(material.speaker, moment.depth.lore - len(material.heard)),
-            channel=await self._recall.asked_of_channel(
-                asked.query, without=shown.notes, talk=talk, seen=asked.seen[CHANNEL]
-            ),
-            others=tuple(others),
+            lore=tuple(own),
+            channel=fitting(channel, without=shown.notes),
+            others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
+            nothing_known=is_question(moment.trigger.question)
+            and not material.past_episodes
+            and not material.heard
+            and not any(found.fits for found in (*(theirs or [own]), channel)),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:
@@ -332,6 +336,7 @@ class PrefixKeeper:
         self._model = model
         self._prefix: Prefix | None = None
         self._shown: frozenset[str] = frozenset()
+        self._notes: tuple[int, ...] = ()
         self._left_alone = (0, 0, 0)
         self._mending = (0, 0)
         self.factor = 1.0
@@ -343,11 +348,12 @@ class PrefixKeeper:
         return await self.refresh()
 
     async def _still_holds(self, at: Source) -> bool:
-        same = (
+        return (
             await notes.suppression_revision(at) == self._left_alone
             and await episode_redaction.revision(at) == self._mending
+            and await notes.all_active(at, self._notes)
+            and (not self._shown or await viewers.may_be_shown(at, self._shown))
         )
-        return same and (not self._shown or await viewers.may_be_shown(at, self._shown))
 
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
@@ -358,6 +364,7 @@ class PrefixKeeper:
         material = await self._material(settings)
         prefix = compose_prefix(material, settings, self.factor)
         self._shown = frozenset(material.names)
+        self._notes = _rows(prefix, "channel_notes", "channel_notes_more")
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:
@@ -418,8 +425,10 @@ async def compose(
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix = await keeper.current()
-    rows = {section.name: section.rows for section in prefix.sections}
-    notes = (*rows.get("channel_notes", ()), *rows.get("channel_notes_more", ()))
-    shown = Shown(rows.get("episodes", ()), notes)
+    shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
     return Composed(assemble(prefix, material, settings, keeper.factor), prefix, material, keeper.factor)
+
+
+def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:
+    return tuple(row for section in prefix.sections if section.name in names for row in section.rows)

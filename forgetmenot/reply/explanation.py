@@ -34,7 +34,6 @@ from forgetmenot.store import (
     episodes,
     events,
     notes,
-    reply_outcomes,
     streams,
     viewers,
 )
@@ -216,7 +215,7 @@ async def explain(db: Database, reply_id: int) -> Explanation:
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
-    outcome, used, claims = await reply_outcomes.of_reply(db, reply_id)
+    outcome, used, claims = await bot_messages.of_reply(db, reply_id)
     return Explanation(
         reply,
         asked[0] if asked else await _asked(db, reply),

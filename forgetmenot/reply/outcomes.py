@@ -9,8 +9,9 @@ Guarantees: the same lines give the same outcome; a line to somebody else counts
 list above wins. Nothing of the lines is kept. What a person says outright (deleted, thumbs, `!good`, `!bad`) is
 recorded elsewhere and outranks what is read here.
 
-Of a reply's claims only names, numbers and tales of a shared past ("last time") are looked at: everything else is talk.
-A word that the prompt's data has in any form supports itself; the bot's instructions support nothing.
+Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
+who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
+instructions support nothing. What is asked and admitted is read in English alone.
 """
 
 import re
@@ -212,6 +213,30 @@ _NUMBER_WORDS = {
 }
 
 
+_ASKS = re.compile(
+    r"\A\W*(?:so |and |but |hey |yo )*"
+    r"(?:what|where|when|who|whose|which|why|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(r"\b(?:would|should|could|think|guess|better|rate|opinion)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_ADMITS = re.compile(
+    r"\b(?:(?:do|does|did|can|could)(?:n['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find)"
+    r"|(?:not|never|n['’]t) (?:sure|told|mentioned|said|heard)|no (?:idea|clue|note|notes|memory|record|info\w*)"
+    r"|nothing (?:about|on|of)|unsure|unknown)\b",
+    re.IGNORECASE,
+)
+_SMALL_TALK = frozenset(
+    stem(word)
+    for word in words(
+        """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
+        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
+    )
+)
+HALF = 0.5
+"""So large a share of a sentence's own words must stand in what is known about the people whom it was asked about."""
+
+
 class Claim(NamedTuple):
     """Words of a reply that no row supports: what kind, and where they stand in its text."""
 
@@ -236,6 +261,24 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
         if shared & fresh and ONE_IN * len(shared) >= len(telling):
             used.append(note_id)
     return used
+
+
+def asks_memory(question: str, *, names_somebody: bool) -> bool:
+    """Whether a question asks for what is remembered: of a person it names, of its speaker, of a shared past."""
+    about = names_somebody or _OWN.search(question) or _PAST.search(question)
+    return bool(about and _ASKS.search(question) and not _OPINION.search(question))
+
+
+def unfounded(reply: str, asked: str, known: Iterable[str]) -> list[Claim]:
+    """The sentences that answer a question about somebody with what is not `known` about them."""
+    have = _telling("\n".join(known), 2)
+    given = _telling(asked, 2) | _SMALL_TALK
+    found = []
+    for sentence in _SENTENCE.finditer(reply):
+        own = _telling(sentence[0], 2) - given
+        if own and not _ADMITS.search(sentence[0]) and len(own & have) < HALF * len(own):
+            found.append(Claim("fact", *sentence.span()))
+    return found
 
 
 def unsupported(reply: str, sources: Iterable[str], known: Iterable[str] = ()) -> list[Claim]:

@@ -22,8 +22,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import Action, ActionClass, Parameter, ParameterKind
-from forgetmenot.operations.policy_facts import PRIVILEGED
+from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.prompt.assemble import split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings

@@ -123,6 +123,9 @@ LABELS: dict[tuple[str, str], Label] = {
         _MEMORY, "Words that are never kept", "A note with one of these words is not stored.", basic=True
     ),
     ("privacy", "privacy_url"): Label(_MEMORY, "Privacy page", "Your own page about privacy, shown by !privacy."),
+    ("memory", "briefs"): Label(
+        _MEMORY, "Briefs", "After a stream, write a short text about each regular: one model call for ten of them."
+    ),
     ("recall", "speaker_notes"): Label(_MEMORY, "Notes about the speaker", "The most that one reply looks at."),
     ("recall", "others"): Label(_MEMORY, "Other viewers", "How many viewers who are mentioned bring notes along."),
     ("recall", "notes_per_other"): Label(_MEMORY, "Notes about each of them", "The most that one reply looks at."),

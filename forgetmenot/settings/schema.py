@@ -51,6 +51,7 @@ class Unsupported(StrEnum):
 
     KEEP = "keep"
     DROP = "drop"
+    ADMIT = "admit"  # the same, and where nothing is left it says that it does not remember
 
 
 class Provider(StrEnum):
@@ -118,6 +119,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     compaction_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 180
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
+    window_wait_min: Annotated[int, Meta(ge=0, le=120)] = 10
     silence_min: Positive = 30
     summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
     stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
@@ -130,6 +132,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     channel_notes_kept: Positive = 100
     stale_after_streams: Positive = 20
     stale_after_d: Positive = 90
+    briefs: bool = True
     ignored_viewers: tuple[str, ...] = ()
     known_bots: tuple[str, ...] = ()
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.store import bot_messages, privacy_log
 from forgetmenot.store.database import Source, Transaction
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.mentions import mention
 
 KNOWN_AGAIN = 0.6

@@ -33,7 +33,7 @@ RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 
 
 Lacking = Callable[[Account, Settings, Iterable[str]], str]
-"""A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/scopes)."""
+"""A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/catalogue)."""
 
 
 def _lacks_nothing(_account: Account, _settings: Settings, _held: Iterable[str]) -> str:

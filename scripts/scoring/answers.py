@@ -15,11 +15,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from forgetmenot.app.scenario_player import ScenarioPlayer
+from forgetmenot.app.scenario_player import BEGAN, ScenarioPlayer
+from forgetmenot.domain.chat import Role
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages
+from forgetmenot.store import bot_messages, identities
 from forgetmenot.store.database import open_database
+from forgetmenot.store.identities import SeenViewer
 from scoring.conversations import NOW, read_conversation
 from scoring.gold import Pattern, content, share
 
@@ -95,7 +97,11 @@ async def ask(
 ) -> None:
     """Ask each question that is not `known` yet in a copy of its memory; one row for each goes to `done`."""
     source = folder / f"{batch.name}.sqlite3"
+    logins = sorted({line["viewer"] for line in batch.lines if "viewer" in line})
     async with open_database(source) as db:
+        async with db.write() as tx:
+            people = [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, BEGAN, BEGAN) for one in logins]
+            await identities.record_seen(tx, people)
         report = await import_notes(db, (json.dumps(line) for line in batch.lines), now=NOW, filtered=False)
         if report.refused:
             raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forgetmenot.app.previews import chain
+from forgetmenot.app.control import chain
 from forgetmenot.app.scenario_player import ScenarioPlayer
 from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND
@@ -22,7 +22,7 @@ from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import notes
-from forgetmenot.text.english import own_fact
+from forgetmenot.text.statements import own_fact
 
 WAYS = ("command", "dock", "speech")
 SLOTS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
@@ -254,8 +254,8 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                 known = " | ".join([await _facts(player, about) for about in (*people, "channel")])
                 shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
                 prompt = " | ".join(row for rows in shown for row in rows).casefold()
-                tally.add(f"{when}: memory: {one['kind']}", f"{text} → {known}", holds=_is_right(one, known))
-                tally.add(f"{when}: prompt: {one['kind']}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+                tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
+                tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
     return tally
 
 

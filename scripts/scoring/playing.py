@@ -16,7 +16,7 @@ from time import perf_counter
 from forgetmenot.app.bot import Bot, BotIdentity, open_bot
 from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
 from forgetmenot.settings.schema import (
     BotSettings,
     Mode,
@@ -29,6 +29,7 @@ from forgetmenot.settings.schema import (
 from scoring.gold import CHANNEL, Conversation, Note, Pattern, Said, answered
 
 BEGAN = 1_790_000_000_000
+GAME = "Ladders of Ash"
 PATIENCE_S = 3_600.0
 BADGES = {"streamer": frozenset({"broadcaster"}), "alice": frozenset({"moderator"})}
 RUN = 6
@@ -39,17 +40,6 @@ _LEAK = re.compile(
     re.IGNORECASE,
 )
 _MENTION = re.compile(r"<@([^>]+)>")
-
-
-@dataclass(frozen=True, slots=True)
-class Broadcast:
-    """What Twitch says of a channel that is live."""
-
-    started_at: int
-    stream_id: str
-    live: bool = True
-    title: str = ""
-    category: str = ""
 
 
 @dataclass
@@ -120,11 +110,12 @@ async def _new_stream(bot: Bot, clock: ManualClock, line: Said, *, first: bool) 
             await clock.move_to(clock.now() + 40 * MINUTE)
             await bot.tasks.catch_up()
             if live:
-                await bot.channel_is(Broadcast(0, "", live=False))
+                await bot.channel_is(ChannelState(live=False, title="", category=""))
         await clock.move_to(max(clock.now(), at - HOUR))
         await bot.tasks.catch_up()
     await clock.move_to(at - MINUTE)
-    await bot.channel_is(Broadcast(at - MINUTE, f"s{line.at}", title="Ladders of Ash", category="Ladders of Ash"))
+    game = ChannelState(live=True, title=GAME, category=GAME, started_at=at - MINUTE, stream_id=f"s{line.at}")
+    await bot.channel_is(game)
 
 
 async def _hear(

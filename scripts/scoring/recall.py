@@ -15,7 +15,7 @@ from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.episodes import past_episodes
 from forgetmenot.memory.ranking import FITS, Candidate, query_of
 from forgetmenot.memory.recall import Recall, candidates_of
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers

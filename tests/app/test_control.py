@@ -23,7 +23,10 @@ from tests.dock.conftest import free_port
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
-SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS), twitch=TwitchSettings(channel="streamer"))
+SETTINGS = Settings(
+    bot=BotSettings(mode=Mode.MENTIONS),
+    twitch=TwitchSettings(channel="streamer", helix_url="http://127.0.0.1:9/"),
+)
 
 
 @pytest.fixture
@@ -228,3 +231,18 @@ async def test_a_token_that_cannot_be_kept_does_not_keep_the_bot_from_running(bo
     async with serve_dock(bot, here, ConnectionStatus("test"), told.append) as address:
         assert address == ""
     assert TOKEN_FILE in told[0]
+
+
+async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_further(
+    bot: Bot, control: BotControl
+) -> None:
+    async with bot.db.write() as tx:
+        await channel_state.put(tx, {"action_off:timeout": "TwitchRefused: it lacks the right"}, 0)
+    running = {check.name: check for check in await control.checks(everything=False)}
+    failing = running["Actions"]
+    assert failing.state == "bad"
+    assert failing.line == "timeout is paused after three failures (TwitchRefused: it lacks the right)."
+    assert "!bot resume" in failing.fix
+    assert "forgetmenot actions enable" in failing.fix
+    every = {check.name for check in await control.checks(everything=True)}
+    assert every == running.keys() | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}

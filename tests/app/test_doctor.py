@@ -1,16 +1,19 @@
 """What `forgetmenot doctor` finds, and what it says about it."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from forgetmenot.app.doctor import BAD, OK, WARN, Check, Examined, bundle, examine, report
+from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, gaps_line, report, running_checks
 from forgetmenot.cli import main
+from forgetmenot.ports import Check, TaskState
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.dock.conftest import STATE
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -142,3 +145,26 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     assert msgspec.json.decode(capsys.readouterr().out)["checks"]
     assert b'"checks"' in (tmp_path / "report.json").read_bytes()
     assert report([])["ok"] is True
+
+
+def test_each_trouble_of_the_running_bot_is_a_sentence_with_a_way_out() -> None:
+    ill = replace(
+        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It could not be saved.",
+        model_trouble="No answer.", memory_trouble="It waits.", tasks=(TaskState("sweep", "The disk is full.", 0),),
+    )  # fmt: skip
+    found = {check.name: check for check in running_checks(ill, Settings())}
+    for name in ("Chat", "Log-in", "Model", "Summaries", "Periodic tasks"):
+        assert found[name].state == BAD
+        assert found[name].fix
+    assert "login`" not in found["Log-in"].fix, "a full disk is not mended by another log-in"
+    assert all(check.state != BAD for check in running_checks(STATE, Settings()))
+    nobody = running_checks(replace(STATE, phase="none", login=""), Settings())
+    assert nobody[0].state == WARN
+    assert [check.line for check in nobody if check.name == "Replies"] == ["The bot cannot reply: nobody is logged in."]
+
+
+def test_what_was_not_heard_is_said_beside_the_chat() -> None:
+    state = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
+    line = running_checks(STATE, Settings(), gaps_line(state, 50_000))[0].line
+    assert "2 gaps in what was heard since the start, the last of 45 s" in line
+    assert line.endswith("(The connection was lost).")

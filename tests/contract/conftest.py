@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.operations.scopes import lacking
+from forgetmenot.operations.catalogue import lacking
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.token_store import Account, Token, TokenStore

@@ -13,7 +13,7 @@ from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import InputError
-from forgetmenot.ports import BotState
+from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
@@ -37,6 +37,9 @@ class FakeControl:
 
     def state(self) -> BotState:
         return self.now
+
+    async def checks(self, *, everything: bool) -> list[Check]:
+        return [Check("Chat", "ok", "Reading."), *([Check("Disk", "ok", "Free.")] if everything else [])]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         raise InputError(f"There is no reply {reply_id}.")

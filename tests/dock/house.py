@@ -26,7 +26,7 @@ from tests.loopback_servers.twitch import TwitchSim
 BROWSER = browser.find()
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
-# A request under way when the bot restarts ends in any of Chromium's network errors, as the milliseconds fall.
+# A request under way when the bot restarts ends in any of Chromium's network errors.
 RESTARTING = ("Failed to load resource: net::ERR_",)
 
 

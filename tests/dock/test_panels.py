@@ -9,16 +9,15 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
-from forgetmenot.dock.health import parts, promises
+from forgetmenot.dock.panels import promises
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, notes
+from forgetmenot.store import dock_rows, notes
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.notes import NewNote
-from tests.dock.conftest import STATE, Served
+from tests.dock.conftest import Served
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -214,56 +213,12 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
 
 
 async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     assert all(promise.kept is not False for promise in promises(counted, Settings()))
 
 
 @pytest.mark.usefixtures("people")
 async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     broken = [promise.line for promise in promises(counted, Settings()) if promise.kept is False]
     assert broken == ["Notes without evidence"]
-
-
-async def test_what_was_not_heard_is_told_beside_the_chat(db: Database, dock: Served) -> None:
-    state = {"gaps": "2", "gap_from": "1000", "gap_to": "46000", "gap_reason": "The connection was lost."}
-    async with db.write() as tx:
-        await channel_state.put(tx, state, 0)
-    dock.enter()
-    told = await rows(dock, "/api/health")
-    line = next(part["line"] for part in told["parts"] if part["name"] == "Chat")
-    assert "2 gaps in what was heard since the start, the last of 45 s" in line
-    assert line.endswith("(The connection was lost).")
-
-
-async def test_an_action_that_keeps_failing_is_told_with_the_way_to_switch_it_on(db: Database, dock: Served) -> None:
-    async with db.write() as tx:
-        await channel_state.put(tx, {"action_off:timeout": "TwitchRefused: it lacks the right"}, 0)
-    dock.enter()
-    part = next(one for one in (await rows(dock, "/api/health"))["parts"] if one["name"] == "Actions")
-    assert (part["state"], part["line"]) == (
-        "trouble", "timeout is paused after three failures (TwitchRefused: it lacks the right).",
-    )  # fmt: skip
-    assert "!bot resume" in part["fix"]
-    assert "forgetmenot actions enable" in part["fix"]
-    assert "timeout is paused" in (await rows(dock, "/api/now"))["now"]["trouble"]
-
-
-def test_each_trouble_is_a_sentence_with_a_way_out() -> None:
-    from dataclasses import replace
-
-    from forgetmenot.ports import TaskState
-
-    ill = replace(
-        STATE, phase="waiting", phase_trouble="No network.", login_trouble="It could not be saved.",
-        model_trouble="No answer.", memory_trouble="It waits.", tasks=(TaskState("sweep", "The disk is full.", 0),),
-    )  # fmt: skip
-    found = {part.name: part for part in parts(ill, Settings())}
-    for name in ("Chat", "Log-in", "Model", "Memory", "Periodic tasks"):
-        assert found[name].state == "trouble"
-        assert found[name].fix
-    assert "login`" not in found["Log-in"].fix, "a full disk is not mended by another log-in"
-    assert all(part.state != "trouble" for part in parts(STATE, Settings()))
-    nobody = parts(replace(STATE, phase="none", login=""), Settings())
-    assert nobody[0].state == "off"
-    assert [part.line for part in nobody if part.name == "Replies"] == ["The bot cannot reply: nobody is logged in."]

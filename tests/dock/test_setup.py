@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from forgetmenot.operations.scopes import CHAT
+from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
 from tests.dock.conftest import free_port

@@ -16,7 +16,7 @@ from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
 from forgetmenot.memory.erasure import erase
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock.feed import FeedCursor
+from forgetmenot.store.dock_rows import FeedCursor
 from tests.dock.conftest import Served
 
 

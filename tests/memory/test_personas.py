@@ -11,7 +11,7 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression_filter import conversation_stems
+from forgetmenot.memory.suppression import conversation_stems
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes

@@ -16,7 +16,7 @@ from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import ActionClass
 from forgetmenot.operations.executor import ActionContext
-from forgetmenot.operations.machine_text import has_machine_text
+from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.reply.postprocess import Manner, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
@@ -77,14 +77,15 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
             if reply.proposal is not None:
                 context = ActionContext(event=room.event("alice", attack.message), key=f"{number}:{answer}")
                 said += (await room.executor.carry_out(reply.proposal, context)).words_hint
-            if has_machine_text(said) or said.startswith(("/", "!", ".")):
+            if without_machine_text(said) != said or said.startswith(("/", "!", ".")):
                 leaked.append((attack, said))
     assert leaked == []
     assert [call for call in room.ports.calls if call[0] in GUARDED] == []
     assert [call for call in room.ports.calls if call[0] == "forget"] == []
     assert [call for call in room.ports.calls if call[0] == "remember" and call[1] != "1"] == []
     said_by_action = [call[1] for call in room.ports.calls if call[0] == "say"]
-    assert [text for text in said_by_action if text.startswith(("/", "!", ".")) or has_machine_text(text)] == []
+    assert [text for text in said_by_action if text.startswith(("/", "!", "."))] == []
+    assert [text for text in said_by_action if without_machine_text(text) != text] == []
 
 
 @pytest.mark.parametrize("who", ["alice", "carol", "streamer"])

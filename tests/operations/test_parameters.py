@@ -3,8 +3,8 @@
 import pytest
 
 from forgetmenot.operations.catalogue import BY_NAME
+from forgetmenot.operations.entry import PersonFacts, TargetFound
 from forgetmenot.operations.parameters import Checked, check
-from forgetmenot.operations.policy_facts import PersonFacts, TargetFound
 from forgetmenot.operations.requests import resolve
 from forgetmenot.settings.schema import ReplySettings
 

@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
-from forgetmenot.operations.catalogue import ACTIONS, BY_NAME
-from forgetmenot.operations.entry import ActionClass
+from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
+from forgetmenot.operations.entry import ActionClass, Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
 from forgetmenot.operations.parameters import Checked
-from forgetmenot.operations.policy import decide, explain
-from forgetmenot.operations.policy_facts import Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
-from forgetmenot.operations.rules import RULES, Case
-from forgetmenot.operations.scopes import CHAT, IMMUNITY, NEEDS, lacking, scopes_for
+from forgetmenot.operations.policy import RULES, Case, decide, explain
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.operations.policy_facts import PersonFacts
+from forgetmenot.operations.entry import PersonFacts
 from forgetmenot.operations.requests import asked_for, is_serious, names, typed
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.machine_text import has_machine_text
+from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.operations.wording import NEUTRAL, UNSURE, words_for
 from tests.stage import Stage, answering, chat, stage
 
@@ -81,7 +81,7 @@ def test_no_text_for_a_refusal_makes_a_claim_or_a_tag(if_refused: str) -> None:
     words = _words(Verdict.DENY, None, if_refused)
     assert words
     assert words == NEUTRAL or not claims_action(words)
-    assert not has_machine_text(words)
+    assert without_machine_text(words) == words
 
 
 TIMEOUT = answering("Off you go!", "timeout", target="alice", seconds=30, if_refused="I can not do that now, alice.")

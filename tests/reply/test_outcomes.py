@@ -9,8 +9,10 @@ from forgetmenot.reply.outcomes import (
     Claim,
     LineAfter,
     Outcome,
+    asks_memory,
     facts_in,
     outcome_of,
+    unfounded,
     unsupported,
     used_notes,
     without_unsupported,
@@ -65,3 +67,25 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
     assert unsupported("You have stamps from Peru, two of them.", [LORE]) == []
     assert unsupported("Last time we spoke of your cello and stamps.", [LORE]) == []
     assert without_unsupported("In Rome.", [Claim("name", 3, 7)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("Alice plays the cello in Rome.", "Alice plays the cello in Rome."),  # half of it is known
+        ("She plays the trombone. Nice question!", "Nice question!"),
+        ("Her band tours Norway in June.", ""),
+        ("I don't remember that, sorry.", "I don't remember that, sorry."),
+    ],
+)
+def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, left: str) -> None:
+    asked = "what instrument does alice play?"
+    assert asks_memory(asked, names_somebody=True)
+    assert without_unsupported(reply, unfounded(reply, asked, [LORE])) == left
+
+
+@pytest.mark.parametrize(
+    "question", ["what is the capital of Norway?", "alice plays well", "who would win, alice or bob?"]
+)
+def test_what_asks_for_no_memory_is_left_alone(question: str) -> None:
+    assert not asks_memory(question, names_somebody="alice" in question)

@@ -12,7 +12,7 @@ from typing import Any
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.llm.offline.answer import answer
 from forgetmenot.llm.offline.memory import extract, recap, summary
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 
 _EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number": 0.0, "boolean": False, "string": ""}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forgetmenot.llm.offline.memory import claims, fact_of, kindred
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_QUOTED = 3

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
 from typing import Any
 
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.english import about_them, plain_first_person, third
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
+from forgetmenot.text.statements import about_them, meant_part, plain_first_person, third
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 MOST_WORDS, MOST_CLAIM_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 7, 14, 8

@@ -140,6 +140,7 @@ def _subject(note: Note, names: dict[str, str]) -> str:
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     episode = word.episode
+    about = f", about {episode.topic}" if episode.topic else ""
     where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
     who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
     head = f"{moment(word.at)}, {where}:"
@@ -148,7 +149,7 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
     how = "to the bot" if word.addressed else "in chat"
     return [
-        f"{head} {said} {how}. The summary of that time (summary {episode.id}):",
+        f"{head} {said} {how}. The summary of that time (summary {episode.id}{about}):",
         f"  {show(episode.summary, names)}",
     ]
 

@@ -3,13 +3,13 @@ import { get } from "../api.js";
 import { failed } from "../ask.js";
 import { ago, count } from "../words.js";
 
-const STATES = { ok: ["good", "OK"], off: ["", "off"], trouble: ["bad", "needs attention"] };
+const STATES = { ok: ["good", "OK"], warn: ["", "off"], bad: ["bad", "needs attention"] };
 
 export function open(room) {
   const draw = changedOnly((told) => redraw(
     room,
     h("h2", {}, "Status"),
-    h("div", { class: "stack" }, told.parts.map((part) => h(
+    h("div", { class: "stack" }, told.checks.map((part) => h(
       "div", { class: `item health ${STATES[part.state][0]}` },
       h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", sentence(part.line)),
       part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, sentence(part.fix)),

@@ -50,7 +50,7 @@ function openPeople(room) {
 
 function openPerson(room, id) {
   const head = h("header", { class: "who" });
-  const alone = h("ul", { class: "plain" });
+  const alone = h("ul", { class: "plain" }), about = h("div", {});
   const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
     live: "Nothing is known yet. What they say becomes notes after a while.", past: "No note of theirs was replaced, removed or has ended.",
   });
@@ -77,10 +77,12 @@ function openPerson(room, id) {
       h("div", { class: "row" }, button("Export", () => exported(one), { class: "small", data: { key: "export" } }), optOut(one, async (done) => { if (await done) refresh(); }),
         button("Erase", async (event) => { if (await erase(one, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
+    redraw(about, (one.brief || one.streams.length > 0) && h("h2", {}, "In short"), one.brief && h("p", {}, one.brief),
+      one.streams.map((part) => h("p", {}, h("span", { class: "meta" }, `${date(part.at)} `), part.text)));
     redraw(alone, leftAlone(one.left_alone, refresh));
   }
 
-  put(room, head, adder("Remember about them", { target: id }, refresh), heading("Notes", past), heard, list.root, h("h2", {}, "Never mention"), suppression(refresh, { viewer: id }), alone);
+  put(room, head, about, adder("Remember about them", { target: id }, refresh), heading("Notes", past), heard, list.root, h("h2", {}, "Never mention"), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -194,6 +196,6 @@ function stream(one, opened) {
 async function episodes(id, inner) {
   const rows = await get(`stream/${id}`);
   put(inner, rows.map((one) => h("div", { class: "item episode" },
-    h("p", { class: "meta" }, `${hour(one.started_at)} – ${hour(one.ended_at)} · ${many(one.events, "line")} · ${many(one.people, "person", "people")} · ${many(one.notes, "note")}`),
+    h("p", { class: "meta" }, `${hour(one.started_at)} – ${hour(one.ended_at)} · ${many(one.events, "line")} · ${many(one.people, "person", "people")} · ${many(one.notes, "note")}`, one.topic && chip(one.topic)),
     h("p", {}, one.summary))));
 }

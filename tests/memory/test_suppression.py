@@ -7,7 +7,7 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.past_episodes import newest
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
-from forgetmenot.memory.suppression_filter import SuppressionFilter, SuppressionRule, without_suppressed
+from forgetmenot.memory.suppression import SuppressionFilter, SuppressionRule, without_suppressed
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
