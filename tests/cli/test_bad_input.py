@@ -447,7 +447,7 @@ def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixt
 @pytest.mark.slow
 def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
+    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
     ended = run(tmp_path, *words, "openai_compatible", timeout=30)
@@ -477,7 +477,7 @@ def _small_disk() -> None:
 def test_a_full_disk_is_one_sentence_and_what_was_stored_stays(memory: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(memory)) as db:
         before = db.execute("SELECT count(*) FROM events").fetchone()
-    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(6_000))
+    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(2_500))
     (tmp_path / "long.csv").write_text(lines, encoding="utf-8")
     ended = subprocess.run(
         command("replay", tmp_path / "long.csv", "--format", "csv", "--db", memory),
@@ -509,8 +509,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
         db.commit()
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 5_000, encoding="utf-8")
-    every = (("memory", "list"), ("memory", "list", "--json"), ("memory", "export"), ("recall", "--batch", questions))
-    for words in every:
+    for words in (("memory", "list"), ("recall", "--batch", questions)):
         with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 0
