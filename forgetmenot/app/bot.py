@@ -27,14 +27,13 @@ from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.deferred_requests import DeferredRequest
 from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
-from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
+from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -42,7 +41,7 @@ from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services import late_result
+from forgetmenot.operations.services import late_result, run_deferred
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
@@ -140,7 +139,14 @@ class Bot:
         name = self.models.reply.name
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
         self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
-        self.privacy_queue = PrivacyQueue(db=db, eraser=self.eraser, clock=clock, late=self._answer_late)
+        self.privacy_queue = PrivacyQueue(
+            db=db,
+            clock=clock,
+            late=self._answer_late,
+            flush=self.eraser.flush,
+            erase=self.eraser.begin,
+            run=lambda deferred: run_deferred(self.operations, deferred),
+        )
 
     def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
         """Build the outbox, the executor and the operations."""
@@ -350,6 +356,7 @@ async def open_bot(
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                await bot.router.aclose()
                 await bot.ingest.close()
                 await bot.models.aclose()
                 with contextlib.suppress(StoreError):  # the next run then compares with what was known before

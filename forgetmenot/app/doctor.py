@@ -34,7 +34,7 @@ from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, dock_rows, invariants, privacy_log, streams, viewers
+from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.token_store import Account, TokenStore
@@ -112,7 +112,7 @@ async def _names(what: Examined) -> frozenset[str]:
     with contextlib.suppress(ForgetMeNotError):
         if what.database.is_file():
             async with open_database(what.database) as db:
-                names |= await viewers.all_names(db)
+                names |= await personal_data.all_names(db)
     return frozenset(name.lower() for name in names if name)
 
 

@@ -267,6 +267,7 @@ class ScenarioPlayer:
         for chore in (SWEEP, "notes", "memory"):
             await self.bot.tasks.do(chore)
         await self.bot.keeper.refresh()
+        await self.bot.recall.prepare()
 
     async def order_clear(self, login: str) -> None:
         """A moderator deletes somebody's last line. What was read of its window is read again."""

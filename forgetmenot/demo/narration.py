@@ -14,11 +14,11 @@ from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.memory import receipts
 from forgetmenot.sim.world import Said
-from forgetmenot.store import action_logs, bot_messages, episodes, viewers
+from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock_rows import MemoryCursor, NoteNews, memory_cursor, notes_since, rows_since
+from forgetmenot.store.dock_rows import MemoryCursor, NoteNews
 from forgetmenot.text.mentions import ids_in, show
 
 Out = Callable[[str, str], None]
@@ -58,7 +58,7 @@ class Narrator:
 
     async def begin(self) -> None:
         """Explain how to read it; show only what comes from now on."""
-        self._seen = await memory_cursor(self._db)
+        self._seen = await dock_rows.memory_cursor(self._db)
         self._out("")
         self._out("How to read it:  hh:mm  who: what is said in chat")
         self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
@@ -94,14 +94,14 @@ class Narrator:
 
     async def _report_news(self) -> None:
         """Show what was added since the last time."""
-        before, self._seen = self._seen, await memory_cursor(self._db)
-        for reply in await rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
+        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
+        for reply in await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
             self._reply(reply)
-        for action in await rows_since(self._db, action_logs.get, before.action, self._seen.action):
+        for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
             self._action(action)
-        for episode in await rows_since(self._db, episodes.get, before.episode, self._seen.episode):
+        for episode in await dock_rows.rows_since(self._db, episodes.get, before.episode, self._seen.episode):
             await self._episode(episode)
-        for note in await notes_since(self._db, before.change):
+        for note in await dock_rows.notes_since(self._db, before.change):
             await self._note(note)
 
     def _reply(self, reply: BotMessage) -> None:
@@ -155,7 +155,7 @@ class Highlight:
 
     async def begin(self) -> None:
         """Show only what comes from now on."""
-        self._seen = self._began = await memory_cursor(self._db)
+        self._seen = self._began = await dock_rows.memory_cursor(self._db)
 
     async def stream_begins(self, _title: str) -> None:
         """Count its lines."""
@@ -169,7 +169,7 @@ class Highlight:
             self._out("plain", "")
             self._out("caption", cue.caption)
             await self._pause(1.2)
-        before, self._seen = self._seen, await memory_cursor(self._db)
+        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
         words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
         self._heard = len(self._said)
         if not cue.shown:
@@ -177,16 +177,16 @@ class Highlight:
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for note in await notes_since(self._db, before.change):
+        for note in await dock_rows.notes_since(self._db, before.change):
             what = "replaced:" if NoteStatus(note.after) is NoteStatus.SUPERSEDED else "remembered:"
             self._out("memory", f"      {what} {await _named(self._db, note.note.fact)}")
         for text in words:
             self._out("bot", f"   ForgetMeNot: {text}")
             receipt = re.search(r"Receipt: ([\w-]+)", text)
             self._receipt = receipt[1] if receipt else self._receipt
-        if not words and await rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
+        if not words and await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
-        for action in await rows_since(self._db, action_logs.get, before.action, self._seen.action):
+        for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
             if action.verdict == "deny":
                 self._out("refused", f"      refused by code: {action.name} ({action.reason})")
         await self._pause(1.4 if words else 0)
@@ -198,12 +198,11 @@ class Highlight:
         """After the first stream, show what is left of it: notes about those who were shown."""
         if self._streams > 1:
             return
-        changes = await notes_since(self._db, self._began.change)
+        changes = await dock_rows.notes_since(self._db, self._began.change)
         notes = {change.note.id: change.note for change in changes}.values()
-        now = await memory_cursor(self._db)
-        summaries = await rows_since(self._db, episodes.get, self._began.episode, now.episode)
+        summaries = (await dock_rows.memory_cursor(self._db)).episode - self._began.episode
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
-        self._out("memory", f"   What stays: {len(summaries)} short summaries and {len(notes)} notes, such as")
+        self._out("memory", f"   What stays: {summaries} short summaries and {len(notes)} notes, such as")
         for note in notes:
             who = await _named(self._db, f"<@{note.subject_id}>") if note.subject_id else "the channel"
             if who.lower() in self._shown or not note.subject_id:

@@ -19,8 +19,8 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import receipts, unsaved_lines
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.deferred_requests import DeferredFile, path_of
 from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import backup, channel_state, forgotten_facts, notes, opt_outs, personal_data, privacy_log
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Row, Transaction
@@ -199,7 +199,7 @@ async def erase(
     report = ErasureReport()
     progress(0.0, "hiding")
     who = await _names(db, viewer_id)
-    opts_out = await asyncio.to_thread(DeferredFile(path_of(db.path)).forget, viewer_id)
+    opts_out = await asyncio.to_thread(file_of(db.path).forget, viewer_id)
     async with db.write() as tx:
         if opts_out:
             await opt_outs.opt_out(tx, viewer_id, now)

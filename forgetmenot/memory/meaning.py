@@ -18,6 +18,7 @@ MAGIC = b"forgetmenot words 1\n"
 ZERO = 128  # what is added to a vector's components in the file, which holds bytes
 LEAST_COSINE = 0.35  # of stems that count as near
 MOST_WORDS = 250  # of one text: the sum of so many bytes still fits a lane of 16 bits
+LANES_KEPT = 6_000  # 2 MB
 _BIAS = 1 << 31  # added to each lane of 32 bits, so that a negative sum borrows nothing from its neighbour
 
 
@@ -40,6 +41,7 @@ class WordTable:
         for number, line in enumerate(lines):
             self._number.setdefault(line.partition(" ")[0], number)
         self._near_numbers, self._nearness, self._vectors = parts[1], parts[2], parts[3]
+        self._kept: dict[int, int] = {}
 
     def number(self, word: str) -> int | None:
         """The number of a word's stem, or of a stem itself; None where the table does not list it in this form."""
@@ -60,9 +62,15 @@ class WordTable:
         return array("H", sum(map(self._lanes, numbers[:MOST_WORDS])).to_bytes(2 * self.dimensions, "little"))
 
     def _lanes(self, number: int) -> int:
-        wide = bytearray(2 * self.dimensions)
-        wide[::2] = self._vectors[number * self.dimensions : (number + 1) * self.dimensions]
-        return int.from_bytes(wide, "little")
+        """A vector as one number; those of the words that come up first are kept, which are the common ones."""
+        lanes = self._kept.get(number)
+        if lanes is None:
+            wide = bytearray(2 * self.dimensions)
+            wide[::2] = self._vectors[number * self.dimensions : (number + 1) * self.dimensions]
+            lanes = int.from_bytes(wide, "little")
+            if len(self._kept) < LANES_KEPT:
+                self._kept[number] = lanes
+        return lanes
 
 
 class Meanings:

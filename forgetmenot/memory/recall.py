@@ -9,12 +9,12 @@
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
@@ -25,7 +25,7 @@ from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import episodes, notes, viewers
+from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -38,6 +38,9 @@ PREPARED = 40  # people at most whose postings are built beforehand
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
+OFFERED, MOST_LOST, LOST_AFTER = 3, 0.5, 20
+"""A note that was offered so often and never used loses rank, and after so many offers more this share of its score."""
+USE_LOOKED_BACK, USE_READ_EVERY = 30 * DAY, 10 * MINUTE
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
 
@@ -72,6 +75,8 @@ class Recall:
         self._suppression_filter = SuppressionFilter()
         self._forgotten = 0
         self._encoder: Encoder | None = None
+        self._lost: Mapping[int, float] = {}  # note → the share of its score that it has lost by not being used
+        self._use_read_at: int | None = None
 
     def query(
         self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
@@ -116,6 +121,7 @@ class Recall:
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats now, and of the channel, where they changed: no reply waits for it."""
+        await self._read_use()
         chatting = await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
         for subject in [*chatting, CHANNEL] if chatting else ():
             revision = (await notes.fingerprint(self._db, subject or None),)
@@ -124,6 +130,20 @@ class Recall:
                 await self._built((subject,), revision, lambda _: Found())
             if self._settings().recall.encoder:
                 await asyncio.to_thread(self._encode, self._kept.get((subject,)))
+
+    async def _read_use(self) -> None:
+        now = self._clock.now()
+        if not self._settings().recall.by_use:
+            self._lost, self._use_read_at = {}, None
+        elif self._use_read_at is None or now - self._use_read_at >= USE_READ_EVERY:
+            offered = await bot_messages.notes_offered(self._db, now - USE_LOOKED_BACK)
+            unused = {note["id"]: note["offered"] for note in offered if not note["used"]}
+            self._lost = {
+                note: MOST_LOST * min(1, (count - OFFERED + 1) / LOST_AFTER)
+                for note, count in unused.items()
+                if count >= OFFERED
+            }
+            self._use_read_at = now
 
     def _encode(self, kept: _Kept | None) -> None:
         """Let the encoder, which is made here when it is first needed, read the notes."""
@@ -209,10 +229,10 @@ class Recall:
         if kept is not None and kept.revision == revision:
             self._kept.move_to_end(subjects)
             reader = self._encoder if self._settings().recall.encoder else None
-            asked = (kept, query, now, limit, opens, reader)
+            asked = (kept, query, now, limit, opens, self._lost, reader)
             at_once = reader is None and len(kept.postings.notes) <= FEW
             return _asked(*asked) if at_once else await asyncio.to_thread(_asked, *asked)
-        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens))
+        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens, self._lost))
 
     async def _built(
         self, subjects: tuple[str, ...], revision: tuple[Print, ...], ask: Callable[[_Kept], Found]
@@ -258,10 +278,11 @@ def _asked(
     now: int,
     limit: int,
     opens: Callable[[Note], bool],
+    lost: Mapping[int, float],
     reader: Encoder | None = None,
 ) -> Found:
     with kept.lock:
-        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, encoder=reader)
+        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
 
 
 @cache

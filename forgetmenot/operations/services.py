@@ -5,15 +5,15 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 (memory/erasure.Eraser.erase_due).
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from forgetmenot.clock import MINUTE, iso
+from forgetmenot.domain.chat import Role
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
-from forgetmenot.memory.deferred_requests import DeferredKind, DeferredRequest
-from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
+from forgetmenot.memory.privacy_queue import DeferredKind, DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.operations import switches
-from forgetmenot.operations.entry import Operation, OperationContext, Request
-from forgetmenot.operations.run import UnknownViewer, may_ask
+from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
+from forgetmenot.operations.run import UnknownViewer, may_ask, run
 from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -239,11 +239,35 @@ def erase_begun(done: Fulfilled, who: Target) -> OperationResult:
 
 def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
     """The result of a request that an earlier run accepted and this one carried out. Names nobody."""
+    if done.result is not None:
+        return done.result
     who = Target(deferred.viewer_id, "They", own=deferred.own)
     if deferred.kind is DeferredKind.ERASE:
         return erase_begun(done, who)
     said = {DeferredKind.OPT_OUT: "opted_out", DeferredKind.OPT_IN: "opted_in" if done.changed else "in_already"}
     return OperationResult(ok=True, code=said[deferred.kind], data={"viewer": deferred.viewer_id}, target=who)
+
+
+def queued(service: Service, kind: DeferredKind) -> Service:
+    """The service of an operation of that name, which from chat is run as soon as the memory can be written."""
+
+    async def wait(context: OperationContext, request: Request) -> OperationResult:
+        queue, asker = _queue(context, request), request.asker
+        if queue is None:
+            return await service(context, request)
+        done = await queue.submit(
+            kind, asker.viewer_id, line_id=asker.line_id, what=request.text("what"), moderates=asker.moderates
+        )
+        return done.result or OperationResult(ok=False, code="input", data={"sentence": "That did not work."})
+
+    return wait
+
+
+async def run_deferred(context: OperationContext, deferred: DeferredRequest) -> OperationResult:
+    """Run such an operation as it was typed. Raises StoreError."""
+    role = Role.MODERATOR if deferred.moderates else Role.VIEWER
+    asker = Asker(Surface.CHAT, deferred.viewer_id, role, line_id=deferred.line_id)
+    return await run(replace(context, privacy_queue=None), deferred.kind, {"what": deferred.what}, asker)
 
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from forgetmenot.domain.operation import Permission, Surface
+from forgetmenot.memory.privacy_queue import DeferredKind
 from forgetmenot.operations import catalogue, services, services_memory
 from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
@@ -51,11 +52,16 @@ _PEOPLE: tuple[Operation, ...] = (
         ("!remember <fact>", "!remember that <fact>"), label="Remember", edits_memory=True,
     ),
     Operation(
+        "correct", "corrects a note about you by what you say", _MODEL, services_memory.correct,
+        (_text("note"), _text("fact")),
+    ),
+    Operation(
         "bit", "notes that a running joke came up", _MODEL, services_memory.flag_joke, (_text("text"),),
     ),
     Operation(
         "forget", "permanently deletes a note about you, by its words or its number", _ANYBODY | _MODEL,
-        services_memory.forget, (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"),
+        services.queued(services_memory.forget, DeferredKind.FORGET), (_text("what"), _TARGET),
+        ("!forget <what>", "!forget that|about <what>"), waits=True,
     ),
     Operation(
         "edit", "corrects a note; the old version stays in its history", _ANYBODY | _DOCK, services_memory.edit,
@@ -73,8 +79,8 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("unpin", "lets a pinned note age again", _DOCK | _CLI, services_memory.unpin, (_ID,), label="Unpin"),
     Operation(
         "never_mention", "I never bring that topic or note up again", _ANYBODY | _DOCK | _CLI,
-        services_memory.never_mention, (_text("what"), _VIEWER), ("!nevermention <what>",), label="Never mention",
-        edits_memory=True,
+        services.queued(services_memory.never_mention, DeferredKind.NEVER_MENTION), (_text("what"), _VIEWER),
+        ("!nevermention <what>",), label="Never mention", edits_memory=True, waits=True,
     ),
     Operation(
         "may_mention", "takes an entry off that list", _ANYBODY | _DOCK | _CLI, services_memory.may_mention, (_ID,),

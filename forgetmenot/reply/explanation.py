@@ -310,9 +310,12 @@ _ENDINGS = {
 def one_line(trail: Explanation) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    notes_used = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows][:4]
-    ids = ", ".join(f"#{note}" for note in notes_used)
-    known = f"I used note{'s' if len(notes_used) > 1 else ''} {ids}" if notes_used else "I used no notes"
+    offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
+    ids = ", ".join(f"#{note}" for note in (trail.used or offered)[:4])
+    many = "s" if len(trail.used or offered) > 1 else ""
+    known = (
+        f"I used note{many} {ids}" if trail.used else f"I had note{many} {ids} in mind" if ids else "I used no notes"
+    )
     ending = _ending(reply)
     said = [_WHY.get(reply.trigger, f"{{who}} wrote to me ({reply.trigger})").format(who=trail.speaker), known]
     said += [*trail.actions[:1], ending[:1].lower() + ending[1:]]

@@ -100,7 +100,9 @@ class BotSettings(Table, frozen=True, kw_only=True):
     )
     language: str = "the language of the message"
     speaks_as: str = ""
-    notice: Annotated[str, Meta(max_length=400)] = "I remember what happens here; !privacy"
+    notice: Annotated[str, Meta(max_length=400)] = (
+        "I'm a bot with a memory. !privacy says what I keep, !optout keeps you out of it."
+    )
 
 
 class PersonaSettings(Table, frozen=True, kw_only=True):
@@ -142,10 +144,11 @@ class RecallSettings(Table, frozen=True, kw_only=True):
 
     speaker_notes: Count = 10
     others: Annotated[int, Meta(ge=0, le=5)] = 2
-    notes_per_other: Count = 3
+    notes_per_other: Count = 6
     channel_notes: Count = 5
     topic_gate: bool = False
     encoder: bool = False
+    by_use: bool = False
     timeout_ms: Positive = 1000
 
 

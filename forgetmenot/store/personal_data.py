@@ -292,6 +292,11 @@ async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: 
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     ids = json.dumps(list(episode_ids))
     await tx.execute(
+        "DELETE FROM episode_people WHERE episode_id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
+        (ids,),
+    )
+    await tx.execute(
         "DELETE FROM episodes WHERE summary = '' AND id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
         " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",

@@ -239,12 +239,3 @@ async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool
         )
     else:
         await tx.execute("DELETE FROM fun_consents WHERE viewer_id = ?", (viewer_id,))
-
-
-async def all_names(source: Source) -> frozenset[str]:
-    """Every login and display name that is stored, in small letters."""
-    rows = await source.rows(
-        "SELECT lower(login) AS name FROM viewers UNION SELECT lower(display_name) FROM viewers"
-        " UNION SELECT lower(login) FROM viewer_names"
-    )
-    return frozenset(row["name"] for row in rows if row["name"])

@@ -28,7 +28,8 @@ _SUPPOSED = re.compile(
 )
 _JOKED = re.compile(
     r"(?:\A|\s)(?:kappa\w*|keepo|jk|j/k|jkjk|/s|/j|/jk|kidding|4head|megalul\s*jk)(?=\W|\Z)"
-    r"|\b(?:just kidding|only kidding|kidding aside|joking|not really|trust me bro|source: trust me|april fools?)\b",
+    r"|\b(?:just kidding|only kidding|kidding aside|joking|not really|trust me bro|source: trust me|april fools?)\b"
+    r"|\boh,? (?:yes|yeah|sure|great|joy)\b.{0,30}\b(?:love|adore|enjoy)\b|\bjust (?-i:LOVE|ADORE)\b",
     re.IGNORECASE,
 )
 
@@ -157,7 +158,7 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     if said.startswith("I "):
         return _predicate(said[2:].strip())
     if _MINE.match(said):
-        return about_them(said[:1].lower() + said[1:])
+        return re.sub(r"\Atheir (?=fav)", "", about_them(said[:1].lower() + said[1:]))
     if _THIRD_TOLD_FACTS.match(f"{said} "):
         return about_them(said)
     if _I_ABROAD.search(said) and not _I.search(said):

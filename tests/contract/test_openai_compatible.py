@@ -43,10 +43,7 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
         "max_tokens": 50,
         "stream": False,
         "temperature": 0.7,
-        "messages": [
-            {"role": "system", "content": "You are a bot."},
-            {"role": "user", "content": "alice: hello"},
-        ],
+        "messages": [{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "alice: hello"}],
     }
 
 

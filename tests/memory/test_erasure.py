@@ -60,6 +60,16 @@ async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with somebody"]
 
 
+async def test_a_summary_of_them_alone_is_empty_and_names_nobody_either(channel: Channel) -> None:
+    await channel.chat(40)
+    await channel.compactor.run_pass(everything=True)
+    async with channel.db.write() as tx:
+        await tx.execute("UPDATE episodes SET summary = ?", (f"<@{ALICE}> spoke.",))
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert "" in [row[0] for row in await channel.db.rows("SELECT summary FROM episodes")]
+    assert await verify(channel.db, now=channel.clock.now()) == []
+
+
 async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channel) -> None:
     """A moderator asked what is known of them: the line in chat, and the answer, quote their notes."""
     await channel.chat(5)

@@ -50,7 +50,7 @@ def test_share_refused_of_labelled_statements(split: str) -> None:
     share = {kind: round(refused[kind] / total[kind], 3) for kind in total}
     print(split, share)  # noqa: T201
     assert share["sentences invented"] >= 0.69
-    assert share["sentences true"] <= 0.19
+    assert share["sentences true"] <= 0.2
     assert share["notes invented"] >= 0.78
     assert share["notes true"] <= (0.24 if split == "dev" else 0.12)
 
@@ -81,6 +81,8 @@ CHAT = evidence(
         ("P4 moved to Oslo.", "words"),
         ("P5 studies law and collects stamps.", "words"),
         ("Whole sentences in the third person about decisions.", "echo"),
+        ("Coffee is never drunk before noon.", "alone"),
+        ("Movie night is on Fridays.", None),
     ],
 )
 def test_each_rule(sentence: str, rule: str | None) -> None:
@@ -117,5 +119,5 @@ def test_a_fact_about_the_channel_needs_its_own_people_or_three_witnesses() -> N
 @given(st.lists(st.tuples(st.sampled_from("12"), st.text(max_size=60)), max_size=5), st.text(max_size=120))
 def test_no_text_breaks_it(lines: list[tuple[str, str]], statement: str) -> None:
     read = Evidence([Said(who, text) for who, text in lines], "1")
-    assert read.sentence_fault(statement) in {None, "number", "name", "sense", "words", "echo"}
+    assert read.sentence_fault(statement) in {None, "number", "name", "sense", "words", "echo", "alone"}
     assert read.channel_fault(statement) in {None, "channel"}

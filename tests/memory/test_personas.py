@@ -78,9 +78,7 @@ def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_i
 
 
 def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:
-    circle = Settings(
-        personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))},
-    )
+    circle = Settings(personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))})
     assert persona_of(circle, "a").knows == {"", "a", "b"}
     assert speaking(speaks("nobody")).name == ""
 

@@ -70,8 +70,7 @@ def test_all_notes_are_given_when_there_is_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
-    [("do they have any pets", 2), ("what instrument are they into", 1), ("what is their job?", 3)],
+    ("asked", "found"), [("do they have any pets", 2), ("what instrument are they into", 1), ("what is their job?", 3)]
 )
 def test_other_words_for_the_same_find_it(asked: str, found: int) -> None:
     assert ranked(NOTES, asked, table=TABLE)[0] == found

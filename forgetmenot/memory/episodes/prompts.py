@@ -99,14 +99,14 @@ def summary_request(
 ) -> ModelRequest:
     """Ask for one window's summary."""
     prompt = f"{fence('people', chr(10).join(people))}\n\n{fence('chat', chr(10).join(transcript))}"
-    return _request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, max_output_tokens)
+    return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, max_output_tokens)
 
 
 def recap_request(texts: Sequence[str], most: int, max_output_tokens: int, purpose: Purpose) -> ModelRequest:
     """Ask for a stream's recap of its summaries (`most`: words), or the digest of some recaps (`most`: characters)."""
     system, name = (RECAP, "episodes") if purpose is Purpose.RECAP else (DIGEST, "recaps")
     prompt = fence(name, "\n".join(f"- {text}" for text in texts))
-    return _request(purpose, system.format(most=most), prompt, max_output_tokens)
+    return memory_request(purpose, system.format(most=most), prompt, max_output_tokens)
 
 
 def briefs_request(
@@ -117,31 +117,17 @@ def briefs_request(
     for number, (known, lately) in enumerate(people, 1):
         rows = [*(["notes:", *known] if known else ()), *(["lately:", *lately] if lately else ())]
         parts.append(fence(f"p{number}", "\n".join(rows)))
-    return _request(
+    return memory_request(
         Purpose.BRIEF, BRIEFS.format(characters=characters), "\n\n".join(parts), max_output_tokens, BRIEFS_SCHEMA
     )
 
 
-def _request(
+def memory_request(
     purpose: Purpose, system: str, prompt: str, max_output_tokens: int, schema: Mapping[str, Any] = SCHEMA
 ) -> ModelRequest:
-    return memory_request(purpose, system, prompt, max_output_tokens, schema)
-
-
-def memory_request(
-    purpose: Purpose, system: str, prompt: str, max_output_tokens: int, schema: Mapping[str, Any]
-) -> ModelRequest:
     """A call that writes the memory, with what keeps a small model from looping."""
-    return ModelRequest(
-        purpose,
-        system,
-        prompt,
-        max_output_tokens,
-        temperature=0.0,
-        schema=schema,
-        frequency_penalty=FREQUENCY_PENALTY,
-        stop=STOP,
-    )
+    penalty = FREQUENCY_PENALTY if schema is SCHEMA else None  # the quotes and keys of a list are repetitions too
+    return ModelRequest(purpose, system, prompt, max_output_tokens, 0.0, schema, None, penalty, STOP)
 
 
 def read_summary(answer: str) -> str | None:

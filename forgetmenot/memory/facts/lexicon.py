@@ -145,82 +145,32 @@ NUMBERS: dict[str, str] = {
     "ix": "9",
 }
 
-SAME = {
-    alias: canonical
-    for canonical, aliases in {
-        "play": "player players",
-        "height": "tall",
-        "lol": "league",
-        "day": "daily",
-        "week": "weekly",
-        "night": "nightly",
-        "kid": "children child kids son daughter",
-        "beat": "finished finish finishes completed complete completes beaten cleared defeated beats",
-        "get": "adopted bought purchased acquired received picked",
-        "movie": "films film movies cinema",
-        "break": "broke broken breaks fractured",
-        "win": "won wins winning victory victories",
-        "lose": "lost loses losing",
-        "begin": "start started starts starting began begun begins",
-        "make": "made makes making creates created builds built building assembled assembles assembling build create",
-        "speedrun": "speedrunner speedruns speedrunning speedran",
-        "drum": "drummer drummers drumming",
-        "guitar": "guitarist",
-        "bass": "bassist",
-        "piano": "pianist",
-        "paint": "painter paints painting paintings",
-        "program": "programmer programs programming coder coding codes developer dev",
-        "write": "wrote written writer writes writing author",
-        "run": "ran runner running",
-        "teach": "taught teacher teaches teaching",
-        "uni": "university college",
-        "tv": "television telly",
-        "bike": "bicycle cycle cycling cyclist biking bikes",
-        "allergy": "allergic allergies",
-        "sub": "subbed subscribed subscriber subscription subs subscribes",
-        "drink": "drank drinks drinking drunk",
-        "eat": "ate eats eating eaten",
-        "sing": "sang sings singing singer",
-        "swim": "swam swims swimming swimmer",
-        "teammate": "teammates",
-        "dog": "puppy puppies pup doggo dogs",
-        "cat": "kitten kittens kitty cats",
-        "mom": "mother mum mommy",
-        "dad": "father daddy",
-        "grandma": "grandmother gran nana",
-        "grandpa": "grandfather grandad",
-        "pc": "computer",
-        "photo": "photography photographer photos photographs",
-        "mod": "moderator mods moderators",
-        "plan": "plans planning planned",
-        "study": "studies studying studied student",
-        "live": "lives living lived resides residing based",
-        "favourite": "favorite fav fave favorites favourites faves",
-        "bday": "birthday",
-        "colour": "color",
-        "job": "profession occupation",
-        "boyfriend": "bf",
-        "girlfriend": "gf",
-        "afraid": "scared fear fears terrified",
-        "go": "went goes going gone travelled traveled travels travelling traveling travel",
-        "call": "called named calls",
-        "terrible": "awful horrible dreadful",
-        "great": "awesome amazing excellent fantastic brilliant",
-        "speak": "spoke speaks speaking spoken",
-        "holiday": "vacation",
-        "football": "soccer",
-        "switch": "switched swapped",
-        "month": "months mo",
-        "hour": "hours hrs hr",
-        "minute": "minutes mins min",
-        "meet": "met meets meeting",
-        "know": "knew known knows",
-        "see": "saw seen sees",
-        "give": "gave given gives",
-        "sell": "sold sells selling",
-    }.items()
-    for alias in [*aliases.split(), canonical]
-}
+_SAME = """play: player players; height: tall; lol: league; day: daily; week: weekly; night: nightly; kid: children
+    child
+    kids son daughter; beat: finished finish finishes completed complete completes beaten cleared defeated beats; get:
+    adopted bought purchased acquired received picked; movie: films film movies cinema; break: broke broken breaks
+    fractured; win: won wins winning victory victories; lose: lost loses losing; begin: start started starts starting
+    began begun begins; make: made makes making creates created builds built building assembled assembles assembling
+    build create; speedrun: speedrunner speedruns speedrunning speedran; drum: drummer drummers drumming; guitar:
+    guitarist; bass: bassist; piano: pianist; paint: painter paints painting paintings; program: programmer programs
+    programming coder coding codes developer dev; write: wrote written writer writes writing author; run: ran runner
+    running; teach: taught teacher teaches teaching; uni: university college; tv: television telly; bike: bicycle
+    cycle cycling cyclist biking bikes; allergy: allergic allergies; sub: subbed subscribed subscriber subscription
+    subs subscribes; drink: drank drinks drinking drunk; eat: ate eats eating eaten; sing: sang sings singing singer;
+    swim: swam swims swimming swimmer; teammate: teammates; dog: puppy puppies pup doggo dogs; cat: kitten kittens
+    kitty cats; mom: mother mum mommy; dad: father daddy; grandma: grandmother gran nana; grandpa: grandfather
+    grandad; pc: computer; photo: photography photographer photos photographs; mod: moderator mods moderators; plan:
+    plans planning planned; study: studies studying studied student; live: lives living lived resides residing based;
+    favourite: favorite fav fave favorites favourites faves; bday: birthday; colour: color; job: profession
+    occupation; boyfriend: bf; girlfriend: gf; afraid: scared fear fears terrified; go: went goes going gone travelled
+    traveled travels travelling traveling travel; call: called named calls; terrible: awful horrible dreadful; great:
+    awesome amazing excellent fantastic brilliant; speak: spoke speaks speaking spoken; holiday: vacation; football:
+    soccer; switch: switched swapped; month: months mo; hour: hours hrs hr; minute: minutes mins min; meet: met meets
+    meeting; know: knew known knows; see: saw seen sees; give: gave given gives; sell: sold sells selling"""
+SAME: dict[str, str] = {}
+for _group in _SAME.split(";"):
+    _canonical, _aliases = _group.split(":")
+    SAME |= dict.fromkeys((*_aliases.split(), _canonical.strip()), _canonical.strip())
 """Words that say the same in a short fact, inflections that the stemmer does not know included."""
 
 _OPPOSITES = """morning night|morning evening|day night|cat dog|left right|early late|earlybird nightowl

@@ -97,7 +97,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         done = await note_merge.merge_claim(
             tx,
             new,
-            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream),
+            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream, amends=instead_of is not None),
             now=at,
             instead_of=instead_of,
         )

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -73,29 +74,29 @@ _LIST = re.compile(r'\s*\{\s*"changes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
+
+def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
+    return {"type": "string", "enum": [one.value for one in choices]}
+
+
+_TEXT = {"type": "string"}
+_FIELDS: Mapping[str, Any] = {
+    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
+    "id": {"type": "integer"},
+    "about": _TEXT,
+    "fact": _TEXT,
+    "confidence": {"type": "number"},
+    "lifetime": _one_of(Lifetime),
+    "importance": _one_of(Importance),
+    "topics": {"type": "array", "items": _TEXT},
+    "asked_with": {"type": "array", "items": _TEXT},
+    "said_by": _TEXT,
+}
+_REQUIRED = ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"]
+_CHANGE: Mapping[str, Any] = {"type": "object", "properties": _FIELDS, "required": _REQUIRED}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {
-        "changes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
-                    "id": {"type": "integer"},
-                    "about": {"type": "string"},
-                    "fact": {"type": "string"},
-                    "confidence": {"type": "number"},
-                    "lifetime": {"type": "string", "enum": [one.value for one in Lifetime]},
-                    "importance": {"type": "string", "enum": [one.value for one in Importance]},
-                    "topics": {"type": "array", "items": {"type": "string"}},
-                    "asked_with": {"type": "array", "items": {"type": "string"}},
-                    "said_by": {"type": "string"},
-                },
-                "required": ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"],
-            },
-        }
-    },
+    "properties": {"changes": {"type": "array", "items": _CHANGE}},
     "required": ["changes"],
 }
 

@@ -165,7 +165,16 @@ def corrected(meant: str, held: Sequence[Note], lately: Sequence[str] = ()) -> t
     found = _claimed(meant, held) or _substituted(meant, held) or _revalued(meant, held)
     if found is None and not _SOMEBODY.search(meant):
         found = _amended(meant, held, lately)
-    return None if found is None or _is_moping(*found) else found
+    return None if found is None or _is_moping(found[0].fact, found[1]) else found
+
+
+def may_replace(line: str, old: str, new: str) -> bool:
+    """Whether a line of its subject carries a model's correction of a note: every new word is theirs. Pure."""
+    meant = "" if line.rstrip().endswith("?") else meant_part(line)
+    said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
+    fresh, gone = after - before, before - after
+    own = fresh <= said and bool(fresh or gone & said)
+    return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not _is_moping(old, new)
 
 
 def _claimed(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
@@ -200,9 +209,9 @@ def _readings(meant: str) -> Iterator[tuple[str, ...]]:
             yield (own_fact(full) or "",)
 
 
-def _is_moping(note: Note, fact: str) -> bool:
+def _is_moping(before: str, after: str) -> bool:
     """Whether the new value is a joke about oneself ("mains dying") where the old one was none."""
-    old, new = ({word.casefold() for word in words(text)} for text in (note.fact, fact))
+    old, new = ({word.casefold() for word in words(text)} for text in (before, after))
     return any(map(_MOPING.fullmatch, new - old)) and not any(map(_MOPING.fullmatch, old - new))
 
 
