@@ -10,17 +10,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from forgetmenot.chat import wording
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.operation import Asker, Permission, Surface
+from forgetmenot.languages import in_language
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations.entry import Operation, OperationContext, ParameterKind
 from forgetmenot.operations.run import run
+from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trigger_of
 from forgetmenot.text.chat_commands import spoken_command, typed_command, without_please
 
 _FIRST = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")
 _TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself"})  # where a sentence could not be carried out
+_QUIET = frozenset({"rated", "no_reply_rated"})  # chat has seen it; moderators always get an answer
 _PATTERNS = {
     ParameterKind.TEXT: "(.+)",
     ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
@@ -140,7 +142,9 @@ class ChatCommands:
         result = await run(context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.spoken and result.code in _TALK):
             return None
-        return wording.line(result)
+        if result.code in _QUIET and not asker_of(event).moderates:
+            return ""
+        return chat_line(result, in_language(settings.bot.language))
 
 
 def asker_of(event: ChatEvent) -> Asker:

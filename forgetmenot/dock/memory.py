@@ -103,7 +103,12 @@ async def _note(request: web.Request) -> web.Response:
 
 async def _chain(request: web.Request) -> web.Response:
     await _shown(request)
-    return answer(await request.app[CONTEXT].control.chain(id_of(request)))
+    context = request.app[CONTEXT]
+    chain = dict(await context.control.chain(id_of(request)))
+    history = chain.get("history")
+    for change in history if isinstance(history, list) else ():
+        change["cause"] = context.language.translated(change["cause"])
+    return answer(chain)
 
 
 async def _streams(request: web.Request) -> web.Response:
@@ -143,7 +148,7 @@ async def _export(request: web.Request) -> web.Response:
     params = {"viewer": request.match_info["id"]}
     result = await request.app[CONTEXT].control.run("export", params, lambda _share, _step: None)
     if not result.ok:
-        raise InputError(sentence(result))
+        raise InputError(sentence(result, request.app[CONTEXT].language))
     response = answer(dict(result.data))
     response.headers["Content-Disposition"] = 'attachment; filename="forgetmenot-export.json"'
     return response

@@ -12,6 +12,7 @@ from forgetmenot.clock import Clock, iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
+from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
@@ -324,25 +325,23 @@ _ENDINGS = {
 }
 
 
-def one_line(trail: Explanation) -> str:
+def one_line(trail: Explanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
     notes_used = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows][:4]
     ids = ", ".join(f"#{note}" for note in notes_used)
-    known = f"I used note{'s' if len(notes_used) > 1 else ''} {ids}" if notes_used else "I used no notes"
-    ending = _ending(reply)
-    said = [_WHY.get(reply.trigger, f"{{who}} wrote to me ({reply.trigger})").format(who=trail.speaker), known]
-    said += [*trail.actions[:1], ending[:1].lower() + ending[1:]]
-    return f"#{reply.id}: {'; '.join(said)}"[:450]
+    key = f"why.{reply.trigger.replace('-', '_')}"
+    detail = say("why.detail", reason=say.translated(reply.detail)) if reply.detail else ""
+    parts = [
+        say(key if key in say else "why.mention", who=trail.speaker),
+        say("why.used", list=ids, n=len(notes_used)) if notes_used else say("why.used_none"),
+        *(say.translated(action) for action in trail.actions[:1]),
+        say(f"why.{reply.status}", detail=detail),
+    ]
+    return say("why.line", id=reply.id, parts="; ".join(parts))[:450]
 
 
 _RECALLED = frozenset({"lore", "others"})
-_WHY = {
-    "follow-up": "{who} kept talking with me",
-    "raid": "a raid came in",
-    "returner": "{who} is back after a long time",
-    "notice": "it is said once per stream",
-}
 
 
 def used(reply: BotMessage) -> dict[str, Used]:

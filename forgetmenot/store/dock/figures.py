@@ -1,5 +1,7 @@
 """Counts over time for the dock's charts, and figures for the guarantees. Reads only; bounded queries."""
 
+from collections import Counter
+
 from forgetmenot.settings.prices import Used
 from forgetmenot.store.database import Database
 
@@ -102,3 +104,16 @@ async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
     # one by one: a reply that has to be thought meanwhile reads in between
     return {name: int(await db.value(sql, {"oldest": oldest})) for name, sql in _PROMISES.items()}
+
+
+async def refused(db: Database) -> list[tuple[str, str, int]]:
+    """What was kept out of the memory, most often first: `note_refused` or `summary_cut`, by which rule, how often."""
+    rows = await db.rows(
+        "SELECT name, sum(count) AS n FROM tally WHERE name GLOB 'note_refused:*' OR name GLOB 'summary_cut:*'"
+        " GROUP BY name"
+    )
+    counted: Counter[tuple[str, str]] = Counter()
+    for name, number in rows:
+        what, rule = name.split(":")[:2]
+        counted[what, rule] += number
+    return [(what, rule, number) for (what, rule), number in counted.most_common()]
