@@ -113,7 +113,8 @@ CREATE TABLE episodes (
     extracted_at INTEGER,                            -- set once, whatever it yielded
     dirty_at     INTEGER,                            -- a line it rests on was cleared: to be summarised again
     tries        INTEGER NOT NULL DEFAULT 0,         -- how often reading it for notes failed …
-    retry_at     INTEGER                             -- … and when it is read again
+    retry_at     INTEGER,                            -- … and when it is read again
+    topic        TEXT    NOT NULL DEFAULT ''         -- what it is about, in a word or two
 ) STRICT;
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);
@@ -129,16 +130,18 @@ CREATE TABLE episode_people (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX episode_people_by_viewer ON episode_people (viewer_id, episode_id);
 
-CREATE VIRTUAL TABLE episodes_fts USING fts5 (summary, content='episodes', content_rowid='id', tokenize='porter unicode61');
+CREATE VIRTUAL TABLE episodes_fts USING fts5 (
+    summary, topic, content='episodes', content_rowid='id', tokenize='porter unicode61'
+);
 CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
-    INSERT INTO episodes_fts (rowid, summary) VALUES (new.id, new.summary);
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
 END;
 CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
-    INSERT INTO episodes_fts (episodes_fts, rowid, summary) VALUES ('delete', old.id, old.summary);
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
 END;
-CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary ON episodes BEGIN
-    INSERT INTO episodes_fts (episodes_fts, rowid, summary) VALUES ('delete', old.id, old.summary);
-    INSERT INTO episodes_fts (rowid, summary) VALUES (new.id, new.summary);
+CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary, topic ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
 END;
 
 -- ── tier 3: what is known ───────────────────────────────────────────────────────────────────
@@ -204,15 +207,13 @@ CREATE INDEX never_mention_by_note ON never_mention (note_id) WHERE note_id IS N
 CREATE TABLE briefs (
     id        INTEGER PRIMARY KEY,
     viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
-    kind      TEXT    NOT NULL,                      -- brief, stream (their part of the one that is on)
     persona   TEXT    NOT NULL DEFAULT '',
-    stream_id INTEGER REFERENCES streams (id) ON DELETE CASCADE,
     text      TEXT    NOT NULL,
     made_of   TEXT    NOT NULL,                      -- a hash of its sources
     notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
     episodes  TEXT    NOT NULL DEFAULT '[]',
     made_at   INTEGER NOT NULL,
-    UNIQUE (viewer_id, kind, persona)
+    UNIQUE (viewer_id, persona)
 ) STRICT;
 -- What was made of something that changed or went is let go, and made again.
 CREATE TRIGGER briefs_note_gone AFTER DELETE ON semantic_notes BEGIN

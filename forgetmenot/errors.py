@@ -1,26 +1,4 @@
-"""Every error of our own. Each carries one sentence for a person: what is wrong and the way out.
-
-ForgetMeNotError               exit code 1
-├── SettingsError              exit code 2: a setting is missing, broken or misspelt
-├── InputError                 exit code 2: a file, an argument or a line that cannot be used
-├── StoreError                 exit code 3: the database cannot be used
-│   ├── StoreLocked            another process holds it
-│   ├── StoreForeign           it is not ours, or from a newer version
-│   ├── StoreDamaged           it is damaged, or most of it is gone: a copy may be restored
-│   ├── StoreFull              the disk is full
-│   ├── StoreKeyLost           the key that hashes were made with is gone
-│   └── StoreRefused           this row breaks a rule of the schema: others may still be stored
-├── TwitchError                exit code 4
-│   ├── TwitchUnavailable      no network, a 5xx, a time-out: worth trying again
-│   ├── TwitchLoginNeeded      no log-in, or it has lapsed: a person has to type something
-│   ├── TwitchRateLimited      has retry_after_s
-│   └── TwitchRefused          Twitch understood and said no
-└── ModelError                 exit code 5
-    ├── ModelUnavailable       no network, a 5xx, a time-out: worth trying again; may have retry_after_s
-    ├── ModelRateLimited       has retry_after_s
-    ├── ModelRefused           wrong key, unknown model, bad request: trying again does not help
-    └── ModelBlocked           a safety filter, or an empty answer: this prompt gets none
-"""
+"""Every error of our own. Each carries one sentence for a person: what is wrong and the way out."""
 
 
 class ForgetMeNotError(Exception):

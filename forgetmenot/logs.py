@@ -88,16 +88,17 @@ def _harmless(value: object, depth: int = 0) -> object:
     return type(value).__name__
 
 
+_SHARED: list[structlog.types.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    _format_exception,
+    _drop_chat,
+    _mask_secrets,
+]
 # Until `set_up` is called (a command that only prints): warnings alone, and never on standard output.
 structlog.configure(
-    processors=[
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _format_exception,
-        _drop_chat,
-        _mask_secrets,
-        structlog.dev.ConsoleRenderer(colors=False),
-    ],
+    processors=[*_SHARED, structlog.dev.ConsoleRenderer(colors=False)],
     wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
     logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     cache_logger_on_first_use=False,
@@ -112,16 +113,8 @@ def beside(database: Path) -> Path:
 
 def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True) -> None:
     """Configure structlog over the standard library. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines)."""
-    shared: list[structlog.types.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _format_exception,
-        _drop_chat,
-        _mask_secrets,
-    ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
@@ -134,11 +127,9 @@ def set_up(*, level: str = "info", folder: Path | None = None, console: bool = T
     for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
     if console and sys.stderr is not None:  # None: a program without a window on Windows
-        root.addHandler(
-            _handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False), shared)
-        )
+        root.addHandler(_handler(logging.StreamHandler(sys.stderr), structlog.dev.ConsoleRenderer(colors=False)))
     if folder is not None:
-        _add_file(root, folder, shared)
+        _add_file(root, folder)
 
 
 class RepeatLimit(logging.Filter):
@@ -172,7 +163,7 @@ class _OwnFile(logging.handlers.RotatingFileHandler):
         return TextIOWrapper(os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True)
 
 
-def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.Processor]) -> None:
+def _add_file(root: logging.Logger, folder: Path) -> None:
     """A log that cannot be written is said once and ends nothing."""
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
     try:
@@ -181,17 +172,15 @@ def _add_file(root: logging.Logger, folder: Path, shared: list[structlog.types.P
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return
-    root.addHandler(_handler(file, structlog.processors.JSONRenderer(ensure_ascii=False), shared))
+    root.addHandler(_handler(file, structlog.processors.JSONRenderer(ensure_ascii=False)))
 
 
-def _handler(
-    handler: logging.Handler, renderer: structlog.types.Processor, shared: list[structlog.types.Processor]
-) -> logging.Handler:
+def _handler(handler: logging.Handler, renderer: structlog.types.Processor) -> logging.Handler:
     handler.addFilter(RepeatLimit())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
-            foreign_pre_chain=shared,
+            foreign_pre_chain=_SHARED,
         )
     )
     return handler

@@ -4,21 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome, Penalty, RoomModes
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.domain.operation import OperationResult
-
-__all__ = [
-    "BotState",
-    "CallMeter",
-    "ChatOut",
-    "Clock",
-    "Control",
-    "LanguageModel",
-    "Moderation",
-    "TaskState",
-]
 
 
 class ChatOut(Protocol):

@@ -1,4 +1,4 @@
-"""Measure how facts are compared and what is never stored.
+"""Measure rules against labelled lines: facts compared, what is never stored, how chat takes a reply, claimed deeds.
 
     bench_memory.py pairs FILE [--json] [--wrong] [--half even|odd]
 
@@ -11,11 +11,17 @@ supersede_precision, supersede_recall, duplicates_found (share of D), duplicates
 
 FILE has lines `category|phrase` ("harmless" for what may be stored). Keys: phrases, sensitive, harmless, recall,
 precision, false_positives (share of the harmless), category_accuracy.
+
+    bench_memory.py outcomes|claims [FILE] [--json] [--wrong]
+
+FILE is tests/data/outcomes.tsv or tests/data/action_claims.tsv. Keys: the rates of the half that rules were made on
+(`dev: …`) and of the half that is only measured (`heldout: …`).
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from scoring import facts
@@ -23,15 +29,25 @@ from scoring import facts
 from forgetmenot.errors import InputError
 from forgetmenot.files import open_text
 
+KINDS: dict[str, tuple[str, int, Callable[[list[list[str]]], tuple[dict[str, float], list[str]]], str]] = {
+    "pairs": ("|", 4, facts.pairs, ""),
+    "sensitive": ("|", 2, facts.sensitive_phrases, ""),
+    "outcomes": ("\t", 4, facts.outcomes, "outcomes.tsv"),
+    "claims": ("\t", 4, facts.claims, "action_claims.tsv"),
+}
+"""What parts the columns, how many there are, who judges, and the file of ours."""
+DATA = Path(__file__).resolve().parent.parent / "tests/data"
 
-def _lines(path: Path, parts: int) -> list[list[str]]:
+
+def lines_of(path: Path, sign: str, parts: int) -> list[list[str]]:
+    """The rows of a file. Those with too few columns are left out, and counted on standard error."""
     try:
         with open_text(path) as file:
             text = file.read()
     except (OSError, UnicodeError, InputError) as error:
         sys.exit(f"{path} cannot be read: {error}")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    rows = [line.split("|", parts - 1) for line in lines]
+    rows = [line.split(sign, parts - 1) for line in lines]
     whole = [row for row in rows if len(row) == parts]
     if len(whole) < len(rows):
         print(f"{len(rows) - len(whole)} lines have no {parts} parts and are left out.", file=sys.stderr)
@@ -40,25 +56,28 @@ def _lines(path: Path, parts: int) -> list[list[str]]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=["pairs", "sensitive"])
-    parser.add_argument("file", type=Path)
+    parser.add_argument("what", choices=list(KINDS))
+    parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--wrong", action="store_true", help="list on standard error what was told wrong")
     parser.add_argument("--half", choices=["even", "odd"], help="only every other line")
-    return parser.parse_args()
+    wanted = parser.parse_args()
+    if wanted.file is None and not KINDS[wanted.what][3]:
+        parser.error("a file is needed")
+    return wanted
 
 
 def main() -> int:
     """Measure and print."""
     wanted = _arguments()
-    pairs = wanted.what == "pairs"
-    rows = _lines(wanted.file, 4 if pairs else 2)
+    sign, parts, judge, own = KINDS[wanted.what]
+    rows = lines_of(wanted.file or DATA / own, sign, parts)
     if wanted.half:
         rows = rows[wanted.half == "odd" :: 2]
-    rates, wrong = facts.pairs(rows) if pairs else facts.sensitive_phrases(rows)
+    rates, wrong = judge(rows)
     if wanted.wrong:
         print("\n".join(wrong), file=sys.stderr)
-    print(json.dumps(rates) if wanted.json else "\n".join(f"{key:24}{value}" for key, value in rates.items()))
+    print(json.dumps(rates) if wanted.json else "\n".join(f"{key:36}{value}" for key, value in rates.items()))
     return 0
 
 

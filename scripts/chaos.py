@@ -35,7 +35,7 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.llm.guarded import RetryClock
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.store.backup import kept

@@ -23,7 +23,6 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.logs import set_up
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
@@ -31,6 +30,7 @@ from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import TwitchSim
 
 Figures = dict[str, int]
 NOON = 1_784_894_400_000
@@ -95,17 +95,17 @@ async def read_through(drops: int) -> Figures:
         reading = asyncio.create_task(_listen(IrcConnection(settings=lambda: settings, clock=Hasty()), heard))
         said = []
         for number in range(drops):
-            await sim.joined(seconds=10)
+            await sim.joined()
             said.append(await sim.say("alice", f"line {number}"))
-            await sim.until(lambda: said[-1] in _ids(heard), 10)
+            await sim.until(lambda: said[-1] in _ids(heard))
             await _cut(sim, number)
             await sim.until(lambda: len(_gaps(heard)) > number, 10)  # noqa: B023  # awaited in this round
         in_a_row = sim.faults.add("irc", drop=True, times=drops)
         await sim.drop()
         await sim.until(lambda: in_a_row.used >= drops, 60)
-        await sim.joined(seconds=10)
+        await sim.joined()
         said.append(await sim.say("alice", "at last"))
-        await sim.until(lambda: said[-1] in _ids(heard), 10)
+        await sim.until(lambda: said[-1] in _ids(heard))
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
     counted = Counter(_ids(heard))
@@ -154,7 +154,7 @@ def _gaps(heard: list[Heard]) -> list[Gap]:
 async def race(folder: Path, races: int) -> Figures:
     """Twenty calls at once on a token that has just expired, again and again."""
     async with TwitchSim() as sim, hands(sim, folder, SystemClock()) as helix:
-        sim.helix.bucket.limit = 1_000_000
+        sim.bucket.limit = 1_000_000
         answered = 0
         for _ in range(races):
             sim.expire()
@@ -253,7 +253,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
         "fates told wrongly": sum(text not in shown for text in sent) + sum(text in shown for text in unsent),
-        "rate breaches": sim.chat.breaches,
+        "rate breaches": sim.drops.breaches,
     }
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from speed import dock
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Page

@@ -88,7 +88,7 @@ def wheel(python: str) -> bool:
             say("The wheel installed no `forgetmenot` command.")
             return False
         return run([command, "--version"], cwd=folder) and run(
-            [command, "demo", "--fast", "--json"], cwd=folder, quiet=True
+            [command, "demo", "--fast", "--json", "--db", str(folder / "demo.sqlite3")], cwd=folder, quiet=True
         )
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.text.mentions import is_login, login_of
+from tests.loopback_servers.twitch import TwitchSim
 
 HELP = """\
 Type `alice: hello` to let alice say hello; `!delete alice`, `!timeout alice 60`, `!ban alice`, `!clear`,

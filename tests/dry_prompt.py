@@ -3,8 +3,7 @@
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import Prompt
 from forgetmenot.memory.recall import Recall
-from forgetmenot.reply.context import ContextGatherer, compose
-from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from tests.notes_world import World
 

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import TwitchSim
 
 BOT = "keeper"
 ENVIRONMENT = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "PYTHONWARNINGS": "ignore"}

@@ -19,10 +19,9 @@ from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations.entry import ActionPorts
 from forgetmenot.operations.executor import Executor
-from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings

@@ -12,14 +12,14 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat.commands import ChatCommands
 from forgetmenot.chat.router import Heard, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.languages import in_language
@@ -27,38 +27,36 @@ from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.deferred_requests import DeferredRequest
-from forgetmenot.memory.episodes.stream_recaps import DigestWriter
+from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
-from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
+from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
-from forgetmenot.memory.stream_tracker import BroadcastState, StreamTracker
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.services import late_result
+from forgetmenot.operations.services import late_result, run_deferred
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explanation import explain, one_line
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reactions import ReactionReader
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyParts
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, episodes, model_calls, run_stats, streams
+from forgetmenot.store import channel_state, model_calls, run_stats, streams
 from forgetmenot.store.backup import check_start, counts, leftovers, write_counts
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
@@ -136,13 +134,20 @@ class Bot:
             db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
         )
         self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
-        self.digests = DigestWriter(db=db, model=model, settings=settings, clock=clock)
+        self.recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
         self.recall = Recall(db=db, settings=settings, clock=clock)
         name = self.models.reply.name
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings, clock=clock, model=name)
         self.eraser = Eraser(db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh])
-        self.privacy_queue = PrivacyQueue(db=db, eraser=self.eraser, clock=clock, late=self._answer_late)
+        self.privacy_queue = PrivacyQueue(
+            db=db,
+            clock=clock,
+            late=self._answer_late,
+            flush=self.eraser.flush,
+            erase=self.eraser.begin,
+            run=lambda deferred: run_deferred(self.operations, deferred),
+        )
 
     def _build_operations(self, account: BotAccount, effects: Effects | None) -> None:
         """Build the outbox, the executor and the operations."""
@@ -228,7 +233,7 @@ class Bot:
             await self.reactions.heard(item)
         await self.router.hear(item)
 
-    async def channel_is(self, state: BroadcastState) -> None:
+    async def channel_is(self, state: ChannelState) -> None:
         """Update the channel's state from Twitch; opens and closes streams."""
         now = self.clock.now()
         await self.ingest.flush()
@@ -287,7 +292,7 @@ class Bot:
         learned = await self.extractor.run_pass()
         self.memory_trouble = report.trouble or ("The model gave no usable answer." if learned.waiting else "")
         if not self.memory_trouble:
-            await self.digests.run_pass()
+            await self.recaps.write_digest()
             await self.briefs.run_pass()
         await self.keeper.refresh()
 
@@ -307,7 +312,7 @@ class Bot:
 
     async def _sweep_notes(self) -> None:
         await sweep_notes(self.db, self.settings().memory, self.clock.certain())
-        await episodes.merge_search_index(self.db)
+        await self.db.merge_search_index()
 
 
 @contextlib.asynccontextmanager
@@ -352,6 +357,7 @@ async def open_bot(
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                await bot.router.aclose()
                 await bot.ingest.close()
                 await bot.models.aclose()
                 with contextlib.suppress(StoreError):  # the next run then compares with what was known before
@@ -379,66 +385,18 @@ NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot
 class NoAccount:
     """A ports.ChatOut and ports.Moderation without an account: refuses every action with the reason."""
 
-    async def say(self, _text: str, _reply_to: str | None = None) -> Outcome:
-        """Refused."""
+    async def _refused(self, *_given: Any, **_named: Any) -> Outcome:  # noqa: ANN401  # stands for all of them
         return NO_ACCOUNT
 
-    async def timeout(self, _user_id: str, _seconds: int, _reason: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
+    say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
+    set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = _refused
 
-    async def untimeout(self, _user_id: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
+    async def _unknown(self, *_given: object) -> Never:
+        """Raise TwitchLoginNeeded: without a log-in nothing can be looked up."""
+        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
 
-    async def ban(self, _user_id: str, _reason: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def delete_message(self, _event_id: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def announce(self, _text: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def set_slow_mode(self, _seconds: int | None) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def set_emote_only(self, *, on: bool) -> Outcome:  # noqa: ARG002  # the port's name
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def shoutout(self, _user_id: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def create_marker(self, _description: str) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def create_clip(self) -> Outcome:
-        """Refused."""
-        return NO_ACCOUNT
-
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:  # noqa: ARG002
-        """Refused."""
-        return NO_ACCOUNT
+    penalty_of = room_modes = title_and_category = _unknown
 
     async def is_immune(self, _user_id: str) -> bool:
         """True: a target that cannot be checked is not acted on."""
         return True
-
-    async def penalty_of(self, _user_id: str) -> Penalty | None:
-        """Nothing can be asked. Raises TwitchLoginNeeded, as do the next two."""
-        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
-
-    async def room_modes(self) -> RoomModes:
-        """Nothing can be asked."""
-        raise TwitchLoginNeeded(NO_ACCOUNT.detail)
-
-    async def title_and_category(self) -> tuple[str, str]:
-        """Nothing can be asked."""
-        raise TwitchLoginNeeded(NO_ACCOUNT.detail)

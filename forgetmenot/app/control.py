@@ -32,9 +32,8 @@ from forgetmenot.reply.writer import PendingReply, manner_of
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state
+from forgetmenot.store import channel_state, dock_rows
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock import memory as dock_memory
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
 from forgetmenot.twitch.connection import ConnectionState
@@ -159,7 +158,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
         raise InputError(f"There is no note {note_id} (any more).")
     note, known = explained.note, explained.names
     streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
-    titles = await dock_memory.titles(db, streams)
+    titles = await dock_rows.titles(db, streams)
     return {
         "id": note.id,
         "fact": show(note.fact, known),

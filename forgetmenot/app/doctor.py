@@ -33,9 +33,8 @@ from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, invariants, privacy_log, streams
+from forgetmenot.store import backup, dock_rows, invariants, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
-from forgetmenot.store.dock import figures
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.token_store import Account, TokenStore
 
@@ -193,7 +192,7 @@ async def _memory(what: Examined) -> Check:
         return _check(say, "memory", WARN, "memory_none", "folder_new_fix", path=database)
     async with open_database(database) as db:
         damage = await db.damage()
-        counted = await figures.promises(db, oldest=0)
+        counted = await dock_rows.promises(db, oldest=0)
         changed = await privacy_log.broken_at(db)
     if changed:
         values = {"n": changed, "file": f"{database.name}.asked"}

@@ -9,9 +9,8 @@ from typing import Self
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.replay import summarise
 from forgetmenot.memory.heard_facts import said_in
-from forgetmenot.store import run_stats, viewers
-from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock.feed import FeedCursor
+from forgetmenot.store import dock_rows, run_stats, viewers
+from forgetmenot.store.dock_rows import FeedCursor
 from forgetmenot.text.mentions import ids_in, show
 
 MOST = 200  # of each kind at a time
@@ -30,21 +29,21 @@ class ListenOutput:
     @classmethod
     async def begin(cls, bot: Bot, tell: Callable[[str], None]) -> Self:
         """From now on: what was there before is not printed, nor counted."""
-        return cls(bot, tell, await dock_feed.feed_cursor(bot.db), await run_stats.totals(bot.db))
+        return cls(bot, tell, await dock_rows.feed_cursor(bot.db), await run_stats.totals(bot.db))
 
     async def print_news(self) -> None:
         """Print what came since the last call."""
         bot, before = self._bot, self._cursor
         await bot.ingest.flush()
-        self._cursor = await dock_feed.feed_cursor(bot.db)
-        for line in await dock_feed.lines(bot.db, before.line, MOST):
+        self._cursor = await dock_rows.feed_cursor(bot.db)
+        for line in await dock_rows.lines(bot.db, before.line, MOST):
             self._people.add(line.viewer_id)
             self._tell(f"{line.name}: {line.text}")
             for fact in said_in(line.text, bot.settings().privacy):
                 self._tell(f"    heard just now, not yet summarised: {line.name} {fact}")
-        for episode in await dock_feed.feed_episodes(bot.db, before.episode, MOST):
+        for episode in await dock_rows.feed_episodes(bot.db, before.episode, MOST):
             self._tell(f"    summary: {await self._named(episode.summary)}")
-        for change in await dock_feed.changes(bot.db, before.change, MOST):
+        for change in await dock_rows.changes(bot.db, before.change, MOST):
             if change.after == "active":
                 who = f"<@{change.subject_id}>" if change.subject_id else "the channel:"
                 self._tell(f"    learned: {await self._named(f'{who} {change.fact}')}")

@@ -37,7 +37,7 @@ from forgetmenot.memory.backups import Backups
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ModelSettings, Settings, TwitchSettings
-from forgetmenot.store import channel_files, channel_state
+from forgetmenot.store import channel_state
 from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
@@ -273,7 +273,7 @@ async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
         if isinstance(item, ChatEvent):
             clock.observe(item.at)
         if isinstance(item, RoomState):
-            await channel_files.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
+            await channel_state.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
         await survived("a line of chat", bot.hear(item))
 
 

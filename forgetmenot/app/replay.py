@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -48,37 +48,11 @@ class RunSummary:
 
     def as_json(self) -> dict[str, object]:
         """The documented keys."""
-        account, added = self.account, self.added
-        return {
-            "events": account.events,
-            "redacted": account.redacted,
-            "episodes": added.episodes,
-            "notes": added.notes,
-            "superseded": added.superseded,
-            "replies": added.replies,
-            "actions": {
-                "proposed": added.proposed,
-                "allowed": added.allowed,
-                "denied": added.denied,
-                "executed": added.executed,
-            },
-            "pruned_unread": account.pruned_unread,
-            "lines": account.lines,
-            "duplicates": account.duplicates,
-            "excluded": account.excluded,
-            "other_room": account.other_room,
-            "unparsed": account.unparsed,
-            "other": account.other,
-            "covered": account.covered,
-            "uncovered": account.uncovered,
-            "llm_calls": added.llm_calls,
-            "tokens": {
-                "estimated": added.estimated,
-                "billed": added.billed,
-                "cached": added.cached,
-                "prefix": added.prefix,
-            },
-        }
+        account, added = asdict(self.account), asdict(self.added)
+        actions = {name: added[name] for name in ("proposed", "allowed", "denied", "executed")}
+        tokens = {name: added[name] for name in ("estimated", "billed", "cached", "prefix")}
+        gained = {name: added[name] for name in ("episodes", "notes", "superseded", "replies", "llm_calls")}
+        return {**account, **gained, "actions": actions, "tokens": tokens}
 
     def in_words(self) -> list[str]:
         """A few lines for a person."""

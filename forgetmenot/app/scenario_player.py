@@ -1,32 +1,34 @@
 """The bot of a scenario: a memory of its own, people who talk to it, a clock that the script moves.
 
-Only Twitch is played; what a script puts into the model's mouth takes the model's place for one reply. Orders (`= `)
-are methods named in ORDERS, what an expectation (`> `) looks at are those in SEEN.
+Only Twitch is played; what a script puts into the model's mouth takes the model's place for one reply. An order
+(`= NAME`) is the method `order_NAME`, what an expectation (`> NAME`) looks at is `seen_NAME`.
 """
 
 import asyncio
+import shlex
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, open_bot
+from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.scripted import NoMeter, RecordingAccount, ScriptedModel
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Role
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction, Role
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
-from forgetmenot.errors import InputError
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.llm.build import Models, build_models
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits
 from forgetmenot.memory import backups
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.operations.wording import sentence
-from forgetmenot.ports import CallMeter
+from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.explanation import Explanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
@@ -37,7 +39,6 @@ from forgetmenot.store import (
     episodes,
     identities,
     notes,
-    reply_outcomes,
     run_stats,
     viewers,
 )
@@ -49,20 +50,90 @@ BETWEEN_LINES = 12 * SECOND
 """More than the cooldown of one viewer, so that a script need not wait for it."""
 BADGES = {"streamer": frozenset({"broadcaster"}), "moderator": frozenset({"moderator"}), "vip": frozenset({"vip"})}
 BOT_ID, BOT_LOGIN = "99", "forgetmenot_bot"
+GAME = "Ladders of Ash"
+
+
+# ── in the place of Twitch and of the model ─────────────────────────────────────────────────
+
+
+def _deed(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+    async def act(self: "RecordingAccount", *given: object) -> Outcome:
+        self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in given[:shown])]))
+        return self.answer
+
+    return act
+
+
+@dataclass
+class RecordingAccount(NoAccount):
+    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to a deed."""
+
+    said: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    answer: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
+    immune: set[str] = field(default_factory=set)
+
+    timeout, ban, shoutout = _deed("timeout", 2), _deed("ban", 1), _deed("shoutout", 1)
+    announce, delete_message = _deed("announce", 1), _deed("delete")
+    create_marker, create_clip = _deed("marker"), _deed("clip")
+
+    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
+        """Said."""
+        self.said.append(text)
+        return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
+
+    async def is_immune(self, user_id: str) -> bool:
+        """The streamer, moderators and VIPs are."""
+        return user_id in self.immune
+
+
+@dataclass
+class ScriptedModel:
+    """A LanguageModel that says what a script tells it to, and else asks the model of the settings."""
+
+    inner: LanguageModel
+    answers: list[str] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
+    away: bool = False
+
+    @property
+    def name(self) -> str:
+        """The inner model's."""
+        return self.inner.name
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """The next of the script's answers, in the form a model answers in."""
+        self.asked.append(request)
+        if self.away:
+            raise ModelUnavailable("The model is away.")
+        if not self.answers:
+            return await self.inner.generate(request)
+        return ModelAnswer(_model_form(self.answers.pop(0)), self.name, TokenUsage())
+
+    async def aclose(self) -> None:
+        """Nothing but the inner model's."""
+        await self.inner.aclose()
+
+
+def _model_form(said: str) -> str:
+    """`words [[timeout target=bob | other words]]` as a model answers it; what begins with `{` or `raw ` as it is."""
+    if said.startswith(("{", "raw ")):
+        return said.removeprefix("raw ")
+    say, _, rest = said.partition("[[")
+    call, _, otherwise = rest.removesuffix("]]").partition(" | ")
+    name, *given = shlex.split(call)[:12] or [""]
+    action = {"name": name, **dict(one.split("=", 1) for one in given)} if name else None
+    return msgspec.json.encode({"action": action, "say": say.strip(), "if_refused": otherwise}).decode()
+
+
+class NoMeter:
+    """What the outer guard counts with: the inner one has counted the call."""
+
+    async def record(self, *_call: object) -> None:
+        """Nothing."""
 
 
 # ── playing ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Channel:
-    """What Twitch says about the channel."""
-
-    live: bool
-    started_at: int | None
-    stream_id: str = ""
-    title: str = "Ladders of Ash"
-    category: str = "Ladders of Ash"
 
 
 class ScenarioPlayer:
@@ -133,18 +204,12 @@ class ScenarioPlayer:
         badges = BADGES.get(login, frozenset())
         if badges:
             self.account.immune.add(f"id-{login}")
-        event = ChatEvent(
-            f"line-{self._lines}",
-            EventKind.MESSAGE,
-            f"id-{login}",
-            login,
-            login.title(),
-            text,
-            self.clock.now(),
-            badges=badges,
-        )
-        self._last[login] = event
-        await self.give(event)
+        self._last[login] = self._line(f"id-{login}", login, text, badges)
+        await self.give(self._last[login])
+
+    def _line(self, who: str, login: str, text: str, badges: frozenset[str] = frozenset()) -> ChatEvent:
+        made = (f"line-{self._lines}", EventKind.MESSAGE, who, login, login.title(), text, self.clock.now())
+        return ChatEvent(*made, badges=badges)
 
     async def give(self, item: ChatEvent | Redaction) -> None:
         """Give the bot one thing that Twitch tells of."""
@@ -166,85 +231,87 @@ class ScenarioPlayer:
 
     async def _live(self, *, on: bool) -> None:
         now = self.clock.now()
-        await self.bot.channel_is(_Channel(on, now if on else None, f"s{now}" if on else ""))
+        await self.bot.channel_is(ChannelState(on, GAME, GAME, now if on else None, f"s{now}" if on else ""))
 
     # ── orders ──────────────────────────────────────────────────────────────────────────────
 
     async def order(self, line: str) -> None:
         """Do what a line beginning with `= ` says. Raises InputError."""
         name, _, rest = line.partition(" ")
-        act = ORDERS.get(name)
-        if act is None:
+        if name not in ORDERS:
             raise InputError(f"`= {line}`: there is no order `{name}`; there are {', '.join(ORDERS)}.")
-        await act(self, rest)
+        await getattr(self, f"order_{name}")(rest)
 
-    async def says(self, text: str) -> None:
+    async def seen(self, name: str, who: str) -> list[str]:
+        """The texts that an expectation of this name (one of SEEN) looks at."""
+        texts: list[str] = await getattr(self, f"seen_{name}")(who)
+        return texts
+
+    async def order_says(self, text: str) -> None:
         """The model's next answer to a reply."""
         if self.model is not None:
             self.model.answers.append(text)
 
-    async def away(self, on: str) -> None:
+    async def order_model(self, on: str) -> None:
         """`model away`, `model back`."""
         if self.model is not None:
             self.model.away = on == "away"
 
-    async def twitch(self, answer: str) -> None:
+    async def order_twitch(self, answer: str) -> None:
         """What Twitch answers to deeds from now on: done, refused, failed, unknown."""
         self.account.answer = Outcome(OutcomeKind(answer))
 
-    async def maintain(self, _rest: str = "") -> None:
+    async def order_maintenance(self, _rest: str = "") -> None:
         """Everything that memory does with what was said so far: summaries, notes, aging, briefs."""
         await self.bot.remember_all()
         for chore in (SWEEP, "notes", "memory"):
             await self.bot.tasks.do(chore)
         await self.bot.keeper.refresh()
+        await self.bot.recall.prepare()
 
-    async def clear(self, login: str) -> None:
+    async def order_clear(self, login: str) -> None:
         """A moderator deletes somebody's last line. What was read of its window is read again."""
         await self.give(Redaction(self.clock.now(), event_id=self._last[login].id))
-        await self.maintain()
+        await self.order_maintenance()
 
-    async def banned(self, login: str) -> None:
+    async def order_ban(self, login: str) -> None:
         """Twitch bans somebody."""
         await self.give(Redaction(self.clock.now(), user_id=f"id-{login}"))
 
-    async def repeat(self, login: str) -> None:
+    async def order_repeat(self, login: str) -> None:
         """Twitch delivers somebody's last line once more."""
         await self.give(self._last[login])
 
-    async def rename(self, who: str) -> None:
+    async def order_rename(self, who: str) -> None:
         """`rename alice alicia`: the same person says something under another name."""
         old, new = who.split()
         await self.clock.advance(BETWEEN_LINES)
         self._lines += 1
-        event = ChatEvent(
-            f"line-{self._lines}", EventKind.MESSAGE, f"id-{old}", new, new.title(), "hello", self.clock.now()
-        )
-        await self.give(event)
+        await self.give(self._line(f"id-{old}", new, "hello"))
 
-    async def restart(self, _rest: str = "") -> None:
+    async def order_restart(self, _rest: str = "") -> None:
         """The program is stopped and started again."""
         await self.stop()
         self._stack = AsyncExitStack()
         await self.start(live=False)
 
-    async def backup(self, _rest: str = "") -> None:
+    async def order_backup(self, _rest: str = "") -> None:
         """Make a copy of the memory."""
         await backups.copy_to(self.bot.db, self.path.with_name("copy.sqlite3"))
 
-    async def restore(self, _rest: str = "") -> None:
+    async def order_restore(self, _rest: str = "") -> None:
         """Put the copy in the memory's place."""
         await self.stop()
         await backups.restore(self.path.with_name("copy.sqlite3"), self.path, now=self.clock.now(), keep=0)
         self._stack = AsyncExitStack()
         await self.start(live=False)
 
-    async def stream(self, which: str) -> None:
+    async def order_stream(self, which: str) -> None:
         """`stream ends`, `stream begins`."""
         await self._live(on=which == "begins")
         await self.pass_time(15 * MINUTE)
 
-    async def set(self, line: str) -> None:
+    async def order_set(self, line: str) -> None:
         """`set TABLE KEY VALUE` from now on."""
         table, key, value = line.split(" ", 2)
         changed = msgspec.to_builtins(self.settings)
@@ -252,7 +319,7 @@ class ScenarioPlayer:
         self.settings = convert(changed, "the scenario")
         await self.bot.keeper.refresh()
 
-    async def dock(self, line: str) -> None:
+    async def order_dock(self, line: str) -> None:
         """`dock edit alice: old words -> new fact`, `dock retract|restore|pin alice: words`, `dock pause`."""
         what, _, rest = line.partition(" ")
         if " " not in line:
@@ -274,16 +341,16 @@ class ScenarioPlayer:
 
     # ── what is seen ────────────────────────────────────────────────────────────────────────
 
-    async def replies(self, _who: str = "") -> list[str]:
+    async def seen_reply(self, _who: str = "") -> list[str]:
         """What was said since the last line of chat."""
         return self.account.said[self.since :]
 
-    async def prompt(self, _who: str = "") -> list[str]:
+    async def seen_prompt(self, _who: str = "") -> list[str]:
         """The last prompt of a reply."""
         asked = self.model.asked[-1:] if self.model is not None else []
         return [f"{one.system}\n{one.prompt}" for one in asked]
 
-    async def rows(self, section: str) -> list[str]:
+    async def seen_rows(self, section: str = "") -> list[str]:
         """The texts of one section of the last reply's prompt, by its row."""
         trail = await self._newest()
         sections = trail.sections if trail is not None else ()
@@ -298,35 +365,35 @@ class ScenarioPlayer:
         names = await viewers.names(self.bot.db, known)
         return [show(text, names) for text in texts]
 
-    async def live_notes(self, about: str) -> list[str]:
+    async def seen_note(self, about: str = "") -> list[str]:
         """What is known."""
         return await self._facts(about, NoteStatus.ACTIVE, NoteStatus.STALE)
 
-    async def superseded(self, about: str) -> list[str]:
+    async def seen_superseded(self, about: str = "") -> list[str]:
         """What was replaced."""
         return await self._facts(about, NoteStatus.SUPERSEDED)
 
-    async def retracted(self, about: str) -> list[str]:
+    async def seen_retracted(self, about: str = "") -> list[str]:
         """What was taken back."""
         return await self._facts(about, NoteStatus.RETRACTED)
 
-    async def episodes(self, _who: str) -> list[str]:
+    async def seen_episode(self, _who: str = "") -> list[str]:
         """All summaries of chat."""
         last = await episodes.highest_id(self.bot.db)
         found = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
         chat = [one.summary for one in found if one is not None and one.kind is not EpisodeKind.COMMAND]
         return await self._named(chat)
 
-    async def actions(self, name: str) -> list[str]:
+    async def seen_action(self, name: str = "") -> list[str]:
         """What was decided about proposals of one name: verdict, rule, reason, status."""
         found = await action_logs.latest(self.bot.db, 20)
         return [f"{one.verdict} {one.rule} {one.reason} {one.status}" for one in found if name in {"any", one.name}]
 
-    async def deeds(self, _who: str) -> list[str]:
+    async def seen_deed(self, _who: str = "") -> list[str]:
         """What Twitch was asked to do."""
         return self.account.done
 
-    async def trail(self, what: str) -> list[str]:
+    async def seen_trail(self, what: str = "") -> list[str]:
         """Of the newest row of a reply: its status, detail, filters, model or trigger."""
         rows = await bot_messages.listing(self.bot.db, 1)
         return [f"{getattr(row, what)}" for row in rows]
@@ -335,24 +402,24 @@ class ScenarioPlayer:
         rows = [row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger not in {"command", "notice"}]
         return await explain(self.bot.db, rows[0].id) if rows else None
 
-    async def outcome(self, _who: str) -> list[str]:
+    async def seen_outcome(self, _who: str = "") -> list[str]:
         """How chat took the last reply that had words."""
         said = await bot_messages.latest(self.bot.db)
-        taken = (await reply_outcomes.of_reply(self.bot.db, said.id))[0] if said is not None else ""
+        taken = (await bot_messages.of_reply(self.bot.db, said.id))[0] if said is not None else ""
         return [taken] if taken else []
 
-    async def unsupported(self, _who: str) -> list[str]:
+    async def seen_unsupported(self, _who: str = "") -> list[str]:
         """What of the last reply no row supports."""
         trail = await self._newest()
         return list(trail.unsupported) if trail is not None else []
 
-    async def used(self, _who: str) -> list[str]:
+    async def seen_used(self, _who: str = "") -> list[str]:
         """The notes that the last reply used."""
         trail = await self._newest()
         found = [await notes.get(self.bot.db, note_id) for note_id in (trail.used if trail is not None else ())]
         return [note.fact for note in found if note is not None]
 
-    async def files(self, _who: str) -> list[str]:
+    async def seen_files(self, _who: str = "") -> list[str]:
         """Every byte in the memory's folder, with the log of changes emptied as after an erasure."""
         await self.bot.ingest.flush()
         await self.bot.db.wipe_deleted()
@@ -361,42 +428,10 @@ class ScenarioPlayer:
             lambda: [p.read_bytes().decode("latin-1") for p in folder.rglob("*") if p.is_file()]
         )
 
-    async def unread(self, _who: str) -> list[str]:
+    async def seen_unread(self, _who: str = "") -> list[str]:
         """How many lines aged out unread."""
         return [str(await run_stats.pruned_unread(self.bot.db))]
 
 
-Order = Callable[[ScenarioPlayer, str], Awaitable[None]]
-ORDERS: Mapping[str, Order] = {
-    "says": ScenarioPlayer.says,
-    "model": ScenarioPlayer.away,
-    "twitch": ScenarioPlayer.twitch,
-    "maintenance": ScenarioPlayer.maintain,
-    "clear": ScenarioPlayer.clear,
-    "ban": ScenarioPlayer.banned,
-    "repeat": ScenarioPlayer.repeat,
-    "rename": ScenarioPlayer.rename,
-    "restart": ScenarioPlayer.restart,
-    "backup": ScenarioPlayer.backup,
-    "restore": ScenarioPlayer.restore,
-    "stream": ScenarioPlayer.stream,
-    "set": ScenarioPlayer.set,
-    "dock": ScenarioPlayer.dock,
-}
-SEEN: Mapping[str, Callable[[ScenarioPlayer, str], Awaitable[list[str]]]] = {
-    "reply": ScenarioPlayer.replies,
-    "prompt": ScenarioPlayer.prompt,
-    "rows": ScenarioPlayer.rows,
-    "note": ScenarioPlayer.live_notes,
-    "superseded": ScenarioPlayer.superseded,
-    "retracted": ScenarioPlayer.retracted,
-    "episode": ScenarioPlayer.episodes,
-    "action": ScenarioPlayer.actions,
-    "deed": ScenarioPlayer.deeds,
-    "trail": ScenarioPlayer.trail,
-    "outcome": ScenarioPlayer.outcome,
-    "unsupported": ScenarioPlayer.unsupported,
-    "used": ScenarioPlayer.used,
-    "files": ScenarioPlayer.files,
-    "unread": ScenarioPlayer.unread,
-}
+ORDERS = [name.removeprefix("order_") for name in vars(ScenarioPlayer) if name.startswith("order_")]
+SEEN = [name.removeprefix("seen_") for name in vars(ScenarioPlayer) if name.startswith("seen_")]

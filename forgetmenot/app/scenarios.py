@@ -14,8 +14,7 @@ A file of scenarios is TOML:
     '''
 
 Each line of the script is a line of chat (`NAME: text`), an order to the player (`= ORDER`), time that passes (`+10m`)
-or an expectation (`> WHAT [WHO] [not]: text`). Orders and expectations are the tables
-ORDERS and SEEN of app/scenario_player.
+or an expectation (`> WHAT [WHO] [not]: text`). Orders and expectations are methods of app/scenario_player.
 """
 
 import re
@@ -115,7 +114,7 @@ async def check(player: ScenarioPlayer, line: str) -> str | None:
     asked = _EXPECTED.fullmatch(line)
     if asked is None or asked[1] not in SEEN:
         raise InputError(f"`{line}` is no expectation; there are {', '.join(SEEN)}.")
-    seen = await SEEN[asked[1]](player, asked[2] or "")
+    seen = await player.seen(asked[1], asked[2] or "")
     wanted = asked[4].casefold()
     if counted := re.fullmatch(r"(\d+) times?", wanted):
         holds = len(seen) == int(counted[1])

@@ -257,8 +257,8 @@ class SetupService:
         who = msgspec.structs.replace(settings.bot, name=step.name.strip() or settings.bot.name, persona=step.persona)
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
-        told = await try_out(self._bot(), "viewer", step.text.strip() or self._say("setup.sample"), changed)
-        return {"ok": True, "text": told["text"], "model": told["model"]}
+        preview = await try_out(self._bot(), "viewer", step.text.strip() or self._say("setup.sample"), changed)
+        return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
 
@@ -333,8 +333,8 @@ class SetupService:
         shown: list[dict[str, object]] = []
         for line in islice(ranked, MOST_LINES):
             who = names[line.viewer_id]
-            told = await try_out(bot, who.login or line.viewer_id, line.text)
-            shown.append({"who": who.display_name or who.login, "line": line.text, "text": told["text"]})
+            preview = await try_out(bot, who.login or line.viewer_id, line.text)
+            shown.append({"who": who.display_name or who.login, "line": line.text, "text": preview["text"]})
         return {"ok": True, "lines": shown, "heard": len(lines)}
 
     async def set_mode(self, step: ModeStep) -> Answer:

@@ -126,6 +126,12 @@ class Router:
         while self._working:
             await asyncio.wait(self._working)
 
+    async def aclose(self) -> None:
+        """Stop what is under way: a viewer's wish is on disk, and goes on at the next start."""
+        for task in self._working:
+            task.cancel()
+        await self.idle()
+
     async def _line(self, event: ChatEvent) -> None:
         if event.user_id == self._ingest.own_id:
             self._ingest.take(event)

@@ -1,7 +1,7 @@
-"""The `forgetmenot` command: one module per subcommand; nothing heavy is imported before a command runs.
+"""The `forgetmenot` command. Nothing heavy is imported before a command runs.
 
-A command's module has `add(subparsers)`, which declares its options and sets `run`, a function from parsed arguments to
-an exit code. Expected errors are one sentence on standard error, with the exit codes of errors.py.
+A module has `add(subparsers)`, which declares its commands and sets `run`, a function from parsed arguments to an exit
+code. Expected errors are one sentence on standard error, with the exit codes of errors.py.
 """
 
 import argparse
@@ -14,28 +14,30 @@ from collections.abc import Sequence
 
 from forgetmenot import __version__
 
-COMMANDS = (
-    "start",
-    "setup",
-    "demo",
-    "run",
-    "listen",
-    "dock",
-    "doctor",
-    "eval",
-    "cost",
-    "autostart",
-    "replay",
-    "login",
-    "prompt",
-    "why",
-    "recall",
-    "memory",
-    "viewer",
-    "policy",
-    "actions",
-    "mcp",
-)
+COMMANDS = {
+    "start": "start",
+    "setup": "setup",
+    "demo": "play",
+    "run": "start",
+    "listen": "start",
+    "dock": "start",
+    "doctor": "install",
+    "eval": "play",
+    "cost": "explain",
+    "autostart": "install",
+    "replay": "play",
+    "login": "setup",
+    "logout": "setup",
+    "prompt": "explain",
+    "why": "explain",
+    "recall": "explain",
+    "memory": "memory",
+    "viewer": "viewer",
+    "policy": "actions",
+    "actions": "actions",
+    "mcp": "mcp",
+}
+"""The module of each command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,7 +94,6 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        if name not in subparsers.choices:
-            importlib.import_module(f"forgetmenot.cli.{name}").add(subparsers)
+    for module in dict.fromkeys(COMMANDS.values()):
+        importlib.import_module(f"forgetmenot.cli.{module}").add(subparsers)
     return parser

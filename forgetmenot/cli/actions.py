@@ -1,76 +1,90 @@
-"""`forgetmenot actions list|approve|deny|undo|enable|log`: actions that wait for approval, and the log."""
+"""`forgetmenot actions|policy`: what waits for approval, what was done, and what is allowed and why."""
 
 import argparse
-from collections.abc import Awaitable, Callable
+import dataclasses
 from typing import TYPE_CHECKING
 
 from forgetmenot.cli.common import (
     Commands,
-    add_action,
+    add_actions,
+    add_command,
+    chosen_settings,
+    database_path,
     done,
     emit,
     existing_database,
     number_from,
-    opened,
-    run_async,
+    on_memory,
     run_operation,
     say,
     show_line,
+    time_of,
 )
 
 if TYPE_CHECKING:
+    from forgetmenot.domain.action import Decision, Proposal
+    from forgetmenot.operations.entry import Action, PolicyFacts, RecentDecisions
+    from forgetmenot.operations.policy import Step
+    from forgetmenot.settings.schema import Settings
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.database import Database
 
-Run = Callable[[argparse.Namespace, "Database"], Awaitable[int]]
-KEYS = """An action in JSON: id, at, name, class (A, B, C), status (denied, waiting, running, done, refused, failed,
-unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason, detail, asked_by and target (names
-or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
+KEYS = """JSON: {"actions": [action …]}. An action: id, at, name, class (A, B, C), status (denied, waiting, running,
+done, refused, failed, unknown, expired, undone), verdict (allow, allow_changed, ask, deny), rule, reason, detail,
+asked_by and target (names or null), params, decided_by, expires_at, revert_at. Times are ISO 8601, UTC."""
+EXAMPLE = '{"name": "timeout", "target": "bob", "seconds": 30}'
+EXPLAIN_KEYS = """JSON: {"action", "params", "verdict" (allow, allow_changed, ask, deny), "rule", "reason",
+"steps": [{"rule", "says", "verdict" (null: it does not object), "reason"}]}. Twitch is not asked: whether the target is
+immune is judged by the badges last seen."""
+DEFAULTS = "These are the default settings (shadow, a silent preview). Use --config FILE for yours."
+SHADOW = "The bot is in shadow mode (silent preview): it takes no action until you change `mode` in [bot]."
+TABLE_KEYS = """JSON: {"bot_mode" (shadow: nothing is done), "actions": [{"name", "class", "mode" (off, shadow, ask,
+live), "does", "params", "scope", "undo"}], "rules": [{"rule", "says", "a_person_may_set_it_aside"}]}."""
 
 
 def add(subparsers: Commands) -> None:
-    """Name the command and its options."""
-    parser = subparsers.add_parser("actions", help="approve or deny what the bot wants to do; see what it did")
-    nouns = parser.add_subparsers(dest="actions_command", metavar="ACTION", required=True)
-    _command(nouns, "list", "what waits for approval", 'JSON: {"actions": [action …]}. ' + KEYS, _list)
-    log = _command(nouns, "log", "what was proposed and what happened", 'JSON: {"actions": [action …]}. ' + KEYS, _log)
+    """Name the commands and their options."""
+    actions = add_actions(subparsers, "actions", "approve or deny what the bot wants to do; see what it did")
+    add_command(actions, "list", "what waits for approval", on_memory(_list), keys=KEYS)
+    log = add_command(actions, "log", "what was proposed and what happened", on_memory(_log), keys=KEYS)
     log.add_argument("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)")
-    for name, help_text in (("approve", "approve it"), ("deny", "deny it"), ("undo", "undo it")):
-        one = _command(nouns, name, help_text, 'JSON: {"id", "ok", "line"}.', _decide)
-        one.add_argument("id", type=number_from(1), metavar="ID", help="its number")
-    enable = _command(
-        nouns, "enable", "turn on an action that was paused after failures", 'JSON: {"enabled": [names]}.', _enable
-    )
+    for name in ("approve", "deny", "undo"):
+        decide = add_command(actions, name, f"{name} it", on_memory(_decide), keys='JSON: {"id", "ok", "line"}.')
+        decide.add_argument("id", type=number_from(1), metavar="ID", help="its number")
+    about = "turn on an action that was paused after failures"
+    enable = add_command(actions, "enable", about, on_memory(_enable), keys='JSON: {"enabled": [names]}.')
     enable.add_argument("name", nargs="?", default="", metavar="NAME", help="its name (default: all of them)")
 
-
-def _command(nouns: Commands, name: str, help_text: str, keys: str, run: Run) -> argparse.ArgumentParser:
-    parser = add_action(nouns, name, help_text, keys)
-    parser.set_defaults(run=lambda arguments: run_async(_with_database(arguments, run)))
-    return parser
-
-
-async def _with_database(arguments: argparse.Namespace, run: Run) -> int:
-    async with opened(arguments) as db:
-        return await run(arguments, db)
+    policy = add_actions(subparsers, "policy", "see what the bot may do, and try a proposal")
+    about = "show what each rule says about a proposal"
+    explain = add_command(policy, "explain", about, _explain, keys=EXPLAIN_KEYS, config=True)
+    explain.add_argument("--viewer", required=True, metavar="LOGIN", help="who asks for it (login or Twitch ID)")
+    explain.add_argument("--action", required=True, metavar="JSON", help=f"as in '{EXAMPLE}'")
+    explain.add_argument("--message", default="", metavar="TEXT", help="what the viewer said")
+    explain.add_argument("--offline", action="store_true", help="as if the stream were not live")
+    add_command(policy, "table", "show all actions and rules", _table, keys=TABLE_KEYS, config=True, db=False)
 
 
-async def _list(arguments: argparse.Namespace, db: "Database") -> int:
+# What waits, and what was done.
+
+
+async def _list(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import action_logs
 
-    return await _show(arguments, db, await action_logs.waiting(db, _now()), "Nothing is waiting for approval.")
+    waiting = await action_logs.waiting(db, time_of("now", None))
+    await _show(db, arguments, waiting, "Nothing is waiting for approval.")
 
 
-async def _log(arguments: argparse.Namespace, db: "Database") -> int:
+async def _log(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import action_logs
 
-    return await _show(arguments, db, await action_logs.latest(db, arguments.limit), "Nothing has been proposed yet.")
+    await _show(db, arguments, await action_logs.latest(db, arguments.limit), "Nothing has been proposed yet.")
 
 
-async def _decide(arguments: argparse.Namespace, db: "Database") -> int:
+async def _decide(db: "Database", arguments: argparse.Namespace) -> int:
     from forgetmenot.operations.wording import sentence
 
-    result = await run_operation(db, arguments.actions_command, {"id": arguments.id})
+    result = await run_operation(db, arguments.verb, {"id": arguments.id})
     line = sentence(result) + _when(arguments, result.code)
     if arguments.json:
         emit({"id": arguments.id, "ok": result.ok, "line": line})
@@ -79,31 +93,29 @@ async def _decide(arguments: argparse.Namespace, db: "Database") -> int:
     return 0 if result.ok else 1
 
 
-async def _enable(arguments: argparse.Namespace, db: "Database") -> int:
+async def _enable(db: "Database", arguments: argparse.Namespace) -> None:
     result = await done(db, "enable", {"name": arguments.name})
-    names = tuple(str(one) for one in result.data["names"]) if isinstance(result.data["names"], list) else ()
+    names = tuple(map(str, result.data["names"])) if isinstance(result.data["names"], list) else ()
     if arguments.json:
         emit({"enabled": names})
     else:
         say(f"Turned on again: {', '.join(names)}." if names else "No action was paused after failures.")
-    return 0
 
 
-async def _show(arguments: argparse.Namespace, db: "Database", rows: "list[LoggedAction]", nothing: str) -> int:
+async def _show(db: "Database", arguments: argparse.Namespace, rows: "list[LoggedAction]", nothing: str) -> None:
     from forgetmenot.store import viewers
 
-    names = await viewers.names(db, [one for row in rows for one in (row.asked_by, row.target_id) if one])
+    names = await viewers.names(db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer])
     if arguments.json:
-        emit({"actions": [_json(row, names) for row in rows]})
-        return 0
+        emit({"actions": [_action_json(row, names) for row in rows]})
+        return
     for row in rows:
         show_line(_line(row, names))
     if not rows:
         say(nothing)
-    return 0
 
 
-def _json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
+def _action_json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
     from forgetmenot.clock import iso
 
     return {
@@ -150,7 +162,106 @@ def _when(arguments: argparse.Namespace, code: str) -> str:
     return f": {later}. It is not running now."
 
 
-def _now() -> int:
-    from forgetmenot.clock import SystemClock
+# What is allowed, and why.
 
-    return SystemClock().now()
+
+async def _explain(arguments: argparse.Namespace) -> None:
+    from forgetmenot.operations.policy import decide, explain
+
+    settings, now = chosen_settings(arguments.config), time_of("now", None)
+    proposal = _proposal(arguments.action)
+    facts, recent = await _facts(arguments, proposal, settings, now)
+    steps = explain(proposal, facts, settings, recent, now)
+    if arguments.json:
+        emit(_explained(proposal, steps, decide(proposal, facts, settings, recent, now)))
+        return
+    for step in steps:
+        show_line(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
+    if arguments.config is None:
+        say(DEFAULTS)
+
+
+def _proposal(action: str) -> "Proposal":
+    """The action as the model would propose it."""
+    from forgetmenot.domain.model import ModelAnswer, TokenUsage
+    from forgetmenot.errors import InputError
+    from forgetmenot.reply.reply_object import read_reply
+
+    answer = ModelAnswer(f'{{"say": "", "action": {action}}}', "", TokenUsage())
+    proposal = read_reply(answer).proposal
+    if proposal is None:
+        raise InputError(f"--action is not an action. Write it like '{EXAMPLE}'.")
+    return proposal
+
+
+async def _facts(
+    arguments: argparse.Namespace, proposal: "Proposal", settings: "Settings", now: int
+) -> "tuple[PolicyFacts, RecentDecisions]":
+    """The facts of the stored channel; without a memory, of an unknown viewer."""
+    import tempfile
+    from pathlib import Path
+
+    from forgetmenot.operations.catalogue import find
+    from forgetmenot.operations.fact_gathering import FactGatherer
+    from forgetmenot.store.database import open_database
+
+    with tempfile.TemporaryDirectory() as empty:
+        none_yet = arguments.db is None and not database_path(arguments).is_file()
+        path = Path(empty) / "memory.sqlite3" if none_yet else existing_database(arguments)
+        async with open_database(path) as db:
+            gatherer = FactGatherer(db)
+            facts = await gatherer.facts_of(arguments.viewer, arguments.message, proposal, settings, now)
+            facts = dataclasses.replace(facts, live=not arguments.offline)
+            return facts, await gatherer.recent(find(proposal.name), facts, now)
+
+
+def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") -> dict[str, object]:
+    return {
+        "action": proposal.name,
+        "params": decision.params,
+        "verdict": decision.verdict,
+        "rule": decision.rule,
+        "reason": decision.reason,
+        "steps": [
+            {"rule": step.rule, "says": step.says, "verdict": step.verdict, "reason": step.reason}
+            for step in steps[:-1]
+        ],
+    }
+
+
+def _table(arguments: argparse.Namespace) -> None:
+    from forgetmenot.operations.catalogue import ACTIONS
+    from forgetmenot.operations.policy import RULES
+    from forgetmenot.settings.schema import Mode
+
+    settings = chosen_settings(arguments.config)
+    actions = [_entry(action, settings) for action in ACTIONS]
+    if arguments.json:
+        rules = [{"rule": rule.name, "says": rule.says, "a_person_may_set_it_aside": rule.overruled} for rule in RULES]
+        emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
+        return
+    for entry in actions:
+        show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
+    say()
+    for number, rule in enumerate(RULES, 1):
+        show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
+    say("The first rule that says no decides. * A moderator's approval overrides this rule.")
+    if settings.bot.mode is Mode.SHADOW:
+        say(SHADOW)
+
+
+def _entry(action: "Action", settings: "Settings") -> dict[str, object]:
+    from forgetmenot.operations.catalogue import class_mode
+
+    off = action.name in settings.actions.disabled or settings.actions.safe_mode
+    return {
+        "name": action.name,
+        "class": action.kind,
+        "mode": "off" if off else class_mode(action, settings),
+        "does": action.does,
+        "params": {
+            param.name: {"kind": param.kind, "least": param.least, "most": param.most} for param in action.params
+        },
+        "scope": action.scope,
+        "undo": action.undo is not None,
+    }

@@ -1,10 +1,11 @@
-"""Shared by the commands: database paths, output, running operations, errors."""
+"""Shared by the commands: their options, database paths, output, running operations, errors."""
 
 import argparse
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+import textwrap
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 """What a command adds itself to."""
+Run = Callable[[argparse.Namespace], int | Coroutine[Any, Any, int | None] | None]
+"""What a command does; the exit code, None for 0."""
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
+MODELS = tuple(one.value for one in Provider)
 LONGEST_LINE = 4_000_000
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SUMMARY_KEYS = """\
@@ -62,37 +66,57 @@ def data_folder() -> Path:
     return Path(platformdirs.user_data_dir("forgetmenot", appauthor=False))
 
 
-def add_action(actions: Commands, name: str, help_text: str, keys: str) -> argparse.ArgumentParser:
-    """Add an action with `--db` and `--json`; `keys` documents the JSON."""
-    parser = actions.add_parser(
-        name, help=help_text, description=help_text, epilog=keys, formatter_class=argparse.RawDescriptionHelpFormatter
+def add_command(  # noqa: PLR0913  # which options it has
+    commands: Commands,
+    name: str,
+    help_text: str,
+    run: Run,
+    *,
+    about: str = "",
+    keys: str = "",
+    config: bool = False,
+    db: bool = True,
+    json: bool = True,
+) -> argparse.ArgumentParser:
+    """Add a command, or an action of one. `about`: its description; `keys`: its JSON; the rest: options it has."""
+    parser = commands.add_parser(
+        name,
+        help=help_text,
+        description=textwrap.fill(about or help_text, 100),
+        epilog=keys,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_db_option(parser)
-    add_json_option(parser)
+    if config:
+        parser.add_argument(
+            "--config",
+            type=Path,
+            metavar="PATH",
+            help="the settings file (default: config.toml beside the memory or here)",
+        )
+    if db:
+        parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
+    parser.set_defaults(run=lambda arguments: _finished(run(arguments)))
     return parser
 
 
-def add_db_option(parser: argparse.ArgumentParser) -> None:
-    """`--db PATH`."""
-    parser.add_argument("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)")
+def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
+    """Add a command that only has actions, such as `memory`; what they are added to."""
+    return commands.add_parser(name, help=help_text).add_subparsers(dest="verb", metavar="ACTION", required=True)
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """`--json`."""
-    parser.add_argument("--json", action="store_true", help="print JSON, and nothing else, on standard output")
+def _finished(result: int | Coroutine[Any, Any, int | None] | None) -> int:
+    return run_async(result) if isinstance(result, Coroutine) else result or 0
 
 
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """`--config PATH`."""
-    parser.add_argument(
-        "--config", type=Path, metavar="PATH", help="the settings file (default: config.toml beside the memory or here)"
-    )
+def run_async(work: Coroutine[Any, Any, int | None]) -> int:
+    """Run a coroutine to its end; its exit code (None: 0)."""
+    return asyncio.run(_watched(work)) or 0
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
     """The database that `--db` names, else that in `folder` or in the data folder. Raises InputError for a folder."""
-    from forgetmenot.errors import InputError
-
     chosen: Path | None = arguments.db
     path = chosen if chosen is not None else (folder or data_folder()) / DATABASE
     if path.is_dir():
@@ -102,16 +126,14 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
 
 def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
     """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
-    from forgetmenot.store.channel_files import file_for
+    from forgetmenot.store.channel_state import file_for
 
     path = database_path(arguments)
     return path if arguments.db is not None else file_for(path, channel)
 
 
 def existing_database(arguments: argparse.Namespace) -> Path:
-    """The same for commands that only read: a missing file is an error, not a new memory."""
-    from forgetmenot.errors import InputError
-
+    """The path for commands that only read: a missing file is an error, not a new memory."""
     path = database_path(arguments)
     if not path.is_file():
         raise InputError(f"There is no memory at {path} yet. Start the bot once, or use --db FILE.")
@@ -125,6 +147,44 @@ async def opened(arguments: argparse.Namespace) -> "AsyncIterator[Database]":
 
     async with open_database(existing_database(arguments)) as db:
         yield db
+
+
+def on_memory(
+    work: "Callable[[Database, argparse.Namespace], Awaitable[int | None]]",
+) -> Callable[[argparse.Namespace], Coroutine[Any, Any, int | None]]:
+    """A command's work on the memory that `--db` names, which must exist."""
+
+    async def run(arguments: argparse.Namespace) -> int | None:
+        async with opened(arguments) as db:
+            return await work(db, arguments)
+
+    return run
+
+
+def time_of(name: str, given: str | None) -> int:
+    """The time (ms) that an option names; the present one without it. Raises InputError."""
+    from forgetmenot.clock import SystemClock, parse_iso
+
+    if given is None:
+        return SystemClock().now()
+    try:
+        return parse_iso(given)
+    except ValueError:
+        raise InputError(f"{name} {given} is not a time. Write it like 2026-11-20T18:30:00Z.") from None
+
+
+def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
+    """Whether somebody types `expected` after the warning. Raises InputError where nobody can type."""
+    if not sys.stdin.isatty():
+        raise InputError(f"{warning} Add --yes to skip this question.")
+    say(f"{warning} Type {what} to continue:")
+    return sys.stdin.readline().strip().casefold() == expected.casefold()
+
+
+def options_given(arguments: argparse.Namespace, config: Path | None) -> list[str]:
+    """The options that start the bot with the same settings and memory."""
+    given = {"--config": config, "--db": arguments.db}
+    return [word for name, path in given.items() if path is not None for word in (name, str(path.absolute()))]
 
 
 async def run_operation(
@@ -168,10 +228,10 @@ async def known_viewer(source: "Source", login_or_id: str) -> str:
     from forgetmenot.errors import InputError
     from forgetmenot.store import viewers
 
-    found = await viewers.find(source, login_or_id)
-    if found is None:
+    viewer_id = await viewers.find(source, login_or_id)
+    if viewer_id is None:
         raise InputError(f"No viewer named {login_or_id}. Use a current login or a Twitch ID.")
-    return found
+    return viewer_id
 
 
 @contextmanager
@@ -194,8 +254,6 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
     """Its lines. Raises InputError for one that does not fit into memory."""
-    from forgetmenot.errors import InputError
-
     number = 0
     while line := file.readline(LONGEST_LINE):
         number += 1
@@ -229,11 +287,6 @@ def emit(value: object) -> None:
 
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
-
-
-def run_async(work: Coroutine[Any, Any, int | None]) -> int:
-    """Run a command's coroutine; its exit code (None: 0)."""
-    return asyncio.run(_watched(work)) or 0
 
 
 async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli.common import (
     Commands,
-    add_config_option,
-    add_db_option,
+    add_command,
     chosen_settings,
     existing_database,
     known_viewer,
-    run_async,
 )
+from forgetmenot.errors import ForgetMeNotError, InputError
 
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.database import Database
-    from forgetmenot.store.dock.memory import NotePage
+    from forgetmenot.store.dock_rows import NotePage
 
 LISTED = 20
 MOST = 100
@@ -36,22 +35,21 @@ Answer = dict[str, Any]
 
 def add(subparsers: Commands) -> None:
     """Name the command's options."""
-    parser = subparsers.add_parser(
+    add_command(
+        subparsers,
         "mcp",
-        help="let an AI assistant on this computer search the memory",
-        description="Serves the memory to an AI assistant by the Model Context Protocol, on standard input and output: "
-        "search, profile and why. It changes nothing. Its answers go to the assistant and to the model behind "
-        'it. It needs the extra package: uv tool install ".[mcp]".',
+        "let an AI assistant on this computer search the memory",
+        _run,
+        about="Serves the memory to an AI assistant by the Model Context Protocol, on standard input and output: "
+        "search, profile and why. It changes nothing. Its answers go to the assistant and to the model behind it. It "
+        'needs the extra package: uv tool install ".[mcp]".',
+        config=True,
+        json=False,
     )
-    add_config_option(parser)
-    add_db_option(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+async def _run(arguments: argparse.Namespace) -> None:
     """Serve until the assistant closes the connection."""
-    from forgetmenot.errors import InputError
-
     path = existing_database(arguments)
     settings = chosen_settings(arguments.config)
     try:
@@ -61,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             'The extra package for this is missing. Install it in this folder: uv tool install ".[mcp]", or pip install'
             ' ".[mcp]".'
         ) from None
-    return run_async(serve(path, settings))
+    await serve(path, settings)
 
 
 async def serve(path: Path, settings: "Settings") -> None:
@@ -71,7 +69,6 @@ async def serve(path: Path, settings: "Settings") -> None:
     from mcp.types import ToolAnnotations
 
     from forgetmenot import __version__
-    from forgetmenot.errors import ForgetMeNotError
     from forgetmenot.store.database import open_database
 
     server = MCPServer("forgetmenot", instructions=ABOUT, version=__version__, log_level="CRITICAL")
@@ -111,12 +108,11 @@ async def _search(db: "Database", settings: "Settings", text: str, limit: int) -
     from forgetmenot.clock import SystemClock, iso
     from forgetmenot.memory.episodes import past_episodes
     from forgetmenot.memory.recall import Recall
-    from forgetmenot.store import viewers
-    from forgetmenot.store.dock import memory as dock_memory
+    from forgetmenot.store import dock_rows, viewers
     from forgetmenot.text.mentions import ids_in, show
 
-    total, _ = await dock_memory.page(db, dock_memory.NotePage(find=text, limit=1))
-    notes = await _notes(db, dock_memory.NotePage(find=text, limit=limit)) if text.strip() else []
+    total, _ = await dock_rows.page(db, dock_rows.NotePage(find=text, limit=1))
+    notes = await _notes(db, dock_rows.NotePage(find=text, limit=limit)) if text.strip() else []
     query = Recall(db=db, settings=lambda: settings, clock=SystemClock()).query(text, names=())
     episodes = await past_episodes.fitting(db, query, limit)
     visible = [(one, await past_episodes.without_hidden(db, one.summary)) for one in episodes]
@@ -132,12 +128,11 @@ async def _search(db: "Database", settings: "Settings", text: str, limit: int) -
 async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
     from forgetmenot.clock import DAY, SystemClock, iso
     from forgetmenot.errors import InputError
-    from forgetmenot.store import viewers
-    from forgetmenot.store.dock import memory as dock_memory
+    from forgetmenot.store import dock_rows, viewers
 
     viewer_id = await known_viewer(db, viewer)
     since = SystemClock().now() - settings.people.regular_within_d * DAY
-    person = await dock_memory.person(db, viewer_id, since)
+    person = await dock_rows.person(db, viewer_id, since)
     if person is None or await viewers.hidden(db, [viewer_id]):
         raise InputError(f"Nothing is shown about {viewer}.")
     return {
@@ -148,33 +143,31 @@ async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
         "streams": person.streams,
         "first_seen_at": iso(person.first_seen_at),
         "last_seen_at": iso(person.last_seen_at),
-        "notes": await _notes(db, dock_memory.NotePage(subject=viewer_id, limit=MOST)),
+        "notes": await _notes(db, dock_rows.NotePage(subject=viewer_id, limit=MOST)),
     }
 
 
 async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_id: int | None) -> Answer:
     from forgetmenot.app import control
     from forgetmenot.errors import InputError
-    from forgetmenot.store import bot_messages
-    from forgetmenot.store.dock import memory as dock_memory
+    from forgetmenot.store import bot_messages, dock_rows
 
     if reply_id is not None:
         return await control.why(db, reply_id, settings)
     if note_id is None:
         rows = await bot_messages.listing(db, LISTED)
         return {"replies": [{"id": one.id, "at": one.at, "text": one.text, "status": one.status} for one in rows]}
-    note = await dock_memory.note(db, note_id)
+    note = await dock_rows.note(db, note_id)
     if note is None or not await _may_be_shown(db, note.subject_id):
         raise InputError(f"There is no note {note_id} (any more), or it is about somebody who is hidden.")
     return await control.chain(db, note_id)
 
 
 async def _notes(db: "Database", wanted: "NotePage") -> list[dict[str, object]]:
-    from forgetmenot.cli.note_output import as_json
-    from forgetmenot.store import viewers
-    from forgetmenot.store.dock import memory as dock_memory
+    from forgetmenot.cli.memory import as_json
+    from forgetmenot.store import dock_rows, viewers
 
-    _, found = await dock_memory.page(db, wanted)
+    _, found = await dock_rows.page(db, wanted)
     hidden = await viewers.hidden(db, {note.subject_id for note in found if note.subject_id})
     return await as_json(db, [note for note in found if note.subject_id not in hidden])
 

@@ -1,159 +1,132 @@
-"""`forgetmenot memory list|show|why|import|export`: notes, their origin, import and export.
+"""`forgetmenot memory`: lists, explains and corrects notes. Files (import, export, backups) are in cli/memory_files.
 
-Changes (undo, retract, pin, never) are in cli/memory_edits, backups in cli/memory_copies.
+A correction deletes nothing: each change is in the note's history and can be undone.
 """
 
 import argparse
 from typing import TYPE_CHECKING
 
+from forgetmenot.cli import memory_files
 from forgetmenot.cli.common import (
     Commands,
-    add_action,
-    database_path,
+    add_actions,
+    add_command,
+    done,
     emit,
     known_viewer,
     number_from,
-    opened,
-    run_async,
-    say,
+    on_memory,
     show_line,
-    text_lines,
 )
-from forgetmenot.cli.memory_copies import add_copies
-from forgetmenot.cli.memory_edits import add_changes
-from forgetmenot.cli.note_output import NOTE_KEYS, as_json, as_lines
+from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
-    from forgetmenot.memory.notes.provenance import Explanation
+    from collections.abc import Mapping, Sequence
 
+    from forgetmenot.domain.memory import Note
+    from forgetmenot.memory.notes.provenance import Explanation
+    from forgetmenot.store.database import Database
+    from forgetmenot.store.notes import SuppressionRow
+
+NOTE_KEYS = """A note in JSON: id, scope (viewer, channel, running_bit), viewer (login or null), viewer_id, fact,
+confidence (0 to 1), status (active, stale, expired, superseded, evicted, retracted), source_kind (command, import,
+self_claim, observed, reported), importance, topics, asked_with, created_at, last_confirmed_at, expires_at (null:
+permanent), superseded_by, pinned, persona (empty: of all), episode_ids. Times are ISO 8601, UTC."""
 LIST_KEYS = 'JSON: {"notes": [note …]}. ' + NOTE_KEYS
 WHY_KEYS = (
     """JSON: {"note", "evidence": [{"episode", "kind", "stream", "stance", "speaker", "addressed", "at",
-"summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
+"topic", "summary"}], "history": [{"at", "from", "to", "cause"}], "replaced": [ids], "replaced_by": id or null,
 "replies": [{"id", "at"}], "streams": [ids in which it came up]}. stance is stated, confirmed or contradicted; speaker a
 name or null.
 """
     + NOTE_KEYS
 )
-IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
-"observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
-scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
-8601, UTC without a zone. An id that another note has gets a new one; the old is kept as its external id.
-Lines with the same episode key share that episode as evidence.
-Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
-import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
-were forgotten here, and people who were erased or opted out.
-JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
-EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
-"confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
-permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
-stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
---viewer names them, nobody who opted out or was banned."""
+CHANGED_KEYS = "JSON: the note as it is now, with the keys of `memory show`."
+NEVER_KEYS = """Without WORDS the list is printed. All words of an entry must occur, in any form, for something to be
+withheld; #12 names one note. JSON: {"never": [{"id", "viewer", "viewer_id", "words", "note", "at"}]}. viewer is a
+login, or null for the whole channel."""
+CHANGES = (
+    # as it is typed, the operation, what it does
+    ("undo", "restore", "undo the last change of a note: a replacement or a removal"),
+    ("retract", "retract", "remove a note; `undo` restores it"),
+    ("pin", "pin", "keep a note permanently"),
+    ("unpin", "unpin", "let a pinned note expire like the others"),
+)
 
 
 def add(subparsers: Commands) -> None:
-    """Name the command and its options."""
-    parser = subparsers.add_parser("memory", help="list, explain, correct, import and export notes")
-    actions = parser.add_subparsers(dest="memory_command", metavar="ACTION", required=True)
-    _add_list(actions)
-    for name, help_text, keys, run in (
-        ("show", "one note", NOTE_KEYS, _show),
-        ("why", "where a note comes from", WHY_KEYS, _why),
-    ):
-        one = add_action(actions, name, help_text, keys)
-        one.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
-        one.set_defaults(run=lambda arguments, run=run: run_async(run(arguments)))
-    _add_import(actions)
-    _add_export(actions)
-    add_changes(actions)
-    add_copies(actions)
+    """Name the actions and their options."""
+    actions = add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
+    listing = add_command(actions, "list", "notes in the order of their ids", on_memory(_list), keys=LIST_KEYS)
+    memory_files.add_filters(listing)
+    listing.add_argument("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)")
+    listing.add_argument("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one")
+    show = add_command(actions, "show", "one note", on_memory(_show), keys=NOTE_KEYS)
+    why = add_command(actions, "why", "where a note comes from", on_memory(_why), keys=WHY_KEYS)
+    changes = []
+    for name, operation, help_text in CHANGES:
+        changes.append(add_command(actions, name, help_text, on_memory(_change), keys=CHANGED_KEYS))
+        changes[-1].set_defaults(operation=operation)
+    for parser in (show, why, *changes):
+        parser.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
+    about = "show, extend or shorten the list of what is never mentioned"
+    never = add_command(actions, "never", about, on_memory(_never), keys=NEVER_KEYS)
+    never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
+    never.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
+    never.add_argument("--remove", type=number_from(1), metavar="N", help="remove entry N from the list")
+    memory_files.add(actions)
 
 
-def _add_list(actions: Commands) -> None:
-    parser = add_action(actions, "list", "notes in the order of their ids", LIST_KEYS)
-    parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
-    parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
-    parser.add_argument("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)")
-    parser.add_argument("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one")
-    parser.set_defaults(run=lambda arguments: run_async(_list(arguments)))
-
-
-def _add_import(actions: Commands) -> None:
-    parser = add_action(actions, "import", "import notes from JSON lines", IMPORT_KEYS)
-    parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would come in")
-    parser.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
-    parser.set_defaults(run=lambda arguments: run_async(_import(arguments)))
-
-
-def _add_export(actions: Commands) -> None:
-    parser = add_action(actions, "export", "print notes as JSON lines", EXPORT_KEYS)
-    parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
-    parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
-    parser.set_defaults(run=lambda arguments: run_async(_export(arguments)))
-
-
-async def _list(arguments: argparse.Namespace) -> None:
+async def _list(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    async with opened(arguments) as db:
-        found = await notes.page(
-            db,
-            subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
-            status=_status(arguments),
-            limit=arguments.limit,
-            after=arguments.after,
-        )
-        if arguments.json:
-            emit({"notes": await as_json(db, found)})
-            return
-        for line in await as_lines(db, found):
-            show_line(line)
+    page = await notes.page(
+        db,
+        subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
+        status=memory_files.status_of(arguments),
+        limit=arguments.limit,
+        after=arguments.after,
+    )
+    if arguments.json:
+        emit({"notes": await as_json(db, page)})
+        return
+    for line in await as_lines(db, page):
+        show_line(line)
 
 
-def _status(arguments: argparse.Namespace) -> str | None:
-    from forgetmenot.domain.memory import NoteStatus
-    from forgetmenot.errors import InputError
-
-    status: str = arguments.status
-    if status != "all" and status not in list(NoteStatus):
-        raise InputError(f"There is no status {status}. Use one of: {', '.join(NoteStatus)}, all.")
-    return None if status == "all" else status
-
-
-async def _show(arguments: argparse.Namespace) -> None:
+async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    async with opened(arguments) as db:
-        note = await notes.get(db, arguments.id)
-        if note is None:
-            raise _no_note(arguments.id)
-        if arguments.json:
-            emit((await as_json(db, [note]))[0])
-            return
-        show_line((await as_lines(db, [note]))[0])
-        show_line(f"  {note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}")
+    note = await notes.get(db, arguments.id)
+    if note is None:
+        raise _no_note(arguments.id)
+    details = f"{note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
+    await _print(db, note, details, machine=arguments.json)
 
 
-def _no_note(note_id: int) -> Exception:
-    from forgetmenot.errors import InputError
+async def _print(db: "Database", note: "Note", details: str, *, machine: bool) -> None:
+    if machine:
+        emit((await as_json(db, [note]))[0])
+        return
+    show_line((await as_lines(db, [note]))[0])
+    show_line(f"  {details}")
 
+
+def _no_note(note_id: int) -> InputError:
     return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
 
 
-async def _why(arguments: argparse.Namespace) -> None:
+async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.notes.provenance import explain, in_words
 
-    async with opened(arguments) as db:
-        explained = await explain(db, arguments.id)
-        if explained is None:
-            raise _no_note(arguments.id)
-        if not arguments.json:
-            show_line(in_words(explained))
-            return
-        note = (await as_json(db, [explained.note]))[0]
-        emit({"note": note, **_chain(explained)})
+    explained = await explain(db, arguments.id)
+    if explained is None:
+        raise _no_note(arguments.id)
+    if not arguments.json:
+        show_line(in_words(explained))
+        return
+    note = (await as_json(db, [explained.note]))[0]
+    emit({"note": note, **_chain(explained)})
 
 
 def _chain(explained: "Explanation") -> dict[str, object]:
@@ -170,13 +143,14 @@ def _chain(explained: "Explanation") -> dict[str, object]:
                 "speaker": explained.names.get(word.speaker_id or ""),
                 "addressed": word.addressed,
                 "at": iso(word.at),
+                "topic": word.episode.topic,
                 "summary": show(word.episode.summary, explained.names),
             }
             for word in explained.evidence
         ],
         "history": [
-            {"at": iso(one.at), "from": one.from_status, "to": one.to_status, "cause": one.cause}
-            for one in explained.history
+            {"at": iso(step.at), "from": step.from_status, "to": step.to_status, "cause": step.cause}
+            for step in explained.history
         ],
         "replaced": [note.id for note in explained.replaced],
         "replaced_by": explained.note.superseded_by,
@@ -185,47 +159,101 @@ def _chain(explained: "Explanation") -> dict[str, object]:
     }
 
 
-async def _import(arguments: argparse.Namespace) -> int:
-    from forgetmenot.clock import SystemClock
-    from forgetmenot.errors import InputError
-    from forgetmenot.memory.transfer import import_notes
-    from forgetmenot.store.database import open_database
+async def _change(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.store import notes
 
-    with text_lines(arguments.file) as lines:
-        async with open_database(database_path(arguments)) as db:
-            report = await import_notes(
-                db,
-                lines,
-                now=SystemClock().now(),
-                merge=arguments.merge,
-                filtered=not arguments.unfiltered,
-                dry_run=arguments.dry_run,
-            )
-    for refused in report.refused if not arguments.json else ():
-        say(f"line {refused.line}: {refused.reason}")
+    await done(db, arguments.operation, {"id": arguments.id})
+    note = await notes.get(db, arguments.id)
+    if note is not None:
+        pinned = ", pinned" if note.pinned else ""
+        await _print(db, note, f"{note.status.value}{pinned}", machine=arguments.json)
+
+
+async def _never(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.store import notes, viewers
+
+    if arguments.remove is not None:
+        await done(db, "may_mention", {"id": arguments.remove})
+    if arguments.words:
+        await done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
+    rows = await notes.suppressions(db)
+    logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     if arguments.json:
-        emit(
-            {
-                "imported": report.imported,
-                "merged": report.merged,
-                "episodes": report.episodes,
-                "viewers": report.viewers,
-                "refused": [refused._asdict() for refused in report.refused],
-            }
-        )
-    else:
-        if arguments.dry_run:
-            say("Nothing was changed. This is what would come in:")
-        say(f"{report.imported} notes imported, {report.merged} merged, {len(report.refused)} lines refused.")
-    if report.refused and not report.imported + report.merged:
-        raise InputError(f"None of the {len(report.refused)} lines of {arguments.file} could be used. Nothing changed.")
-    return 0
+        emit({"never": [_row(row, logins) for row in rows]})
+        return
+    for row in rows:
+        about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
+        show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
 
 
-async def _export(arguments: argparse.Namespace) -> None:
-    from forgetmenot.memory.transfer import export_notes
+def _row(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
+    from forgetmenot.clock import iso
 
-    async with opened(arguments) as db:
-        subject = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
-        async for line in export_notes(db, subject_id=subject, status=_status(arguments)):
-            emit(line)
+    return {
+        "id": row.id,
+        "viewer": logins.get(row.viewer_id or ""),
+        "viewer_id": row.viewer_id,
+        "words": row.words,
+        "note": row.note_id,
+        "at": iso(row.at),
+    }
+
+
+# Notes as JSON with the documented keys, or as lines.
+
+
+async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
+    """A line per note: number, subject, fact, and the status unless it is active."""
+    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.text.mentions import show
+
+    names = await names_for(db, notes)
+    return [
+        f"#{note.id} {names.get(note.subject_id or '', _scope(note))}: {show(note.fact, names)}{_fate(note)}"
+        for note in notes
+    ]
+
+
+def _scope(note: "Note") -> str:
+    return note.scope.value.replace("_", " ")
+
+
+def _fate(note: "Note") -> str:
+    by = f" by #{note.superseded_by}" if note.superseded_by is not None else ""
+    return "" if note.status == "active" else f" ({note.status.value}{by})"
+
+
+async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, object]]:
+    """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
+    from forgetmenot.memory.notes.provenance import names_for
+    from forgetmenot.store import viewers
+
+    names = await names_for(db, notes)
+    logins = await viewers.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
+    return [_note(note, names, logins) for note in notes]
+
+
+def _note(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
+    from forgetmenot.clock import iso
+    from forgetmenot.text.mentions import show
+
+    return {
+        "id": note.id,
+        "scope": note.scope.value,
+        "viewer": logins.get(note.subject_id or ""),
+        "viewer_id": note.subject_id,
+        "fact": show(note.fact, names),
+        "confidence": round(note.confidence, 4),
+        "status": note.status.value,
+        "source_kind": note.source_kind.value,
+        "importance": note.importance.value,
+        "topics": list(note.topics),
+        "asked_with": list(note.asked_with),
+        "created_at": iso(note.created_at),
+        "last_confirmed_at": iso(note.last_confirmed_at),
+        "expires_at": None if note.expires_at is None else iso(note.expires_at),
+        "superseded_by": note.superseded_by,
+        "pinned": note.pinned,
+        "persona": note.persona,
+        "episode_ids": list(note.episode_ids),
+    }

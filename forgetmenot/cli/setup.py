@@ -1,64 +1,105 @@
-"""`forgetmenot setup`: the dock's set-up in a terminal, question by question. An empty answer keeps what is set."""
+"""`forgetmenot setup|login|logout`: sets the bot up question by question, and logs it in to Twitch with a device code.
+
+In the set-up an empty answer keeps what is set.
+"""
 
 import argparse
+import asyncio
+import contextlib
+import os
+import sys
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from forgetmenot.cli.common import (
     SETTINGS_FILE,
     Commands,
-    add_config_option,
-    add_db_option,
+    add_command,
     chosen_settings,
     database_path,
-    run_async,
     say,
 )
+from forgetmenot.errors import ForgetMeNotError, TwitchError, TwitchRateLimited, TwitchUnavailable
 
 if TYPE_CHECKING:
     from forgetmenot.app.setup import SetupService
     from forgetmenot.settings.live_settings import LiveSettings
+    from forgetmenot.settings.schema import Settings
+    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.oauth import DeviceCode
+    from forgetmenot.twitch.token_store import Account, Token, TokenStore
+
+_TRIES = 5
+_PAUSE_S = 1.0
 
 
 def add(subparsers: Commands) -> None:
-    """Name the command's options."""
-    parser = subparsers.add_parser(
+    """Name the commands and their options."""
+    add_command(
+        subparsers,
         "setup",
-        help="set the bot up, question by question",
-        description="The same steps as in the dock: channel, name and character, AI model, log-in, mode. An empty "
-        "answer keeps what is set. The answers are written to the settings file.",
+        "set the bot up, question by question",
+        _set_up,
+        about="The same steps as in the dock: channel, name and character, AI model, log-in, mode. An empty answer "
+        "keeps what is set. The answers are written to the settings file.",
+        config=True,
+        json=False,
     )
-    add_config_option(parser)
-    add_db_option(parser)
-    parser.set_defaults(run=run)
+    login = add_command(
+        subparsers,
+        "login",
+        "sign in at Twitch by typing a code",
+        _login,
+        about="Sign in at Twitch: shows a code, waits until you have typed it, and keeps the log-in in your system's "
+        "keyring, or in a file that only you can read.",
+        config=True,
+        json=False,
+    )
+    login.add_argument("--no-browser", action="store_true", help="do not open the browser, only show the address")
+    logout = add_command(
+        subparsers,
+        "logout",
+        "revoke the log-in at Twitch",
+        _logout,
+        about="Revoke the log-in at Twitch and delete it from this machine.",
+        config=True,
+        json=False,
+    )
+    for parser in (login, logout):
+        parser.add_argument(
+            "--as",
+            dest="account",
+            choices=("bot", "broadcaster"),
+            default="bot",
+            help="which account; if one account is both, use bot (default: bot)",
+        )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Ask, and write the answers to the settings file."""
-    from forgetmenot.cli.start import first_settings
-    from forgetmenot.settings.live_settings import LiveSettings
-
-    file = arguments.config or first_settings(database_path(arguments).parent / SETTINGS_FILE)
-    return run_async(_set_up(arguments, LiveSettings(chosen_settings(file), file)))
+# The set-up.
 
 
-async def _set_up(arguments: argparse.Namespace, settings: "LiveSettings") -> int:
+async def _set_up(arguments: argparse.Namespace) -> None:
     from forgetmenot.app.bot import open_bot
     from forgetmenot.app.control import BotControl, ConnectionStatus
     from forgetmenot.app.setup import SetupService
+    from forgetmenot.cli.start import first_settings
     from forgetmenot.clock import SystemClock
+    from forgetmenot.settings.live_settings import LiveSettings
     from forgetmenot.settings.schema import Settings
 
     path = database_path(arguments)
+    file = arguments.config or first_settings(path.parent / SETTINGS_FILE)
+    settings = LiveSettings(chosen_settings(file), file)
     service = SetupService(settings, path.parent)
     async with open_bot(path, "setup", settings=Settings, clock=SystemClock()) as bot:
         with service.attached(bot, BotControl(bot, settings, ConnectionStatus("setup"))):
             await _channel(service, settings)
             await _character(service, settings)
             await _model(service, settings)
-            await _log_in(service, settings, arguments)
+            await _sign_in_bot(service, settings, arguments)
             await _mode(service, settings)
     say(f"The settings are in {settings.path}. Start the bot: forgetmenot start")
-    return 0
 
 
 async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
@@ -92,8 +133,8 @@ async def _model(service: "SetupService", settings: "LiveSettings") -> None:
         say(f"{TERMS} Get a key at {KEY_PAGE}. It is not shown while you paste it.")
         await _done(service, "model", provider="gemini", key=await _asked_secretly("Key"))
     elif kind == "2":
-        for one in await local_programs():
-            say(f"{one['name']} at {one['base_url']}: {one['models']}")
+        for program in await local_programs():
+            say(f"{program['name']} at {program['base_url']}: {program['models']}")
         base_url = await _asked("Its address", settings().model.base_url or "none")
         model = await _asked("The model's name", settings().model.reply_model)
         now = settings().model
@@ -103,9 +144,7 @@ async def _model(service: "SetupService", settings: "LiveSettings") -> None:
         await _done(service, "model", provider="offline")
 
 
-async def _log_in(service: "SetupService", settings: "LiveSettings", arguments: argparse.Namespace) -> None:
-    from forgetmenot.cli.login import sign_in, token_store
-    from forgetmenot.errors import TwitchError
+async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", arguments: argparse.Namespace) -> None:
     from forgetmenot.twitch.token_store import Account
 
     say("To speak, the bot needs an account and a Twitch app; docs/TWITCH_APP.md shows how to get one.")
@@ -126,26 +165,20 @@ async def _mode(service: "SetupService", settings: "LiveSettings") -> None:
 
 async def _done(service: "SetupService", step: str, **fields: object) -> bool:
     """Do a step and say what came of it; a question that comes back is asked."""
-    import msgspec
-
-    from forgetmenot.errors import ForgetMeNotError
-
     try:
-        told = await service.run(step, msgspec.json.encode(fields))
+        result = await service.run(step, msgspec.json.encode(fields))
     except ForgetMeNotError as error:
         say(str(error))
         return False
-    if "ask" in told:
-        sure = (await _asked(f"{told['ask']} y or n", "n")).lower() == "y"
+    if "ask" in result:
+        sure = (await _asked(f"{result['ask']} y or n", "n")).lower() == "y"
         return sure and await _done(service, step, **fields, sure=True)
-    say(str(told["line"]))
-    return bool(told["ok"])
+    say(str(result["line"]))
+    return bool(result["ok"])
 
 
 async def _asked(question: str, now: str) -> str:
     """What was typed; empty to keep what is set, also where nobody can type."""
-    import asyncio
-
     say(f"{question} [{now or 'none'}]: ")
     try:
         return (await asyncio.to_thread(input)).strip()
@@ -154,7 +187,163 @@ async def _asked(question: str, now: str) -> str:
 
 
 async def _asked_secretly(question: str) -> str:
-    import asyncio
     import getpass
 
     return (await asyncio.to_thread(getpass.getpass, f"{question}: ")).strip()
+
+
+# Log-in.
+
+
+def token_store(arguments: argparse.Namespace) -> "TokenStore":
+    """The log-ins of this memory's bot, where `run` finds them."""
+    from forgetmenot.secret_store import login_folder
+    from forgetmenot.twitch.token_store import TokenStore
+
+    return TokenStore(login_folder(database_path(arguments)))
+
+
+async def _login(arguments: argparse.Namespace) -> None:
+    from forgetmenot.twitch.token_store import Account
+
+    settings, account = chosen_settings(arguments.config), Account(arguments.account)
+    await sign_in(settings, account, token_store(arguments), open_browser=not arguments.no_browser)
+
+
+async def sign_in(settings: "Settings", account: "Account", store: "TokenStore", *, open_browser: bool) -> None:
+    """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.operations.catalogue import scopes_for
+    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
+
+    scopes = scopes_for(account, settings)
+    if not scopes:
+        say("No setting needs the broadcaster's account. There is nothing to do.")
+        return
+    code = await begin_device_login(settings, scopes)
+    _show(code, scopes, _whose(settings, account))
+    _open(code.address, wanted=open_browser)
+    countdown = asyncio.create_task(_count_down(code.expires_in))
+    try:
+        token = await finish_device_login(settings, code, scopes)
+    finally:
+        countdown.cancel()
+        if sys.stderr.isatty():
+            say("")  # it stood on an unfinished line
+    store.save(account, token)  # before anything else can go wrong: the code is spent
+    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    _welcome(settings, account, await _named(login), store)
+
+
+def _whose(settings: "Settings", account: "Account") -> str:
+    from forgetmenot.twitch.token_store import Account
+
+    if account is Account.BROADCASTER:
+        name, whose = _channel_login(settings), "the streamer's account"
+    else:
+        name, whose = settings.twitch.bot_login.lower(), "the account that the bot will use"
+    return f"{whose} ({name})" if name else whose
+
+
+def _channel_login(settings: "Settings") -> str:
+    return settings.twitch.channel.lower().lstrip("#")
+
+
+def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
+    say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
+    say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
+    _show_qr(code.address)
+    say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
+
+
+def _show_qr(address: str) -> None:
+    if sys.stderr.isatty() and "utf" in (sys.stderr.encoding or "").lower():
+        say(f"Or point a phone's camera here:\n\n{qr_code(address)}\n")
+
+
+def qr_code(text: str) -> str:
+    """A text as a QR code in lines of half blocks, two rows of modules each."""
+    import io
+
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(out=drawn, compact=True, border=2)
+    return drawn.getvalue()
+
+
+def _open(address: str, *, wanted: bool) -> None:
+    import webbrowser
+
+    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and _has_desktop()):
+        return
+    try:
+        opened = webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        say("The browser could not be opened. Open the address yourself.")
+
+
+def _has_desktop() -> bool:
+    """Whether a browser opens in a window; a text browser would take over the terminal."""
+    windows = sys.platform in ("win32", "darwin")
+    return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+async def _count_down(seconds: int) -> None:
+    if not sys.stderr.isatty():
+        say(f"Waiting up to {seconds // 60} minutes.")
+        return
+    for left in range(seconds, 0, -1):
+        print(f"\rWaiting for the code: {left // 60}:{left % 60:02} left ", end="", file=sys.stderr, flush=True)
+        await asyncio.sleep(1)
+
+
+async def _named(login: "Login") -> "Token":
+    """The login of the account; a Twitch error at this point does not undo the log-in."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(TwitchUnavailable, TwitchRateLimited):
+            return await login.validate()
+        await asyncio.sleep(_PAUSE_S)
+    return await login.token()
+
+
+def _welcome(settings: "Settings", account: "Account", token: "Token", store: "TokenStore") -> None:
+    from forgetmenot.operations.catalogue import lacking
+    from forgetmenot.twitch.token_store import Account
+
+    say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    say(f"Rights: {', '.join(sorted(token.scopes)) or 'unknown yet'}.")
+    say(f"The log-in is kept in {store.place(account)}.")
+    channel, bot = _channel_login(settings), settings.twitch.bot_login.lower()
+    if account is Account.BROADCASTER and token.login and channel and token.login != channel:
+        say(f"Note: the channel in the settings is {channel}. Sign in with that account for the streamer's rights.")
+    if account is Account.BOT and token.login and bot and token.login != bot:
+        say(f"Note: the bot's account in the settings is {bot}. Sign in with that one, or change `bot_login`.")
+    missing = lacking(account, settings, token.scopes) if token.scopes else ""
+    if missing:
+        say(missing)
+
+
+async def _logout(arguments: argparse.Namespace) -> None:
+    from forgetmenot.twitch.token_store import Account
+
+    await sign_out(chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
+
+
+async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
+    """Revoke the token and delete it."""
+    from forgetmenot.clock import SystemClock
+    from forgetmenot.twitch.auth import Login
+
+    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    revoked = await login.log_out()
+    if revoked is None:
+        say(f"Nobody was logged in as {account.value}.")
+    elif revoked:
+        say(f"The {account.value}'s log-in is revoked and deleted here.")
+    else:
+        say(f"The {account.value}'s log-in is deleted here, but Twitch could not be reached. Disconnect the app")
+        say("with that account at https://www.twitch.tv/settings/connections.")

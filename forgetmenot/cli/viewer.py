@@ -4,30 +4,33 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli.common import (
     Commands,
-    add_action,
+    add_actions,
+    add_command,
+    confirmed,
     done,
     emit,
     known_viewer,
-    opened,
+    on_memory,
     run_async,
     run_operation,
     say,
     show_line,
 )
+from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
     from forgetmenot.domain.operation import OperationResult
     from forgetmenot.store.database import Database
 
 SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
-"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "held": {"events", "notes", "episodes",
-"replies", "actions", "streams"}}. Times are ISO 8601, UTC."""
+"names": [former and present logins], "notes": [{"id", "fact", "source_kind"}], "brief", "streams": [{"at", "text"}]
+(what they did in their last streams), "held": {"events", "notes", "episodes", "replies", "actions", "streams"}}.
+Times are ISO 8601, UTC."""
 EXPORT_KEYS = """One JSON object with everything that is held: the person, and under each kind (names, streams, lines,
 notes, notes_history, evidence, summaries, replies, actions …) its rows. Times are ISO 8601, UTC. --out names a
 file to write it to; JSON then: {"path"}."""
@@ -38,38 +41,27 @@ RECEIPT_KEYS = """Searches every file of the data folder again for whoever was e
 code is 1 if something was found."""
 OPT_KEYS = 'JSON: {"id", "opted_out"}.'
 
-Action = Callable[["Database", argparse.Namespace], Awaitable[int | None]]
-
 
 def add(subparsers: Commands) -> None:
     """Name the command and its options."""
-    parser = subparsers.add_parser("viewer", help="show, export or erase what is stored about one viewer")
-    actions = parser.add_subparsers(dest="viewer_command", metavar="ACTION", required=True)
-    _action(actions, "show", "show what is stored about a viewer", SHOW_KEYS, _show)
-    export = _action(actions, "export", "everything stored about a viewer, as one JSON file", EXPORT_KEYS, _export)
+    actions = add_actions(subparsers, "viewer", "show, export or erase what is stored about one viewer")
+    add_command(actions, "show", "show what is stored about a viewer", on_memory(_show), keys=SHOW_KEYS)
+    about = "everything stored about a viewer, as one JSON file"
+    export = add_command(actions, "export", about, on_memory(_export), keys=EXPORT_KEYS)
     export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
-    erase = _action(actions, "erase", "permanently delete a viewer's data", ERASE_KEYS, _erase)
+    erase = add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
     erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    receipt = add_action(actions, "receipt", "search again for somebody who was erased", RECEIPT_KEYS)
+    add_command(actions, "optout", "store nothing about a viewer from now on", on_memory(_opt_out), keys=OPT_KEYS)
+    add_command(actions, "optin", "remember a viewer again", on_memory(_opt_in), keys=OPT_KEYS)
+    for parser in actions.choices.values():
+        parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
+    about = "search again for somebody who was erased"
+    receipt = add_command(actions, "receipt", about, on_memory(_receipt), keys=RECEIPT_KEYS)
     receipt.add_argument("code", metavar="CODE", help="the code that ended the erasure")
-    receipt.set_defaults(run=lambda arguments: run_async(_run(_receipt, arguments)))
-    _action(actions, "optout", "store nothing about a viewer from now on", OPT_KEYS, _opt_out)
-    _action(actions, "optin", "remember a viewer again", OPT_KEYS, _opt_in)
-
-
-def _action(actions: Commands, name: str, words: str, keys: str, do: Action) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, words, keys)
-    parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
-    parser.set_defaults(run=lambda arguments: run_async(_run(do, arguments)))
-    return parser
-
-
-async def _run(do: Action, arguments: argparse.Namespace) -> int | None:
-    async with opened(arguments) as db:
-        return await do(db, arguments)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.episodes.viewer_briefs import about_viewer
     from forgetmenot.memory.notes.note_merge import LIVE
     from forgetmenot.memory.notes.provenance import names_for
     from forgetmenot.store import notes, personal_data
@@ -79,12 +71,15 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     row = await personal_data.export_person(db, viewer_id)
     live = await notes.of_subject(db, viewer_id, LIVE)
     names = await names_for(db, live)
-    facts = [{"id": one.id, "fact": show(one.fact, names), "source_kind": one.source_kind.value} for one in live]
+    facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
+    brief, parts = await about_viewer(db, viewer_id)
+    parts = [_dated(part) for part in parts]
     held = (await personal_data.held(db, viewer_id))._asdict()
     person = _dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:
-        emit({**person, "names": await personal_data.names_of(db, viewer_id), "notes": facts, "held": held})
+        known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
+        emit({**person, **known, "held": held})
         return
     out = ", opted out" if person["opted_out"] else ""
     show_line(f"{row['display_name'] or row['login'] or viewer_id} (id {viewer_id}, {row['role']}{out})")
@@ -92,6 +87,10 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     show_line("  held: " + ", ".join(f"{count} {name}" for name, count in held.items()))
     for fact in facts:
         show_line(f"  #{fact['id']} {fact['fact']} ({fact['source_kind']})")
+    if brief:
+        show_line(f"  in short: {brief}")
+    for part in parts:
+        show_line(f"  stream of {part['at']}: {part['text']}")
 
 
 def _read(row: dict[str, object]) -> dict[str, object]:
@@ -121,7 +120,7 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     now = receipt.now
     whole = not receipt.log_broken_at
     if arguments.json:
-        places = [{"file": one.file, "count": one.count, "tables": one.tables} for one in now.places]
+        places = [{"file": place.file, "count": place.count, "tables": place.tables} for place in now.places]
         emit(
             {
                 "code": receipt.code, "erased_at": iso(receipt.erased_at), "files": now.files, "bytes": now.bytes,
@@ -130,7 +129,7 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
         )  # fmt: skip
         return int(now.found > 0)
     show_line(f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.")
-    show_line(f"Found: {now.found}." + "".join(f"\n  {one.file}: {one.count}" for one in now.places))
+    show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
     if receipt.known_again:
         show_line("They have talked here since, and are stored as somebody new.")
     if not whole:
@@ -140,8 +139,6 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     import msgspec
-
-    from forgetmenot.errors import InputError
 
     parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
     dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
@@ -172,31 +169,29 @@ def _write_for_one(path: Path, text: str) -> None:
         fresh.unlink(missing_ok=True)
 
 
-async def _erase(db: "Database", arguments: argparse.Namespace) -> int:
-    from forgetmenot.operations.wording import sentence
-
-    await known_viewer(db, arguments.login)  # before somebody is asked to type it again
-    if not arguments.yes and not await _confirmed(arguments.login):
+def _erase(arguments: argparse.Namespace) -> int:
+    run_async(on_memory(_check_known)(arguments))  # before somebody is asked to type it again
+    login = arguments.login
+    warning = f"This permanently erases everything about {login} and cannot be undone."
+    if not arguments.yes and not confirmed(warning, login, "the login again"):
         say("Nothing was erased.")
         return 1
+    return run_async(on_memory(_erase_now)(arguments))
+
+
+async def _check_known(db: "Database", arguments: argparse.Namespace) -> None:
+    await known_viewer(db, arguments.login)
+
+
+async def _erase_now(db: "Database", arguments: argparse.Namespace) -> int:
+    from forgetmenot.operations.wording import sentence
+
     result = await run_operation(db, "erase", {"viewer": arguments.login, "confirm": True}, _progress)
     if arguments.json:
         emit({"erased": result.ok, **result.data})
     else:
         say(sentence(result))
     return 0 if result.ok else 1
-
-
-async def _confirmed(login: str) -> bool:
-    import asyncio
-
-    from forgetmenot.errors import InputError
-
-    if not sys.stdin.isatty():
-        raise InputError(f"This permanently erases everything about {login}. Add --yes to skip this question.")
-    say(f"This permanently erases everything about {login} and cannot be undone. Type the login again to continue:")
-    typed: str = await asyncio.to_thread(sys.stdin.readline)
-    return typed.strip().casefold() == login.casefold()
 
 
 def _progress(share: float, step: str) -> None:

@@ -29,12 +29,11 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.sim.world import Said
-from forgetmenot.store import channel_state, run_stats, streams, viewers
+from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, episodes, run_stats, streams, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.dock import feed
-from forgetmenot.store.dock.feed import MemoryCursor, NoteNews
+from forgetmenot.store.dock_rows import MemoryCursor, NoteNews
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.text.mentions import ids_in, show
 from forgetmenot.twitch.connection import Gap, IrcConnection
@@ -70,7 +69,7 @@ class Narrator:
 
     async def begin(self) -> None:
         """Explain how to read it; show only what comes from now on."""
-        self._seen = await feed.memory_cursor(self._db)
+        self._seen = await dock_rows.memory_cursor(self._db)
         self._out("")
         self._out("How to read it:  hh:mm  who: what is said in chat")
         self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
@@ -87,14 +86,14 @@ class Narrator:
 
     async def report_news(self) -> None:
         """Show what was added since the last time."""
-        before, self._seen = self._seen, await feed.memory_cursor(self._db)
-        for reply in await feed.replies_since(self._db, before.reply):
+        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
+        for reply in await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
             self._reply(reply)
-        for action in await feed.actions_since(self._db, before.action):
+        for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
             self._action(action)
-        for episode in await feed.episodes_since(self._db, before.episode):
+        for episode in await dock_rows.rows_since(self._db, episodes.get, before.episode, self._seen.episode):
             await self._episode(episode)
-        for note in await feed.notes_since(self._db, before.change):
+        for note in await dock_rows.notes_since(self._db, before.change):
             await self._note(note)
 
     def title(self, text: str) -> None:
@@ -176,9 +175,7 @@ class Player:
 
     async def caught_up(self) -> None:
         """Wait until the bot has read what was sent, has answered it, and has done what is due."""
-        pongs = [(connection, connection.pongs) for connection in self.sim.irc.connections]
-        await self.sim.ping()
-        await self.sim.until(lambda: all(connection.pongs > before for connection, before in pongs), 10)
+        await self.sim.settled()
         await self.bot.settle()
         await self.bot.tasks.catch_up()
         await self.bot.settle()

@@ -20,8 +20,8 @@ from forgetmenot.dock import now
 from forgetmenot.dock.context import CONTEXT, DockContext
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
-from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock.feed import FeedCursor
+from forgetmenot.store import dock_rows
+from forgetmenot.store.dock_rows import FeedCursor
 
 LOOK_EVERY_S = 0.7
 LOOK_ANYWAY = 8  # looks: times pass even when nothing is written
@@ -60,9 +60,9 @@ class EventFeed:
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
         async with self._beginning:  # all docks come back at the same time when the bot was started again
             if self._looking is None:
-                self._cursor = await dock_feed.feed_cursor(context.db)
+                self._cursor = await dock_rows.feed_cursor(context.db)
                 self._cleared_at = context.clock.now()
-                self._hidden, self._version = await dock_feed.hidden(context.db), context.version
+                self._hidden, self._version = await dock_rows.hidden(context.db), context.version
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             self._listeners.add(messages)
         try:
@@ -74,12 +74,12 @@ class EventFeed:
 
     async def _greet(self, messages: Messages, context: DockContext, after: FeedCursor | None) -> None:
         """Send the status, and what happened since that cursor."""
-        here = await dock_feed.feed_cursor(context.db)
-        messages.put_nowait(_hello(context, await dock_feed.hidden(context.db), fresh=after is None))
+        here = await dock_rows.feed_cursor(context.db)
+        messages.put_nowait(_hello(context, await dock_rows.hidden(context.db), fresh=after is None))
         messages.put_nowait(event("now", await now.standing(context)))
         messages.put_nowait(event("items", await now.history(context, after or FeedCursor()), cursor=here))
         if after is not None:
-            messages.put_nowait(_gone(await dock_feed.taken_away(context.db, 0)))
+            messages.put_nowait(_gone(await dock_rows.taken_away(context.db, 0)))
             messages.put_nowait(event("changed", {}))
 
     def leave(self, messages: Messages) -> None:
@@ -117,7 +117,7 @@ class EventFeed:
         if self._version != context.version:  # another language: pages load themselves again
             self._version = context.version
             self._send_to_pages(_hello(context, self._hidden, fresh=False))
-        before, self._cursor = self._cursor, await dock_feed.feed_cursor(context.db)
+        before, self._cursor = self._cursor, await dock_rows.feed_cursor(context.db)
         items = await self._news(context, before)
         standing = await now.standing(context)
         if standing != self._standing:
@@ -132,7 +132,7 @@ class EventFeed:
 
     async def _begin_anew(self, context: DockContext) -> None:
         """If somebody was hidden, let in again or erased: open pages show what a new one would."""
-        before, self._hidden = self._hidden, await dock_feed.hidden(context.db)
+        before, self._hidden = self._hidden, await dock_rows.hidden(context.db)
         if self._hidden != before:
             self._send_to_pages(_hello(context, self._hidden, fresh=True))
             self._send_to_pages(event("items", await now.history(context, FeedCursor())))
@@ -141,17 +141,17 @@ class EventFeed:
     async def _news(self, context: DockContext, before: FeedCursor) -> list[now.Item]:
         """What is new, and those of the newest replies and actions that have changed."""
         db = context.db
-        found = now.heard(await dock_feed.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
-        found += await now.episodes(context, await dock_feed.feed_episodes(db, before.episode, NEWEST))
-        found += await now.notes(context, await dock_feed.changes(db, before.change, NEWEST))
-        moving = await now.replies(context, await dock_feed.replies(db, NEWEST))
-        moving += await now.actions(context, await dock_feed.actions(db, NEWEST))
+        news = now.heard(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
+        news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
+        news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
+        moving = await now.replies(context, await dock_rows.replies(db, NEWEST))
+        moving += await now.actions(context, await dock_rows.actions(db, NEWEST))
         shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
-        return found if shown is None else found + [one for one in moving if shown.get(str(one["key"])) != one]
+        return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
 
     async def _cleared(self, context: DockContext) -> None:
         since, self._cleared_at = self._cleared_at, context.clock.now()
-        gone = await dock_feed.taken_away(context.db, since - MINUTE)
+        gone = await dock_rows.taken_away(context.db, since - MINUTE)
         if gone:
             self._send_to_pages(_gone(gone))
 
@@ -219,5 +219,5 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 async def _plausible(context: DockContext, after: FeedCursor | None) -> FeedCursor | None:
     """Marks of another database would hide what is new in this one."""
-    here = await dock_feed.feed_cursor(context.db)
+    here = await dock_rows.feed_cursor(context.db)
     return after if after is None or all(a <= b for a, b in zip(after, here, strict=True)) else None

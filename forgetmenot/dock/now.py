@@ -13,11 +13,10 @@ from forgetmenot.operations import switches
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import action_logs, channel_state, events, model_calls
+from forgetmenot.store import action_logs, channel_state, dock_rows, events, model_calls
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
-from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock.feed import Happened, Heard, Learnt
+from forgetmenot.store.dock_rows import Happened, Heard, Learnt
 from forgetmenot.text.mentions import show
 
 Item = dict[str, object]
@@ -57,7 +56,7 @@ async def standing(context: DockContext) -> Item:
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(context.db),
-        "summaries": await dock_feed.any_summary(context.db),
+        "summaries": await dock_rows.any_summary(context.db),
         "window": settings.memory.window_min_events,
         "silence_min": settings.memory.silence_min,
         "spent": {
@@ -69,14 +68,14 @@ async def standing(context: DockContext) -> Item:
     }  # fmt: skip
 
 
-async def history(context: DockContext, after: dock_feed.FeedCursor, limit: int = SHOWN) -> list[Item]:
+async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int = SHOWN) -> list[Item]:
     """What happened since those marks, oldest first; replies and actions always the newest, since they change."""
     db = context.db
-    lines = await dock_feed.lines(db, after.line, limit)
-    happened = await episodes(context, await dock_feed.feed_episodes(db, after.episode, limit // 5))
-    learnt = await notes(context, await dock_feed.changes(db, after.change, limit // 5))
-    said = await replies(context, await dock_feed.replies(db, limit // 3))
-    did = await actions(context, await dock_feed.actions(db, limit // 5))
+    lines = await dock_rows.lines(db, after.line, limit)
+    happened = await episodes(context, await dock_rows.feed_episodes(db, after.episode, limit // 5))
+    learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
+    said = await replies(context, await dock_rows.replies(db, limit // 3))
+    did = await actions(context, await dock_rows.actions(db, limit // 5))
     return sorted([*heard(lines, context.settings().privacy), *happened, *learnt, *said, *did], key=_time)
 
 

@@ -1,6 +1,7 @@
 """The panels Figures, Health, Set-up and Settings: what the page asks for, as JSON."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
@@ -12,12 +13,12 @@ from forgetmenot.dock.context import CONTEXT, DockContext, answer
 from forgetmenot.dock.security import HOST
 from forgetmenot.languages import Language, languages
 from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.notes.provenance import refusals
 from forgetmenot.settings import prices
 from forgetmenot.settings.labels import LABELS, RESTARTING, Label
 from forgetmenot.settings.live_settings import form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages
-from forgetmenot.store.dock import figures as dock_figures
+from forgetmenot.store import backup, bot_messages, dock_rows
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -29,17 +30,17 @@ CHAT_REACHES_BACK = 24 * HOUR
 async def _figures(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     db = context.db
-    bills = await dock_figures.bills(db, LAST_REPLIES)
+    bills = await dock_rows.bills(db, LAST_REPLIES)
     return answer(
         {
             "chat": await _chat(context),
-            "sections": await dock_figures.tokens_per_section(db, LAST_REPLIES),
+            "sections": await dock_rows.tokens_per_section(db, LAST_REPLIES),
             "bills": bills,
             "streams": await _streams(context),
             "currency": context.settings().model.currency,
             "notes": await _notes(context),
             "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
-            "rules": await dock_figures.rules(db, 0),
+            "rules": await dock_rows.rules(db, 0),
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
@@ -48,7 +49,7 @@ async def _figures(request: web.Request) -> web.Response:
 async def _streams(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
     settings, found = context.settings(), []
-    for began, used in await dock_figures.used_per_stream(context.db, LAST_STREAMS):
+    for began, used in await dock_rows.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
         tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
         found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
@@ -57,7 +58,7 @@ async def _streams(context: DockContext) -> list[tuple[int, int, int, float | No
 
 async def _chat(context: DockContext) -> list[tuple[int, float]]:
     """Lines a minute, over the last two hours in which something was said; silence is 0."""
-    counted = dict(await dock_figures.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
+    counted = dict(await dock_rows.chat_per_minute(context.db, context.clock.now() - CHAT_REACHES_BACK, CHAT_STEP))
     if not counted:
         return []
     last = max(counted)
@@ -69,7 +70,7 @@ async def _notes(context: DockContext) -> list[dict[str, object]]:
     """How many notes stood in which status at the end of each day on which something changed."""
     standing: dict[str, int] = {}
     days: dict[int, dict[str, int]] = {}
-    for began, status, moved in await dock_figures.note_moves(context.db, DAY):
+    for began, status, moved in await dock_rows.note_moves(context.db, DAY):
         standing[status] = standing.get(status, 0) + moved
         days[began] = dict(standing)
     return [{"at": day, "counts": counts} for day, counts in sorted(days.items())][-30:]
@@ -117,16 +118,25 @@ async def _health(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     settings = context.settings()
     oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
-    counted = await dock_figures.promises(context.db, oldest=oldest)
+    counted = await dock_rows.promises(context.db, oldest=oldest)
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     return answer(
         {
             "checks": [asdict(check) for check in checks],
             "promises": [asdict(promise) for promise in promises(counted, settings, context.language)],
-            "refused": await dock_figures.refused(context.db),
+            "refused": await _refused(context),
             "backups": await asyncio.to_thread(_backups, context),
         }
     )
+
+
+async def _refused(context: DockContext) -> list[tuple[str, str, int]]:
+    """What was kept out of the memory since the start: what it was, by which rule in words, how often."""
+    say, counted = context.language, Counter[tuple[str, str]]()
+    for what, rule, times in await refusals(context.db):
+        known = next((part for part in reversed(rule.split(":")) if f"page.refused.{part}" in say), "other")
+        counted[what, say(f"page.refused.{known}")] += times
+    return [(what, rule, times) for (what, rule), times in counted.most_common()]
 
 
 def _backups(context: DockContext) -> list[dict[str, object]]:

@@ -118,6 +118,17 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelState:
+    """How the channel is. `started_at` (ms) and `stream_id` are set while it is live."""
+
+    live: bool
+    title: str
+    category: str
+    started_at: int | None = None
+    stream_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
 

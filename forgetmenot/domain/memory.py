@@ -25,7 +25,7 @@ class Part(NamedTuple):
 class Episode:
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 
-    `tries`: how often reading it for notes has failed.
+    `tries`: how often reading it for notes has failed. `topic`: what it is about, in a word or two, or the category.
     """
 
     id: int
@@ -37,6 +37,7 @@ class Episode:
     events: int
     people: tuple[str, ...]
     tries: int = 0
+    topic: str = ""
 
 
 class Scope(StrEnum):

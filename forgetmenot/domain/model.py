@@ -48,7 +48,8 @@ class ModelRequest:
     """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
 
     `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
-    None: only JSON will do.
+    None: only JSON will do. `frequency_penalty` and `stop` keep small models from repeating themselves; a server that
+    refuses them is asked without.
     """
 
     purpose: Purpose
@@ -58,6 +59,8 @@ class ModelRequest:
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     plain_system: str | None = None
+    frequency_penalty: float | None = None
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
 from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -145,7 +145,12 @@ def _openai_compatible(settings: ModelSettings, model: str, environ: Mapping[str
         from forgetmenot.llm.openai_compatible import OpenAICompatible
 
         return OpenAICompatible(
-            model, base_url=settings.base_url, key=key, key_env=settings.api_key_env, thinking=settings.thinking
+            model,
+            base_url=settings.base_url,
+            key=key,
+            key_env=settings.api_key_env,
+            thinking=settings.thinking,
+            thoughts=settings.memory_output_tokens,
         )
 
     return make

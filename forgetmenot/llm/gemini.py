@@ -12,6 +12,7 @@ import contextlib
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NoReturn
 
 import aiohttp
@@ -45,26 +46,10 @@ SHAPE_ERRORS = (
     RecursionError,
 )
 NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
-STATUSES = frozenset(
-    [
-        "INVALID_ARGUMENT",
-        "FAILED_PRECONDITION",
-        "OUT_OF_RANGE",
-        "UNAUTHENTICATED",
-        "PERMISSION_DENIED",
-        "NOT_FOUND",
-        "ABORTED",
-        "ALREADY_EXISTS",
-        "RESOURCE_EXHAUSTED",
-        "CANCELLED",
-        "DATA_LOSS",
-        "UNKNOWN",
-        "INTERNAL",
-        "UNIMPLEMENTED",
-        "UNAVAILABLE",
-        "DEADLINE_EXCEEDED",
-    ]
-)
+_STATUSES = """INVALID_ARGUMENT FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED PERMISSION_DENIED NOT_FOUND ABORTED
+    ALREADY_EXISTS RESOURCE_EXHAUSTED CANCELLED DATA_LOSS UNKNOWN INTERNAL UNIMPLEMENTED UNAVAILABLE
+    DEADLINE_EXCEEDED"""
+STATUSES = frozenset(_STATUSES.split())
 """What Google's servers name in `error.status`; anything else is a stranger's word and is not passed on."""
 # The SDK prints reasons that it does not know, which are whatever the server wrote.
 warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"google\.genai")
@@ -88,6 +73,7 @@ class Gemini:
         self._name = name
         self._key_env = key_env
         self._thinking = _thinking(thinking)
+        self._penalised = True
         self._client = genai.Client(
             api_key=key,
             vertexai=False,
@@ -109,10 +95,18 @@ class Gemini:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """One call. Raises ModelError."""
-        with self._translating():
-            response = await self._client.aio.models.generate_content(
-                model=self._name, contents=request.prompt, config=self._config(request)
-            )
+        if request.frequency_penalty is not None and not self._penalised:
+            request = replace(request, frequency_penalty=None)
+        try:
+            with self._translating():
+                response = await self._client.aio.models.generate_content(
+                    model=self._name, contents=request.prompt, config=self._config(request)
+                )
+        except ModelRefused:
+            if request.frequency_penalty is None:
+                raise
+            self._penalised = False  # some models refuse every request with a penalty
+            return await self.generate(request)
         return self._answer(response, request)
 
     async def aclose(self) -> None:
@@ -125,6 +119,8 @@ class Gemini:
             system_instruction=request.system or None,
             temperature=request.temperature,
             max_output_tokens=request.max_output_tokens,
+            frequency_penalty=request.frequency_penalty,
+            stop_sequences=list(request.stop) or None,
             response_mime_type="application/json" if request.schema else None,
             response_json_schema=dict(request.schema) if request.schema else None,
             thinking_config=self._thinking,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
-from forgetmenot.llm.json_text import json_object
+from forgetmenot.llm.json_text import json_object, without_loop
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 
@@ -164,13 +164,7 @@ class GuardedModel:
     """A LanguageModel around another one."""
 
     def __init__(
-        self,
-        inner: LanguageModel,
-        *,
-        gate: CallQueue,
-        meter: CallMeter,
-        limits: Limits,
-        pace: RetryClock | None = None,
+        self, inner: LanguageModel, *, gate: CallQueue, meter: CallMeter, limits: Limits, pace: RetryClock | None = None
     ) -> None:
         self._inner = inner
         self._gate = gate
@@ -200,10 +194,7 @@ class GuardedModel:
         seconds = self._limits.deadline_s(request.purpose)
         deadline = self._pace.monotonic() + seconds
         try:
-            async with (
-                asyncio.timeout(seconds) as queueing,
-                self._gate.place(urgent=request.purpose is Purpose.REPLY),
-            ):
+            async with asyncio.timeout(seconds) as queueing, self._gate.place(urgent=request.purpose is Purpose.REPLY):
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
                 return await self._persist(request, deadline)
         except TimeoutError:
@@ -294,12 +285,19 @@ class GuardedModel:
 
 def _within(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
     most = CHARACTERS_A_TOKEN * request.max_output_tokens
-    return answer if len(answer.text) <= most else replace(answer, text=answer.text[:most], finish="length")
+    if len(answer.text) > most:
+        answer = replace(answer, text=answer.text[:most], finish="length")
+    return replace(answer, text=without_loop(answer.text)) if answer.finish == "length" else answer
 
 
 def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
-    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it."""
+    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it.
+
+    One that was cut off at the limit may: whoever asked takes the whole sentences or changes of it.
+    """
     if request.schema is None or request.purpose is Purpose.REPLY:
+        return True
+    if answer.finish == "length" and answer.text.startswith("{"):
         return True
     found = json_object(answer.text)
     return found is not None and found.keys() >= set(request.schema.get("required", ()))

@@ -4,19 +4,36 @@ import json
 import re
 from typing import Any
 
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-_CODE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>\s*", re.DOTALL)
+_LOOP = re.compile(r"(.{8,200}?)\1{2,}", re.DOTALL)
 
 
 def without_thought(text: str) -> str:
-    """The text without a leading `<think>…</think>`, as small local models write it."""
+    """The text without a leading `<think>…</think>`, as small local models write it, with or without its first tag."""
     return _THOUGHT.sub("", text, count=1)
 
 
 def unwrapped(text: str) -> str:
-    """The text without a Markdown code fence around the whole of it."""
-    found = _CODE.match(text)
-    return found[1] if found else text.strip()
+    """The JSON object in a text: without a code fence, a greeting or a remark around it; the text where there is none.
+
+    Of an object that was cut off, what there is of it.
+    """
+    start = text.find("{")
+    while start >= 0:
+        try:
+            found, end = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(found, dict):
+            return text[start:end]
+        start = text.find("{", end)
+    return text[text.find("{") :].strip() if start >= 0 else text.strip()
+
+
+def without_loop(text: str) -> str:
+    """The text up to where it says the same for the third time in a row."""
+    found = _LOOP.search(text)
+    return text[: found.end(1) + len(found[1])] if found else text
 
 
 def is_json_object(text: str) -> bool:

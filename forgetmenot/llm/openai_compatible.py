@@ -20,6 +20,7 @@ import aiohttp
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
@@ -44,12 +45,17 @@ TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 class OpenAICompatible:
     """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty."""
 
-    def __init__(self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "") -> None:
+    def __init__(
+        self, name: str, *, base_url: str, key: str = "", key_env: str = "", thinking: str = "", thoughts: int = 0
+    ) -> None:
         self._name = name
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key = key
         self._key_env = key_env
         self._thinking = thinking
+        self._thoughts = thoughts
+        self._thinks = False
+        self._tuned = True
         self._format = 0
         self._format_worked = False
         self._session: aiohttp.ClientSession | None = None
@@ -60,7 +66,20 @@ class OpenAICompatible:
         return self._name
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """One answer, with up to two more tries in simpler formats where a schema is asked. Raises ModelError."""
+        """One answer, with up to two more tries in simpler formats where a schema is asked. Raises ModelError.
+
+        A model that thinks unasked is asked once more with room for its thoughts, and so from then on.
+        """
+        while True:
+            try:
+                return await self._generate(request)
+            except _ThoughtOnly as error:
+                if self._thinks or not self._thoughts:
+                    raise ModelBlocked(str(error)) from None
+                log.info("the model thinks and gets more output tokens", model=self._name)
+                self._thinks = True
+
+    async def _generate(self, request: ModelRequest) -> ModelAnswer:
         if not request.schema:
             return self._answer(await self._post(request, None), request)
         for index in range(self._format, len(FORMATS)):
@@ -80,7 +99,7 @@ class OpenAICompatible:
     async def _try_format(self, request: ModelRequest, index: int) -> ModelAnswer | None:
         """The answer in one format; None if the server does not know the format or ignored it."""
         try:
-            answer = self._answer(await self._post(request, FORMATS[index]), request)
+            answer = self._answer(await self._post_tuned(request, FORMATS[index]), request)
         except _NotThisFormat as error:
             if index == len(FORMATS) - 1:
                 raise error.meaning from error
@@ -88,6 +107,18 @@ class OpenAICompatible:
         if FORMATS[index] == "plain" and request.plain_system is not None:
             return replace(answer, plain=True)
         return answer if answer.finish == "length" or is_json_object(answer.text) else None
+
+    async def _post_tuned(self, request: ModelRequest, form: str) -> Mapping[str, Any]:
+        """The answer's JSON; a server that refuses penalty or stop strings is asked without, from then on."""
+        plain = replace(request, frequency_penalty=None, stop=())
+        if not self._tuned or request == plain:
+            return await self._post(plain, form)
+        try:
+            return await self._post(request, form)
+        except _NotThisFormat:
+            body = await self._post(plain, form)
+            self._tuned = False
+            return body
 
     async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
         """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
@@ -118,9 +149,14 @@ class OpenAICompatible:
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
         plainly = form == "plain" and request.plain_system is not None
         system = (request.plain_system or "") if plainly else request.system
-        body: dict[str, Any] = {"model": self._name, "max_tokens": request.max_output_tokens, "stream": False}
+        most = request.max_output_tokens + (self._thoughts if self._thinks else 0)
+        body: dict[str, Any] = {"model": self._name, "max_tokens": most, "stream": False}
         if request.temperature is not None:
             body["temperature"] = request.temperature
+        if request.frequency_penalty is not None:
+            body["frequency_penalty"] = request.frequency_penalty
+        if request.stop:
+            body["stop"] = list(request.stop)
         if self._thinking:
             body["reasoning_effort"] = self._thinking
         if form == "json_schema":
@@ -138,14 +174,18 @@ class OpenAICompatible:
     def _answer(self, body: Mapping[str, Any], request: ModelRequest) -> ModelAnswer:
         choice = _first(body.get("choices"))
         message = choice.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
+        message = message if isinstance(message, dict) else {}
+        content, thought = message.get("content"), message.get("reasoning_content")
         finish = _finish(choice.get("finish_reason"))
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
+        thought = thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
+        if request.schema and not text and is_json_object(unwrapped(thought)):
+            text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
             raise ModelBlocked(f"{self._name} withheld its answer (content filter).")
         if not text or text.startswith("<think>"):
-            raise ModelBlocked(self._why_empty(finish, request))
+            raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(self._why_empty(finish, request))
         return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
 
     def _why_empty(self, finish: str, request: ModelRequest) -> str:
@@ -192,6 +232,10 @@ class OpenAICompatible:
             return ModelUnavailable(f"The model server is having trouble ({status}).", wait)
         hint = REASONS.get(reason, "look into the server's own log for why")
         return ModelRefused(f"The model server refused the request ({status}): {hint}.")
+
+
+class _ThoughtOnly(Exception):
+    """The output tokens went on thinking."""
 
 
 class _NotThisFormat(Exception):

@@ -8,6 +8,7 @@ in the dock.
 
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
+from typing import NamedTuple
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable
@@ -27,35 +28,31 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
-STEPS = (
-    (1.2, Saving.SUMMARIES),
-    (1.0, Saving.REPLIES),
-    (0.9, Saving.LEARNING),
-    (0.8, Saving.BRIEFS),
-    (0.7, Saving.SPEAKING_UP),
-)
-"""From which share of a limit each step is taken."""
-IN_WORDS = {
-    Saving.NOTHING: "",
-    Saving.SPEAKING_UP: "Over 70 % of a spending limit is used: the bot only answers when mentioned.",
-    Saving.BRIEFS: "Over 80 % of a spending limit is used: no new briefs and recaps.",
-    Saving.LEARNING: "Over 90 % of a spending limit is used: no new notes for now.",
-    Saving.REPLIES: "A spending limit is used up: no replies until the limit allows it.",
-    Saving.SUMMARIES: "A spending limit is far exceeded: no summaries for now.",
+class Step(NamedTuple):
+    """From which share of a limit a step is taken, what it skips, and what the dock says of it."""
+
+    share: float
+    skips: tuple[Purpose, ...]
+    sentence: str
+
+
+STEPS = {
+    Saving.SPEAKING_UP: Step(0.7, (), "Over 70 % of a spending limit is used: the bot only answers when mentioned."),
+    Saving.BRIEFS: Step(
+        0.8,
+        (Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST),
+        "Over 80 % of a spending limit is used: no new briefs and recaps.",
+    ),
+    Saving.LEARNING: Step(0.9, (Purpose.EXTRACT,), "Over 90 % of a spending limit is used: no new notes for now."),
+    Saving.REPLIES: Step(1.0, (Purpose.REPLY,), "A spending limit is used up: no replies until the limit allows it."),
+    Saving.SUMMARIES: Step(1.2, (Purpose.SUMMARY,), "A spending limit is far exceeded: no summaries for now."),
 }
-_FROM = {
-    Purpose.BRIEF: Saving.BRIEFS,
-    Purpose.RECAP: Saving.BRIEFS,
-    Purpose.DIGEST: Saving.BRIEFS,
-    Purpose.EXTRACT: Saving.LEARNING,
-    Purpose.REPLY: Saving.REPLIES,
-    Purpose.SUMMARY: Saving.SUMMARIES,
-}
+_SKIPPED_FROM = {purpose: saving for saving, step in STEPS.items() for purpose in step.skips}
 
 
 def saving_at(share: float) -> Saving:
     """What is left out where this share of a limit is used (1.0: all of it)."""
-    return next((step for least, step in STEPS if share >= least), Saving.NOTHING)
+    return max((saving for saving, step in STEPS.items() if share >= step.share), default=Saving.NOTHING)
 
 
 class SpendLimit:
@@ -69,7 +66,7 @@ class SpendLimit:
     @property
     def line(self) -> str:
         """What is left out just now, as a sentence; empty where nothing is."""
-        return IN_WORDS[self._saving]
+        return STEPS[self._saving].sentence if self._saving else ""
 
     async def saving(self) -> Saving:
         """What is left out now. Raises StoreError."""
@@ -102,8 +99,8 @@ class _Limited:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         saving = await self._limit.saving()
-        if saving >= _FROM[request.purpose]:
-            raise ModelUnavailable(IN_WORDS[saving])
+        if saving >= _SKIPPED_FROM[request.purpose]:
+            raise ModelUnavailable(STEPS[saving].sentence)
         return await self._inner.generate(request)
 
     async def aclose(self) -> None:

@@ -27,8 +27,7 @@ from forgetmenot.store import personal_data as erasure_rows
 from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.removal import traces
 
 _CHOICES = (PrivacyRequestKind.OPTED_OUT, PrivacyRequestKind.OPTED_IN)

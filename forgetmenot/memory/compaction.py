@@ -24,6 +24,7 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episode_redaction, episodes, events, streams
 from forgetmenot.store.database import Database
+from forgetmenot.store.dock_rows import any_summary
 from forgetmenot.store.episode_redaction import Dirty
 from forgetmenot.store.episodes import NewEpisode
 
@@ -139,6 +140,7 @@ class Compactor:
 
     async def _cut(self, *, everything: bool, truncated: bool) -> Cut:
         memory = self._settings().memory
+        waits = not everything and await any_summary(self._db)  # the first summary comes soon
         return Cut(
             smallest=memory.window_min_events,
             largest=memory.window_max_events,
@@ -147,6 +149,7 @@ class Compactor:
             closed=await streams.closed(self._db),
             everything=everything,
             truncated=truncated,
+            wait=memory.window_wait_min * MINUTE if waits else 0,
         )
 
     async def _cover(self, window: Window, report: PassReport) -> None:
@@ -208,38 +211,40 @@ class Compactor:
     async def _redo(self, report: PassReport) -> None:
         """Summarise again what rests on cleared lines; what ages out meanwhile is counted. Notes go without a model."""
         dirty = await episode_redaction.dirty(self._db)
-        for one in dirty:
-            await episode_redaction.let_notes_go(self._db, one.id, self._clock.now())
+        for episode in dirty:
+            await episode_redaction.let_notes_go(self._db, episode.id, self._clock.now())
         now = self._clock.now()
-        for one in dirty:
-            if self._is_aged(one):
-                await self._redo_one(one, self._summariser.by_counting, report)
+        for episode in dirty:
+            if self._is_aged(episode):
+                await self._redo_one(episode, self._summariser.by_counting, report)
                 continue
-            if report.trouble or now < (one.retry_at or 0) <= now + events.LONGEST_WAIT:
+            if report.trouble or now < (episode.retry_at or 0) <= now + events.LONGEST_WAIT:
                 continue
             try:
-                await self._redo_one(one, self._summariser.with_model, report)
+                await self._redo_one(episode, self._summariser.with_model, report)
             except (ModelBlocked, *ODD_INPUT):
-                tries = one.tries + 1
+                tries = episode.tries + 1
                 async with self._db.write() as tx:
-                    await episode_redaction.postpone(tx, one.id, tries=tries, retry_at=now + waiting_time(tries))
+                    await episode_redaction.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
             except ModelError as error:
                 report.trouble = str(error)
 
     async def _redo_by_counting(self, report: PassReport) -> None:
-        for one in await episode_redaction.dirty(self._db):
-            if self._is_aged(one):
-                await self._redo_one(one, self._summariser.by_counting, report)
+        for episode in await episode_redaction.dirty(self._db):
+            if self._is_aged(episode):
+                await self._redo_one(episode, self._summariser.by_counting, report)
 
-    def _is_aged(self, one: Dirty) -> bool:
-        return one.started_at < self._clock.certain() - self._limit()
+    def _is_aged(self, episode: Dirty) -> bool:
+        return episode.started_at < self._clock.certain() - self._limit()
 
-    async def _redo_one(self, one: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
+    async def _redo_one(
+        self, episode: Dirty, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport
+    ) -> None:
         for _ in range(REREADS):
-            window = await events.of_episode(self._db, one.id)
+            window = await events.of_episode(self._db, episode.id)
             if not window:
-                report.removed += await episode_redaction.remove(self._db, one, self._clock.now())
+                report.removed += await episode_redaction.remove(self._db, episode, self._clock.now())
                 return
-            if await episode_redaction.rewrite(self._db, one.id, await read(window), self._clock.now()):
+            if await episode_redaction.rewrite(self._db, episode.id, await read(window), self._clock.now()):
                 report.redone += 1
                 return

@@ -19,8 +19,8 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import receipts, unsaved_lines
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.deferred_requests import DeferredFile, path_of
 from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import backup, channel_state, forgotten_facts, notes, opt_outs, personal_data, privacy_log
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Row, Transaction
@@ -42,6 +42,8 @@ WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
 MANY_EPISODES = 200
 """When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
+TEXTS_AT_ONCE = 50
+"""Texts that one transaction rewrites: replies and commands write in between."""
 _TOLD = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", privacy_log.LOG_END, receipts.RECEIPTS_DUE})
 
@@ -197,17 +199,19 @@ async def erase(
     report = ErasureReport()
     progress(0.0, "hiding")
     who = await _names(db, viewer_id)
-    opts_out = await asyncio.to_thread(DeferredFile(path_of(db.path)).forget, viewer_id)
+    opts_out = await asyncio.to_thread(file_of(db.path).forget, viewer_id)
     async with db.write() as tx:
         if opts_out:
             await opt_outs.opt_out(tx, viewer_id, now)
         asked_at = await personal_data.begin(tx, viewer_id, now)
-        await _delete(tx, viewer_id, now, report)
+    while await _delete_some(db, viewer_id, now, report):
+        pass
     report.receipt = receipts.code_of(db.key, viewer_id, asked_at)
     await _clean(db, who, now, report, progress)
     await _clean_unsaved(db, who)
-    async with db.write() as tx:  # whatever came in meanwhile goes as well
-        await _delete(tx, viewer_id, now, report)
+    while await _delete_some(db, viewer_id, now, report):  # whatever came in meanwhile goes as well
+        pass
+    async with db.write() as tx:
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         await receipts.owe(tx, report.receipt, who, now)
     report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
@@ -248,14 +252,21 @@ async def _is_a_word(db: Database, name: str) -> bool:
     return texts > WORD_IN_TEXTS
 
 
-async def _delete(tx: Transaction, viewer_id: str, now: int, report: ErasureReport) -> None:
-    """Delete the rows that are theirs."""
-    facts = await personal_data.facts_of(tx, viewer_id)
-    words = await asyncio.to_thread(lambda: [traces(fact) for fact in facts])  # stems of some hundred facts
-    await forgotten_facts.add_forgotten(tx, viewer_id, words, at=now, whole=True)
-    report.notes += await notes.delete_of_subject(tx, viewer_id)
-    report.events += await personal_data.delete_chat(tx, viewer_id)
-    report.actions += await personal_data.delete_deeds(tx, viewer_id)
+async def _delete_some(db: Database, viewer_id: str, now: int, report: ErasureReport) -> bool:
+    """Delete some of the rows that are theirs, so that others may write soon; whether there may be more.
+
+    A stop in between leaves them hidden, and `erase_due` goes on.
+    """
+    facts = await personal_data.facts_of(db, viewer_id, personal_data.NOTES_AT_ONCE)
+    words = await asyncio.to_thread(lambda: [traces(fact) for fact in facts.values()])
+    async with db.write() as tx:
+        await forgotten_facts.add_forgotten(tx, viewer_id, words, at=now, whole=True)
+        report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
+    async with db.write() as tx:
+        lines, more = await personal_data.delete_chat(tx, viewer_id)
+        report.actions += await personal_data.delete_actions(tx, viewer_id)
+    report.events += lines
+    return more or len(facts) == personal_data.NOTES_AT_ONCE
 
 
 async def _clean(db: Database, who: Names, now: int, report: ErasureReport, progress: Progress) -> None:
@@ -273,15 +284,14 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
     while after <= await personal_data.last_row(db, place):
         rows = await personal_data.written_in(db, place, who.needles, after=after)
         cleaned = await asyncio.to_thread(_cleaned, rows, place, who) if rows else []
-        if cleaned:
+        for some in range(0, len(cleaned), TEXTS_AT_ONCE):
             async with db.write() as tx:
                 if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
                     await personal_data.drop_briefs(tx)
-                await personal_data.rewrite(tx, place, cleaned)
-                if place == PLACES[0]:
-                    await personal_data.drop_empty_episodes(
-                        tx, [int(str(row[-1])) for row in cleaned if not row[0]], now
-                    )
+                await personal_data.rewrite(tx, place, cleaned[some : some + TEXTS_AT_ONCE])
+        if cleaned and place == PLACES[0]:
+            async with db.write() as tx:
+                await personal_data.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)
         changed += len(cleaned)
         after += personal_data.AT_ONCE
     return changed

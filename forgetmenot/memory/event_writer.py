@@ -42,9 +42,9 @@ class Clears:
     def add(self, redactions: Iterable[Redaction]) -> dict[str, int]:
         """Take these in; what is new, by key."""
         new: dict[str, int] = {}
-        for one in redactions:
-            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
-            new[key] = max(one.at, self.at.get(key, 0))
+        for redaction in redactions:
+            key = redaction.event_id or (_USER + redaction.user_id if redaction.user_id else _ALL)
+            new[key] = max(redaction.at, self.at.get(key, 0))
         self.at |= new
         return new
 
@@ -77,9 +77,9 @@ class EventWriter:
     ) -> None:
         """Write a batch. `counted`: what was counted about it before; `own_id`: the bot's, whose echo is left out."""
         counts: Counter[str] = Counter()
-        taken = [one for one in batch if isinstance(one, TakenLine)]
-        moderated = [one for one in batch if isinstance(one, Redaction)]
-        redactions = [one for one in moderated if not await _is_own_joke(tx, one)]
+        taken = [item for item in batch if isinstance(item, TakenLine)]
+        moderated = [item for item in batch if isinstance(item, Redaction)]
+        redactions = [item for item in moderated if not await _is_own_joke(tx, item)]
         new_clears = self.clears.add(redactions)
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
@@ -103,16 +103,16 @@ class EventWriter:
         rules = Exclusion(self._settings().memory, opted_out, own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
-        for one in taken:
-            why = None if one.from_bot else rules.why(one.event)
+        for line in taken:
+            why = None if line.from_bot else rules.why(line.event)
             if why is not None:
                 counts.update(("excluded", f"excluded_{why}"))
-                if why == OPTED_OUT and one.event.user_id not in opted_out:
-                    by_name[one.event.login] = one.event.user_id
-            elif one.again:
+                if why == OPTED_OUT and line.event.user_id not in opted_out:
+                    by_name[line.event.login] = line.event.user_id
+            elif line.again:
                 counts["duplicates"] += 1
             else:
-                welcome.append(one)
+                welcome.append(line)
         if by_name:
             await self._know_by_id(tx, by_name, opted_out)
         return welcome
@@ -131,15 +131,15 @@ class EventWriter:
                 await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
-        people = _seen(one.event for one in lines if not one.from_bot)
+        people = _seen(line.event for line in lines if not line.from_bot)
         await identities.record_seen(tx, people)
-        for one in {one.event.user_id: one for one in lines if one.from_bot}.values():
-            await identities.add_bot(tx, one.event.user_id, one.event.login, one.event.display_name)
-        if own := {one.event.id: one.event.at for one in lines if one.from_bot}:
+        for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
+            await identities.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
+        if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
             self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
-        placed = [(one, stream) for part, stream in await self._placed(tx, lines) for one in part]
-        fresh = await events.insert(tx, [self._row(one, stream) for one, stream in placed])
+        placed = [(line, stream) for part, stream in await self._placed(tx, lines) for line in part]
+        fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
         new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
@@ -149,13 +149,13 @@ class EventWriter:
         self, tx: Transaction, lines: Sequence[TakenLine]
     ) -> list[tuple[Sequence[TakenLine], int | None]]:
         """The lines with their streams; a batch is one piece unless a stream may end inside it."""
-        times = [one.event.at for one in lines]
+        times = [line.event.at for line in lines]
         if max(times) - min(times) < self._settings().memory.stream_gap_h * 3_600_000:
             return [(lines, await self._stream_tracker.place(tx, min(times), max(times)))]
-        return [((one,), await self._stream_tracker.place(tx, one.event.at, one.event.at)) for one in lines]
+        return [((line,), await self._stream_tracker.place(tx, line.event.at, line.event.at)) for line in lines]
 
-    def _row(self, one: TakenLine, stream_id: int | None) -> NewEvent:
-        event = one.event
+    def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
+        event = line.event
         cleared_at = self.clears.of(event) if self.clears.at else None
         return NewEvent(
             event.id,
@@ -169,43 +169,44 @@ class EventWriter:
             role_of(event.badges),
             event.bits,
             event.emote_only,
-            one.addressed,
-            one.from_bot,
+            line.addressed,
+            line.from_bot,
             event.at,
             cleared_at,
         )
 
     async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
-        for one in redactions:
-            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
-            if one.user_id and one.duration_s is None and one.event_id is None:
-                await identities.set_banned(tx, one.user_id, one.at)
+        for redaction in redactions:
+            await events.clear(tx, Clear(redaction.at, redaction.event_id, redaction.user_id), self._clock.now())
+            if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
+                await identities.set_banned(tx, redaction.user_id, redaction.at)
         await events.remember_clears(tx, new)
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
         """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
         rows: list[NewEvent] = []
-        for one in moderated:
-            whom = one.user_id or (one.event_id and await events.speaker_of(tx, one.event_id))
+        for redaction in moderated:
+            whom = redaction.user_id or (redaction.event_id and await events.speaker_of(tx, redaction.event_id))
             known = await viewers.get(tx, whom) if whom else None
             if known is None or known.opted_out:
                 continue
-            stream = await self._stream_tracker.place(tx, one.at, one.at)
-            key = tx.key.digest("moderation", known.id, one.event_id or str(one.at))  # an erasure keeps ids of lines
-            rows.append(_moderation(f"moderation:{key}", one, known, self._run_id, stream))
+            stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
+            of = redaction.event_id or str(redaction.at)
+            key = tx.key.digest("moderation", known.id, of)  # an erasure keeps ids of lines
+            rows.append(_moderation(f"moderation:{key}", redaction, known, self._run_id, stream))
         fresh = await events.insert(tx, rows) if rows else set()
         return len(rows) if fresh is None else len(fresh)
 
 
-async def _is_own_joke(tx: Transaction, one: Redaction) -> bool:
+async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
     """Whether it is a timeout that somebody asked the bot for: it takes nothing back."""
-    if not one.user_id or not one.duration_s:
+    if not redaction.user_id or not redaction.duration_s:
         return False
-    return await action_logs.did(tx, JOKE_TIMEOUT, one.user_id, one.at - MINUTE, one.at + MINUTE)
+    return await action_logs.did(tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE)
 
 
-def _moderation(event_id: str, one: Redaction, whom: Viewer, run_id: int, stream: int | None) -> NewEvent:
-    done = f"timed out for {one.duration_s} s" if one.duration_s else "banned"
+def _moderation(event_id: str, redaction: Redaction, whom: Viewer, run_id: int, stream: int | None) -> NewEvent:
+    done = f"timed out for {redaction.duration_s} s" if redaction.duration_s else "banned"
     return NewEvent(
         id=event_id,
         run_id=run_id,
@@ -213,14 +214,14 @@ def _moderation(event_id: str, one: Redaction, whom: Viewer, run_id: int, stream
         viewer_id=whom.id,
         kind=EventKind.MODERATION,
         text="",
-        system_text="had a message deleted" if one.event_id else f"was {done}",
+        system_text="had a message deleted" if redaction.event_id else f"was {done}",
         reply_to_id=None,
         role=whom.role,
         bits=0,
         emote_only=False,
         addressed=False,
         from_bot=False,
-        at=one.at,
+        at=redaction.at,
         redacted_at=None,
     )
 
@@ -241,15 +242,15 @@ def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
 
 
 def _once(pairs: Sequence[tuple[TakenLine, int | None]]) -> list[tuple[TakenLine, int | None]]:
-    return list({one.event.id: (one, stream) for one, stream in reversed(pairs)}.values())
+    return list({line.event.id: (line, stream) for line, stream in reversed(pairs)}.values())
 
 
 def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:
     found: dict[tuple[str, int], tuple[int, int, int]] = {}
-    for one, stream in pairs:
-        if stream is None or one.from_bot:
+    for line, stream in pairs:
+        if stream is None or line.from_bot:
             continue
-        at = one.event.at
-        first, last, lines = found.get((one.event.user_id, stream), (at, at, 0))
-        found[one.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
+        at = line.event.at
+        first, last, lines = found.get((line.event.user_id, stream), (at, at, 0))
+        found[line.event.user_id, stream] = (min(first, at), max(last, at), lines + 1)
     return [(*key, *visit) for key, visit in found.items()]

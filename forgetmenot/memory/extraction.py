@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from forgetmenot.clock import Clock
 from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
-from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.llm.offline import memory
-from forgetmenot.llm.offline.model import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.episodes.prompts import output_limit
-from forgetmenot.memory.episodes.summarizer import TEMPERATURES, window_case
+from forgetmenot.memory.episodes.prompts import memory_request, output_limit
+from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
 from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.grounding import Evidence, Said
@@ -45,9 +44,8 @@ from forgetmenot.store import episode_redaction, episodes, events, notes, run_st
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 AT_ONCE = 50
@@ -179,9 +177,11 @@ class Extractor:
         given = {handles.handle(person.viewer_id): _person(person) for person in visible}
         notes_known = await self._known(visible, episode.summary)
         known = fence("known", handles.hide("\n".join(_listed(note) for note in notes_known)) or "nothing yet")
-        introduced = fence("people", "\n".join(_introduce(handles.handle(one.viewer_id), one) for one in visible))
+        introduced = fence(
+            "people", "\n".join(_introduce(handles.handle(person.viewer_id), person) for person in visible)
+        )
         prompt = "\n\n".join((introduced, known, fence("episode", handles.hide(episode.summary))))
-        speakers = frozenset(one.viewer_id for one in visible if one.lines)
+        speakers = frozenset(person.viewer_id for person in visible if person.lines)
         return _EpisodeContext(episode, given, handles, prompt, await self._evidence(episode), known, speakers)
 
     async def _evidence(self, episode: Episode) -> Evidence:
@@ -208,19 +208,16 @@ class Extractor:
         A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
         """
         counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
-        if self._model.name == Offline().name and not counted:
-            return await self._ask(case, settings, report)
         by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
         return by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]
 
     async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
-        request = ModelRequest(
-            purpose=Purpose.EXTRACT,
-            system=SYSTEM % settings.memory.notes_per_episode,
-            prompt=case.prompt,
-            max_output_tokens=output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
-            temperature=0.0,
-            schema=SCHEMA,
+        request = memory_request(
+            Purpose.EXTRACT,
+            SYSTEM % settings.memory.notes_per_episode,
+            case.prompt,
+            output_limit(WORDS_PER_CHANGE * settings.memory.notes_per_episode, settings.model),
+            SCHEMA,
         )
         for temperature in TEMPERATURES:
             changes = proposals((await self._model.generate(replace(request, temperature=temperature))).text)
@@ -322,15 +319,15 @@ class _ProposalMerger:
             raise FactRefused("not_meant")
         at = said_at(fact, self.lines, speaker, self.episode.ended_at)
         at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
-        said = self._said(change, at)
+        origin = self._origin(change, at)
         persona = speaking(self.settings).writes_as
         new = replace(_new_note(change, at, self.episode.stream_id), persona=persona)
         if change.op == "confirm" and change.note_id is not None:
-            return await note_merge.confirm(self.tx, change.note_id, new, said, now=self.now)
+            return await note_merge.confirm(self.tx, change.note_id, new, origin, now=self.now)
         instead_of = change.note_id if change.op == "supersede" else None
-        return await note_merge.merge_claim(self.tx, new, said, now=self.now, instead_of=instead_of)
+        return await note_merge.merge_claim(self.tx, new, origin, now=self.now, instead_of=instead_of)
 
-    def _said(self, change: ProposedChange, at: int) -> ClaimSource:
+    def _origin(self, change: ProposedChange, at: int) -> ClaimSource:
         speaker = change.speaker
         return ClaimSource(
             episode_id=self.episode.id,
@@ -361,6 +358,10 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         if line.viewer_id in case.speakers and line.text
         for claim in memory.claims(case.handles.hide_chat(line.text))
     ]
+    official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
+    sentences += [
+        f"Channel: {said}." for text in official if (said := memory.announcement(case.handles.hide_chat(text)))
+    ]
     if not sentences:
         return []
     episode = fence("episode", " ".join(dict.fromkeys(sentences)))
@@ -377,9 +378,9 @@ def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: in
 
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:
     """Whether any of the speaker's lines that have most of a fact's words says it in earnest: no quote, no joke."""
-    said = _closest(fact, lines, speaker) if speaker is not None else []
+    closest = _closest(fact, lines, speaker) if speaker is not None else []
     wanted = _telling(fact)
-    return not said or any(wanted & set(stems(meant_part(line.text))) for line in said)
+    return not closest or any(wanted & set(stems(meant_part(line.text))) for line in closest)
 
 
 def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line]:
@@ -410,13 +411,13 @@ def _new_note(change: ProposedChange, at: int, stream_id: int | None) -> NewNote
     )
 
 
-def _person(one: Participant) -> NoteSubject:
+def _person(person: Participant) -> NoteSubject:
     return NoteSubject(
-        one.viewer_id,
-        spoke=one.lines > 0,
-        addressed=one.addressed > 0,
-        hidden=one.hidden,
-        streamer=one.role is Role.BROADCASTER,
+        person.viewer_id,
+        spoke=person.lines > 0,
+        addressed=person.addressed > 0,
+        hidden=person.hidden,
+        streamer=person.role is Role.BROADCASTER,
     )
 
 
@@ -437,4 +438,4 @@ def _best(held: Sequence[Note], summary: str, now: int) -> list[Note]:
     if len(held) <= KNOWN_PER_SUBJECT:
         return list(held)
     ranked = Postings([Candidate(note) for note in held]).ranked(query_of(summary), now=now, limit=KNOWN_PER_SUBJECT)
-    return [one.note for one in ranked]
+    return [candidate.note for candidate in ranked]

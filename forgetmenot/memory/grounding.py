@@ -7,7 +7,9 @@ those that name them. It is refused, with the name of the rule, where
 - a name in it stands in no line ("name"),
 - it denies what nobody there denied, or the line that supports it best denies it or only wishes for it ("sense"),
 - too few of its words were said by them, or another person said clearly more of them ("words"),
-- most of it are words of our own instructions that stand in no line ("echo").
+- it names nobody, and one viewer alone said words of it ("alone"),
+- most of it are words of our own instructions that stand in no line ("echo"),
+- a note's speaker only asked for it ("asked"), or says it of a relative or friend ("about").
 
 A fact about the channel has to be supported by the streamer, a moderator, an event or the title, or by three people
 ("channel").
@@ -89,7 +91,28 @@ _CLAUSE = re.compile(
     rf"(?:[,;]|\b(?:and|but|while|by|und|aber|y|et|e|i|и|ve)\b)\s+"
     rf"(?=(?:the |der |el |le |o |il )?(?:{MENTION.pattern}|streamer\b)(?!['’]))"
 )
+_EMPTY = re.compile(r"\b(?:is|are|was|were) (?:an? )?(?:\w+ )?(?:viewers?|participants?|chatters?)\W*$", re.IGNORECASE)
+"""It says nothing that could be supported."""
 _NAMES = re.compile(r"(?<=[^\W\d_] )[A-ZÄÖÜÉ][\w’'-]{2,}(?: [A-ZÄÖÜÉ][\w’'-]+)*")
+
+
+_LEAD = r"^(?:\W*(?:and|but|so|wait|ok|oh|hey|no|yes|yeah|well|lol|<@\S+>)(?=\W))*\W*"
+_ASKS = re.compile(
+    rf"\?|{_LEAD}(?:(?:what|when|where|who|why|how|which)(?:['’]?[sd])?\b(?! (?:an?|i|we|my)\b)"
+    r"|(?:is|are|do|does|did|can|could|will|would|should|was|were|have|has|any) (?:you|u|ya|i|we|they|he|she|it|this"
+    r"|that|there|the|your|my|any\w+|some\w+|one|body|<@\S+>)\b)",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    rf"{_LEAD}(?:my|our|meine?|mi|mon|ma|meu|minha|mi[oa]|mój|moja|мо[йя]|benim)? ?(?:\w+ )?"
+    r"(brother|sister|mom|mum|mother|dad|father|parents|wife|husband|partner|girlfriend|boyfriend|gf|bf|fiancee?|friends?"
+    r"|son|daughter|kids?|uncle|aunt|cousin|nephew|niece|gran|grand(?:ma|pa|mother|father)|roommate|flatmate|neighbou?r"
+    r"|boss|coworker|colleague|teacher|buddy|bruder|schwester|mutter|vater|opa|oma|freund(?:in)?|herman[oa]|madre|padre"
+    r"|abuel[oa]|amig[oa]|frère|sœur|soeur|mère|père|ami|irmão|irmã|mãe|pai|avô|fratello|sorella|nonn[oa]|brat|siostra"
+    r"|mama|tata|брат|сестра|мама|папа|отец|дед|бабушка|друг|abim|ablam|babam|annem|dedem|kardeşim)\b",
+    re.IGNORECASE,
+)
+"""A line whose subject is somebody of the speaker's family or friends."""
 
 
 class Said(NamedTuple):
@@ -107,6 +130,7 @@ class _Line:
     numbers: frozenset[str]
     named: frozenset[str]
     denied: frozenset[str]
+    kin: str
     asks: bool
     official: bool
 
@@ -132,19 +156,29 @@ class Evidence:
         unheard = [word for word in _content(sentence) if not self._matches(word)]
         if len(unheard) > 1 and 2 * sum(stem(word) in instructions for word in unheard) > len(_content(sentence)):
             return "echo"
+        if _EMPTY.search(sentence):
+            return "words"
         clauses: list[tuple[str, frozenset[str]]] = []
         also: frozenset[str] = frozenset()
         for clause in _CLAUSE.sub("\n", sentence).split("\n"):
             who = also | self._named_first(clause)
             also = frozenset() if _content(clause) else who  # "P1 and P2 moved": both said it
             clauses.append((clause, who))
-        return self._fault(clauses, sentence)
+        alone = self._said_by_one(sentence) if not any(who for _, who in clauses) else False
+        return self._fault(clauses, sentence) or ("alone" if alone else None)
+
+    def _said_by_one(self, sentence: str) -> bool:
+        """Whether one viewer alone said words of a sentence: what names nobody is to be about the channel or a game."""
+        content = _content(sentence)
+        said_by = {line for line in self._lines if any(self._match_words(word, line.words) for word in content)}
+        return len({line.speaker for line in said_by}) == 1 and not any(line.official for line in said_by)
 
     def note_fault(self, fact: str, speaker: str | None) -> str | None:
         """The rule that refuses a fact about somebody that `speaker` stated (None: that anybody did), or None."""
         if not _content(fact) and not numbers(fact):
             return "words"  # "is a viewer": it says nothing that could be supported
-        return self._fault([(fact, frozenset() if speaker is None else frozenset({speaker}))], fact)
+        fault = self._fault([(fact, frozenset() if speaker is None else frozenset({speaker}))], fact)
+        return self._own_fault(fact, speaker) if fault is None and speaker is not None else fault
 
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""
@@ -166,15 +200,15 @@ class Evidence:
             return "words"
         support = total = 0.0
         for text, who in clauses:
-            said = _content(text)
+            content = _content(text)
             own = [at for at, line in enumerate(self._lines) if not who or line.speaker in who]
             near = self._context(who, own) if who else []
             if fault := self._number_fault(text, [*own, *near]):
                 return fault
-            if fault := self._sense_fault(text, said, own, near):
+            if fault := self._sense_fault(text, content, own, near):
                 return fault
-            support += self._support(said, own, near, who)
-            total += len(said)
+            support += self._support(content, own, near, who)
+            total += len(content)
         if self._has_unknown_name(whole):
             return "name"
         return "words" if total and support < SUPPORTED * total else None
@@ -194,19 +228,19 @@ class Evidence:
         ]
 
     def _number_fault(self, text: str, near: Sequence[int]) -> str | None:
-        said = frozenset[str]().union(*(self._lines[at].numbers for at in near))
-        return "number" if numbers(text) - said else None
+        heard = frozenset[str]().union(*(self._lines[at].numbers for at in near))
+        return "number" if numbers(text) - heard else None
 
-    def _support(self, said: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:
-        support = sum(max(self._match(word, own), NEARBY * self._match(word, near)) for word in said)
+    def _support(self, content: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:
+        support = sum(max(self._match(word, own), NEARBY * self._match(word, near)) for word in content)
         if not who:
             return support
         others: dict[str, list[int]] = {}
         for at, line in enumerate(self._lines):
             if line.speaker not in who:
                 others.setdefault(line.speaker, []).append(at)
-        most = max((sum(self._match(word, theirs) for word in said) for theirs in others.values()), default=0.0)
-        return support - max(0.0, most - sum(max(self._match(word, own), self._match(word, near)) for word in said))
+        most = max((sum(self._match(word, theirs) for word in content) for theirs in others.values()), default=0.0)
+        return support - max(0.0, most - sum(max(self._match(word, own), self._match(word, near)) for word in content))
 
     def _match(self, word: str, lines: Iterable[int]) -> float:
         known = self._matches(word)
@@ -224,21 +258,31 @@ class Evidence:
             found = self._known[word] = {other: score for other, score in scores if score}
         return found
 
-    def _sense_fault(self, text: str, said: Sequence[str], own: Sequence[int], near: Sequence[int]) -> str | None:
-        if not said or not own:
+    def _sense_fault(self, text: str, content: Sequence[str], own: Sequence[int], near: Sequence[int]) -> str | None:
+        if not content or not own:
             return None
-        best = max(own, key=lambda at: sum(self._match(word, [at]) for word in said))
+        best = max(own, key=lambda at: sum(self._match(word, [at]) for word in content))
         line, stated = self._lines[best], frozenset(words(text))
         if stated & _NOT and not any(self._lines[at].words & _NOT for at in (*own, *near)):
             return "sense"
-        if sum(self._match(word, [best]) for word in said) < len(said) / 2:
+        if sum(self._match(word, [best]) for word in content) < len(content) / 2:
             return None
-        heard = [word for word in said if self._match(word, [best])]
+        heard = [word for word in content if self._match(word, [best])]
         if not stated & _NOT and heard and all(self._match_words(word, line.denied) for word in heard):
             return "sense"
         if line.words & _WISH and not stated & _WISH:
             return "sense"
         return None
+
+    def _own_fault(self, fact: str, speaker: str) -> str | None:
+        """What refuses a fact about its speaker whose lines only ask for it or say it of their family and friends."""
+        content = _content(fact)
+        shares = [(sum(self._match_words(word, line.words) for word in content), line) for line in self._lines]
+        shares = [(share, line) for share, line in shares if share and line.speaker == speaker]
+        best = [line for share, line in shares if share == max(share for share, _ in shares)]
+        if best and all(line.asks for line in best):
+            return "asked"
+        return "about" if best and all(line.kin and line.kin not in fact.lower() for line in best) else None
 
     def _has_unknown_name(self, text: str) -> bool:
         every = range(len(self._lines))
@@ -260,7 +304,14 @@ def _line(said: Said) -> _Line:
         for word in part[at + 1 : at + 1 + REACH]
     )
     return _Line(
-        said.speaker, frozenset(found), numbers(said.text), named, frozenset(denied), "?" in said.text, said.official
+        speaker=said.speaker,
+        words=frozenset(found),
+        numbers=numbers(said.text),
+        named=named,
+        denied=frozenset(denied),
+        kin=kin[1].lower() if (kin := _KIN.search(said.text)) else "",
+        asks=_ASKS.search(said.text) is not None,
+        official=said.official,
     )
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.text.clean import clean
-from forgetmenot.text.lookalikes import skeleton, unleet
+from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, defang, mention
 
 SOMEBODY = "someone"
@@ -37,10 +36,7 @@ class Handles:
 
     @classmethod
     def of(
-        cls,
-        people: Sequence[str],
-        names: Mapping[str, str | None] | None = None,
-        bot_names: Iterable[str] = (),
+        cls, people: Sequence[str], names: Mapping[str, str | None] | None = None, bot_names: Iterable[str] = ()
     ) -> "Handles":
         """Assign P1, P2, … to these ids, in this order."""
         unique = dict.fromkeys(people)

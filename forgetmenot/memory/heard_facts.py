@@ -6,21 +6,28 @@ that is never to be mentioned, nobody who opted out.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from forgetmenot.domain.memory import Note
 from forgetmenot.llm.offline.memory import claims, fact_of
 from forgetmenot.memory import suppression
+from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import events, forgotten_facts, notes
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
+LINES_READ, ALL_LINES_READ = 60, 500
 
 
 class HeardFact(NamedTuple):
@@ -33,21 +40,29 @@ class HeardFact(NamedTuple):
 
 
 async def heard_facts(
-    db: Database, privacy: PrivacySettings, viewer_id: str = "", *, limit: int = 20
+    source: Source,
+    privacy: PrivacySettings,
+    viewer_id: str = "",
+    *,
+    limit: int = 20,
+    quiet: SuppressionFilter | None = None,
 ) -> list[HeardFact]:
-    """The newest, oldest first; of one viewer or of all."""
-    found: dict[tuple[str, str], HeardFact] = {}
-    for line in await events.unsummarised(db, viewer_id):
+    """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
+    held: dict[str, list[HeardFact]] = {}
+    for line in await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ):
         for fact in said_in(line.text, privacy):
-            found.pop((line.viewer_id, fact), None)
-            found[line.viewer_id, fact] = HeardFact(line.seq, line.viewer_id, fact, line.at)
-    quiet = await suppression.load_filter(db)
-    return [one for one in list(found.values())[-limit:] if await _may_be_shown(db, one, quiet)]
+            before = held.get(line.viewer_id, ())
+            kept = [one for one in before if relate(one.fact, fact) is Relation.DISTINCT]
+            held[line.viewer_id] = [*kept, HeardFact(line.seq, line.viewer_id, fact, line.at)]
+    quiet = await suppression.load_filter(source) if quiet is None else quiet
+    newest = sorted(one for facts in held.values() for one in facts)[-limit:]
+    known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
+    return [one for one in newest if await _may_be_shown(source, one, quiet, known[one.viewer_id])]
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     """The facts about its speaker in one line of chat that may be kept. Pure."""
-    if is_command(text) or _TAKES_BACK.search(text):
+    if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
     kept: list[str] = []
     for claim in claims(text):
@@ -59,9 +74,14 @@ def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     return kept
 
 
-async def _may_be_shown(db: Database, one: HeardFact, quiet: SuppressionFilter) -> bool:
-    """Whether it is neither a note already, nor forgotten, nor never to be mentioned."""
-    known = {note.fact.casefold() for note in await notes.of_subject(db, one.viewer_id, LIVE)}
-    if one.fact.casefold() in known or quiet.has(one.fact, [one.viewer_id]):
+async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
+    """Whether it is neither a note already, nor outdone by one, nor forgotten, nor never to be mentioned."""
+    if any(_outdoes(note, one) for note in known) or quiet.has(one.fact, [one.viewer_id]):
         return False
-    return not await forgotten_facts.is_forgotten(db, one.viewer_id, traces(one.fact), own_since=one.at)
+    return not await forgotten_facts.is_forgotten(source, one.viewer_id, traces(one.fact), own_since=one.at)
+
+
+def _outdoes(note: Note, one: HeardFact) -> bool:
+    """Whether a note says the same, or something else that was said later."""
+    relation = relate(note.fact, one.fact)
+    return relation is Relation.DUPLICATE or (relation is Relation.CONFLICT and note.last_confirmed_at >= one.at)

@@ -1,49 +1,196 @@
-"""Requests of viewers (opt out, opt in, be erased) that wait until the memory can be written.
+"""Requests of viewers (opt out, opt in, be erased, have a fact forgotten) that wait until the memory can be written.
 
-- A request is on disk (memory/deferred_requests) before anything else is tried.
+- A request is on disk before anything else is tried: in a file beside the database that is its owner's alone and is
+  reserved in advance, so that a full disk keeps no request out; where that cannot be written, in one of the user's own
+  folder; where neither can, in memory, and the log says so.
+- It has the viewer's id, the time, the id of the line to answer and, to forget a fact or never to mention a topic, the
+  words that were typed. It is overwritten as soon as it is carried out, or the person erased.
 - It is carried out first thing when the memory can be written, and answered then; until then whoever opted out already
   counts as opted out for what is stored.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import hashlib
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
 
 import msgspec
+import platformdirs
 
 from forgetmenot.clock import Clock
-from forgetmenot.errors import StoreError
+from forgetmenot.domain.operation import OperationResult
+from forgetmenot.errors import ODD_INPUT, StoreError
+from forgetmenot.files import make_own
 from forgetmenot.logs import log
-from forgetmenot.memory.deferred_requests import DeferredFile, DeferredKind, DeferredRequest, path_of
-from forgetmenot.memory.erasure import Eraser
 from forgetmenot.store import opt_outs, personal_data
 from forgetmenot.store.database import Database
+
+RESERVED = 16_384
+
+
+class DeferredKind(StrEnum):
+    """What a viewer asks for."""
+
+    OPT_OUT = "opt_out"
+    OPT_IN = "opt_in"
+    ERASE = "erase"
+    FORGET = "forget"
+    NEVER_MENTION = "never_mention"
+
+
+_CHOICES = (DeferredKind.OPT_OUT, DeferredKind.OPT_IN)
+
+
+class DeferredRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One request. `own`: the viewer typed it; else a moderator did. `line_id`: the line of chat that is answered.
+
+    `what`: the words of an operation that is run again as it was typed; `moderates`: by a moderator.
+    """
+
+    kind: DeferredKind
+    viewer_id: str
+    at: int
+    own: bool = True
+    line_id: str = ""
+    what: str = ""
+    moderates: bool = False
+
+
+def path_of(database: Path) -> Path:
+    """Where requests wait."""
+    return database.with_name(database.name + ".wishes")
+
+
+def spare_path_of(database: Path) -> Path:
+    """Where they wait if that folder cannot be written."""
+    name = hashlib.sha256(str(database.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return Path(platformdirs.user_state_dir("forgetmenot", appauthor=False)) / f"{name}.wishes"
+
+
+def file_of(database: Path) -> "DeferredFile":
+    """The file of a memory, with the one that takes its place."""
+    return DeferredFile(path_of(database), DeferredFile(spare_path_of(database)))
+
+
+class DeferredFile:
+    """Lines in a file of a fixed size. Nothing here raises: what cannot be written stays in memory and is said.
+
+    `spare` takes what this one cannot.
+    """
+
+    def __init__(self, path: Path, spare: "DeferredFile | None" = None) -> None:
+        self._path = path
+        self._spare = spare
+        self._places: dict[DeferredRequest, tuple[int, int]] = {}
+        self._end = 0
+        self._one_at_a_time = threading.RLock()  # each is called in a thread
+
+    def load(self) -> list[DeferredRequest]:
+        """The requests in the file, oldest first. A line that cannot be read is left out."""
+        with self._one_at_a_time:
+            return [*self._load(), *(self._spare.load() if self._spare is not None else [])]
+
+    def _load(self) -> list[DeferredRequest]:
+        self._places, self._end, at, held = {}, 0, 0, b""
+        try:
+            held = self._path.read_bytes()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            log.error("privacy requests cannot be read", file=str(self._path), reason=error.strerror)
+        for line in held.splitlines(keepends=True):
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+                request = msgspec.json.decode(line, type=DeferredRequest)
+                self._places[request] = (at, len(line))
+                self._end = at + len(line)
+            at += len(line)
+        return list(self._places)
+
+    def reserve(self) -> None:
+        """Take the space that requests may need while there is some."""
+        self._write(self._end, b"\n" * max(0, RESERVED - self._end))
+
+    def add(self, request: DeferredRequest) -> None:
+        """Write a request; it is on disk when this returns, if there is a disk that takes it."""
+        line = msgspec.json.encode(request) + b"\n"
+        with self._one_at_a_time:
+            if self._write(self._end, line):
+                self._places[request] = (self._end, len(line))
+                self._end += len(line)
+            elif self._spare is not None:
+                self._spare.add(request)
+
+    def remove(self, request: DeferredRequest) -> None:
+        """Overwrite a request."""
+        if request not in self._places and self._spare is not None:
+            self._spare.remove(request)
+        with self._one_at_a_time:
+            at, length = self._places.pop(request, (0, 0))
+            self._write(at, b" " * (length - 1) + b"\n" if length else b"")
+            self._end = self._end if self._places else 0
+
+    def forget(self, viewer_id: str) -> bool:
+        """Overwrite the requests of an erased person; returns whether the last one was an opt-out."""
+        theirs = [request for request in self.load() if request.viewer_id == viewer_id]
+        for request in theirs:
+            self.remove(request)
+        choices = [request.kind for request in theirs if request.kind in _CHOICES]
+        return choices[-1:] == [DeferredKind.OPT_OUT]
+
+    def _write(self, at: int, data: bytes) -> bool:
+        if not data:
+            return True
+        try:
+            if self._spare is None:
+                make_own(self._path.parent)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.seek(at)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            alone = "" if self._spare is not None else " and is lost with a stop: it is kept in memory alone"
+            log.error(f"a privacy request cannot be written{alone}", file=str(self._path), reason=error.strerror)
+            return False
+        return True
 
 
 class Fulfilled(msgspec.Struct, frozen=True):
     """What came of it. `changed`: False if they were in already, are not known, or are erased later.
 
-    `receipt`: the code of an erasure (memory/receipts).
+    `receipt`: the code of an erasure (memory/receipts); `result`: that of an operation that was run.
     """
 
     changed: bool = True
     receipt: str = ""
+    result: OperationResult | None = None
 
 
 class PrivacyQueue:
     """The requests of one memory. `open` it at the start; call `work_off` every second.
 
-    `late` answers requests of an earlier run; who submitted one in this run waits for it.
+    `late` answers requests of an earlier run; who submitted one in this run waits for it. `flush` makes lines readable
+    that were just heard, `erase` begins an erasure (memory/erasure.Eraser), `run` an operation of the table.
     """
 
     def __init__(
-        self, *, db: Database, eraser: Eraser, clock: Clock, late: Callable[[DeferredRequest, Fulfilled], None]
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        late: Callable[[DeferredRequest, Fulfilled], None],
+        flush: Callable[[], Awaitable[object]],
+        erase: Callable[[str], Awaitable[tuple[bool, str]]],
+        run: Callable[[DeferredRequest], Awaitable[OperationResult]],
     ) -> None:
-        self._db = db
-        self._eraser = eraser
-        self._clock = clock
-        self._late = late
-        self._file = DeferredFile(path_of(db.path))
+        self._db, self._clock, self._late = db, clock, late
+        self._flush, self._begin_erasure, self._run = flush, erase, run
+        self._file = file_of(db.path)
         self._waiting: dict[DeferredRequest, asyncio.Future[Fulfilled] | None] = {}
         self._working = asyncio.Lock()
 
@@ -55,9 +202,18 @@ class PrivacyQueue:
         with contextlib.suppress(StoreError):
             await self.work_off()
 
-    async def submit(self, kind: DeferredKind, viewer_id: str, *, own: bool = True, line_id: str = "") -> Fulfilled:
+    async def submit(
+        self,
+        kind: DeferredKind,
+        viewer_id: str,
+        *,
+        own: bool = True,
+        line_id: str = "",
+        what: str = "",
+        moderates: bool = False,
+    ) -> Fulfilled:
         """Keep a request, and return once it is carried out, however long that takes."""
-        request = DeferredRequest(kind, viewer_id, self._clock.now(), own, line_id)
+        request = DeferredRequest(kind, viewer_id, self._clock.now(), own, line_id, what, moderates)
         done = self._waiting.get(request) or asyncio.get_running_loop().create_future()
         self._take(request, done)
         await asyncio.to_thread(self._file.add, request)
@@ -79,7 +235,11 @@ class PrivacyQueue:
         async with self._working:
             while self._waiting:
                 request, done = next(iter(self._waiting.items()))
-                fulfilled = await self._carry_out(request)
+                try:
+                    fulfilled = await self._carry_out(request)
+                except ODD_INPUT as error:  # it must not hold up the others
+                    log.error("a privacy request is set aside", kind=request.kind, error=type(error).__name__)
+                    fulfilled = Fulfilled(changed=False)
                 del self._waiting[request]
                 self._db.pending_opt_outs.intersection_update(
                     {one.viewer_id for one in self._waiting if one.kind is DeferredKind.OPT_OUT}
@@ -93,6 +253,8 @@ class PrivacyQueue:
     async def _carry_out(self, request: DeferredRequest) -> Fulfilled:
         if request.kind is DeferredKind.ERASE:
             return await self._erase(request)
+        if request.kind not in _CHOICES:
+            return Fulfilled(result=await self._run(request))
         async with self._db.write() as tx:
             if request.kind is DeferredKind.OPT_IN:
                 return Fulfilled(changed=await opt_outs.opt_in(tx, request.viewer_id))
@@ -101,8 +263,8 @@ class PrivacyQueue:
         return Fulfilled()
 
     async def _erase(self, request: DeferredRequest) -> Fulfilled:
-        await self._eraser.flush()  # who just came is known then
+        await self._flush()  # who just came is known then
         if not await personal_data.is_known(self._db, request.viewer_id):
             return Fulfilled(changed=False)
-        at_once, receipt = await self._eraser.begin(request.viewer_id)
+        at_once, receipt = await self._begin_erasure(request.viewer_id)
         return Fulfilled(changed=at_once, receipt=receipt)

@@ -54,6 +54,11 @@ class Query:
     time: TimeAsked = NO_TIME
     text: str = ""
 
+    @property
+    def says_something(self) -> bool:
+        """Whether the message itself has a word to look for."""
+        return any(weight >= 1 for weight in self.words.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -144,15 +149,21 @@ class Postings:
         now: int,
         limit: int,
         opens: Callable[[Note], bool] = lambda _: True,
+        lost: Mapping[int, float] | None = None,
         encoder: Encoder | None = None,
     ) -> Found:
-        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out."""
+        """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out.
+
+        `lost`: the share of its score that a note (by its id) has lost.
+        """
         asked = self._known(query.words)
         cosines = self._cosines(asked)
         read = encoder.cosines(query.text, [note.fact for note in self.notes]) if encoder and cosines else []
         scores = self._scores(asked, *((ENCODER_SHARE, read) if read else (MEANING_SHARE, cosines)))
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time, now)))
+        if lost:
+            scores = [score * (1 - lost.get(note.id, 0.0)) for score, note in zip(scores, self.notes, strict=True)]
         shown = filter(lambda i: opens(self.notes[i]), self._ordered(scores, now))
         best = list(islice(shown, max(limit, 0)))
         found = [Recalled(self.notes[i], round(scores[i], 6)) for i in best]

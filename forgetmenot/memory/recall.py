@@ -9,12 +9,12 @@
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
@@ -23,9 +23,9 @@ from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.encoder import Encoder, encoder
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
-from forgetmenot.memory.suppression_filter import SuppressionFilter, touches_topic
+from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import episodes, notes, viewers
+from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -38,6 +38,9 @@ PREPARED = 40  # people at most whose postings are built beforehand
 ANSWERS_KEPT = 500
 TIMES_KEPT = 200
 EPISODES_PER_NOTE = 3
+OFFERED, MOST_LOST, LOST_AFTER = 3, 0.5, 20
+"""A note that was offered so often and never used loses rank, and after so many offers more this share of its score."""
+USE_LOOKED_BACK, USE_READ_EVERY = 30 * DAY, 10 * MINUTE
 
 CHANNEL = ""  # the key of what is known about the channel and its running bits
 
@@ -72,6 +75,8 @@ class Recall:
         self._suppression_filter = SuppressionFilter()
         self._forgotten = 0
         self._encoder: Encoder | None = None
+        self._lost: Mapping[int, float] = {}  # note → the share of its score that it has lost by not being used
+        self._use_read_at: int | None = None
 
     def query(
         self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
@@ -87,56 +92,22 @@ class Recall:
         low = " ".join((category, title, *short_names(category)))
         return query_of(" ".join(said), low=low, without=(bot.name, *bot.aliases, *names, *people))
 
-    async def about_viewer(
+    async def about(
         self,
-        viewer_id: str,
+        subjects: Sequence[str],
         query: Query | str,
         limit: int | None = None,
         *,
         talk: frozenset[str] | None = None,
         seen: NotesSnapshot | None = None,
     ) -> Found:
-        """The notes about one viewer, best first. `talk`: what the topic gate, where it is on, holds topics against.
+        """The notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        `seen`: what `look` has read of them just now, if it has.
+        `talk`: what the topic gate, where it is on, holds topics against. `seen`: what `look` has just read of them.
         """
-        wanted = self._settings().recall.speaker_notes if limit is None else limit
-        return await self._in_time((viewer_id,), query, wanted, talk, seen)
-
-    async def about_viewers(
-        self,
-        viewer_ids: Sequence[str],
-        query: Query | str,
-        limit: int | None = None,
-        *,
-        talk: frozenset[str] | None = None,
-    ) -> Found:
-        """The notes about several viewers as one list, best first."""
-        wanted = self._settings().recall.speaker_notes if limit is None else limit
-        return await self._in_time(tuple(viewer_ids), query, wanted, talk)
-
-    async def about_channel(
-        self, query: Query | str, limit: int | None = None, *, talk: frozenset[str] | None = None
-    ) -> Found:
-        """The notes about the channel and its running bits, best first. `talk`: for the topic gate."""
-        wanted = self._settings().recall.channel_notes if limit is None else limit
-        return await self._in_time((CHANNEL,), query, wanted, talk)
-
-    async def asked_of_channel(
-        self,
-        query: Query,
-        *,
-        without: Collection[int] = (),
-        talk: frozenset[str] | None = None,
-        seen: NotesSnapshot | None = None,
-    ) -> tuple[Recalled, ...]:
-        """The few notes about the channel that fit a message, but for those of `without`; often none."""
-        if not any(weight >= 1 for weight in query.words.values()):
-            return ()
-        found = await self._in_time((CHANNEL,), query, CHANNEL_NOTES_ASKED, talk, seen)
-        least = found[0].score * NEARLY_AS_GOOD if found else 0.0
-        fitting = [one for one in found if found.fits and one.score > 0 and one.score >= least]
-        return tuple(one for one in fitting if one.note.id not in without)
+        usual = self._settings().recall
+        most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
+        return await self._in_time(tuple(subjects), query, most if limit is None else limit, talk, seen)
 
     def forget(self, viewer_id: str | None = None) -> None:
         """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
@@ -150,6 +121,7 @@ class Recall:
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats now, and of the channel, where they changed: no reply waits for it."""
+        await self._read_use()
         chatting = await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
         for subject in [*chatting, CHANNEL] if chatting else ():
             revision = (await notes.fingerprint(self._db, subject or None),)
@@ -158,6 +130,20 @@ class Recall:
                 await self._built((subject,), revision, lambda _: Found())
             if self._settings().recall.encoder:
                 await asyncio.to_thread(self._encode, self._kept.get((subject,)))
+
+    async def _read_use(self) -> None:
+        now = self._clock.now()
+        if not self._settings().recall.by_use:
+            self._lost, self._use_read_at = {}, None
+        elif self._use_read_at is None or now - self._use_read_at >= USE_READ_EVERY:
+            offered = await bot_messages.notes_offered(self._db, now - USE_LOOKED_BACK)
+            unused = {note["id"]: note["offered"] for note in offered if not note["used"]}
+            self._lost = {
+                note: MOST_LOST * min(1, (count - OFFERED + 1) / LOST_AFTER)
+                for note, count in unused.items()
+                if count >= OFFERED
+            }
+            self._use_read_at = now
 
     def _encode(self, kept: _Kept | None) -> None:
         """Let the encoder, which is made here when it is first needed, read the notes."""
@@ -222,7 +208,8 @@ class Recall:
         good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
         try:
             async with asyncio.timeout(seconds / 4):
-                found = await _notes(self._db, await self._open_to(subjects))
+                seen = [(subject, await notes.fingerprint(self._db, subject or None)) for subject in subjects]
+                found = await _notes(self._db, tuple(subject for subject, shown in seen if shown[-1]))
         except (TimeoutError, StoreError):
             return Found(good[:limit])
         if not good:
@@ -242,10 +229,10 @@ class Recall:
         if kept is not None and kept.revision == revision:
             self._kept.move_to_end(subjects)
             reader = self._encoder if self._settings().recall.encoder else None
-            asked = (kept, query, now, limit, opens, reader)
+            asked = (kept, query, now, limit, opens, self._lost, reader)
             at_once = reader is None and len(kept.postings.notes) <= FEW
             return _asked(*asked) if at_once else await asyncio.to_thread(_asked, *asked)
-        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens))
+        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens, self._lost))
 
     async def _built(
         self, subjects: tuple[str, ...], revision: tuple[Print, ...], ask: Callable[[_Kept], Found]
@@ -261,14 +248,17 @@ class Recall:
             self._evict()
         return answer
 
-    async def _open_to(self, subjects: tuple[str, ...]) -> tuple[str, ...]:
-        prints = {subject: await notes.fingerprint(self._db, subject or None) for subject in subjects}
-        return tuple(subject for subject in subjects if prints[subject][-1])
-
     def _evict(self) -> None:
         held = sum(kept.postings.size for kept in self._kept.values())
         while held > BYTES_KEPT and len(self._kept) > 1:
             held -= self._kept.popitem(last=False)[1].postings.size
+
+
+def fitting(found: Found, *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
+    """The few notes about the channel that fit what was asked, but for those of `without`; often none."""
+    least = found[0].score * NEARLY_AS_GOOD if found else 0.0
+    good = [one for one in found[:CHANNEL_NOTES_ASKED] if found.fits and one.score > 0 and one.score >= least]
+    return tuple(one for one in good if one.note.id not in without)
 
 
 async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
@@ -288,10 +278,11 @@ def _asked(
     now: int,
     limit: int,
     opens: Callable[[Note], bool],
+    lost: Mapping[int, float],
     reader: Encoder | None = None,
 ) -> Found:
     with kept.lock:
-        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, encoder=reader)
+        return kept.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
 
 
 @cache

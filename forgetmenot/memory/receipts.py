@@ -8,6 +8,7 @@
 """
 
 import asyncio
+import atexit
 import contextlib
 import itertools
 import os
@@ -25,8 +26,7 @@ from forgetmenot.errors import InputError, StoreError
 from forgetmenot.logs import log
 from forgetmenot.store import backup, channel_state, personal_data, privacy_log
 from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind, Trace
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind, Trace
 from forgetmenot.text.removal import Names
 
 RECEIPTS_DUE = "receipts_due"
@@ -285,6 +285,7 @@ def _opened(file: Path, *, in_use: bool) -> Iterator[BinaryIO]:
     key = (there.st_dev, there.st_ino)
     if key not in _kept_open:
         _kept_open[key] = file.open("rb")
+        atexit.register(_kept_open[key].close)
     _kept_open[key].seek(0)
     yield _kept_open[key]
 

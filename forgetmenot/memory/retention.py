@@ -6,19 +6,20 @@ write-ahead log. Runs at start and every few minutes, by `Clock.certain`, so tha
 nothing early.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from forgetmenot.clock import DAY, HOUR, Clock
-from forgetmenot.domain.memory import Note, NoteStatus
+from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, model_calls, run_stats
-from forgetmenot.store import notes as note_sweeps
-from forgetmenot.store.database import Database, Transaction
+from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, model_calls, notes, run_stats
+from forgetmenot.store.database import Database
+
+LINES_AT_ONCE, LOGS_AT_ONCE = 1_000, 250
+"""Rows that one transaction deletes: no write lasts longer than 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,33 @@ async def sweep_chat(
 
 
 async def _prune(db: Database, before: int) -> tuple[int, int]:
-    async with db.write() as tx:
-        counts = await events.prune(tx, before)
-        await episodes.forget_lines(tx, before)
-        for run_id, counted in counts.items():
-            await run_stats.add_counts(tx, run_id, counted)
-    pruned = sum(sum(counted.values()) for counted in counts.values())
-    return pruned, sum(counted.get("pruned_unread", 0) for counted in counts.values())
+    """Delete old chat, some lines at a time: others write in between."""
+    pruned = unread = 0
+    while True:
+        async with db.write() as tx:
+            counts = await events.prune(tx, before, LINES_AT_ONCE)
+            for run_id, counted in counts.items():
+                await run_stats.add_counts(tx, run_id, counted)
+        some = sum(sum(counted.values()) for counted in counts.values())
+        pruned, unread = pruned + some, unread + sum(counted.get("pruned_unread", 0) for counted in counts.values())
+        if some < LINES_AT_ONCE:
+            async with db.write() as tx:
+                await episodes.forget_lines(tx, before)
+            return pruned, unread
 
 
 async def _expire(db: Database, before: int, now: int) -> int:
     """Delete logs past their days, and cooldowns that are over."""
+    gone = 0
+    for prune in (bot_messages.prune, action_logs.prune, model_calls.prune):
+        some = LOGS_AT_ONCE
+        while some == LOGS_AT_ONCE:
+            async with db.write() as tx:
+                some = await prune(tx, before, LOGS_AT_ONCE)
+            gone += some
     async with db.write() as tx:
-        gone = await bot_messages.prune(tx, before) + await action_logs.prune(tx, before)
         await channel_state.drop_past_cooldowns(tx, now)
-    return gone + await model_calls.prune(db, before)
+    return gone
 
 
 # The daily sweep over notes: expired, unconfirmed, too many. Small transactions, a history row for each change; pinned
@@ -86,57 +99,42 @@ class LifeReport:
 
 async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> LifeReport:
     """Bring every note to the status it should have now. For the start of the program, and once a day."""
-    report = LifeReport(
-        expired=await _expire_lifecycle(db, now),
-        stale=await _grow_stale(db, memory, now),
-        evicted=await _evict(db, memory, now),
-    )
+    expired = 0
+    while changed := await _change(db, "expired", NoteStatus.EXPIRED, "its time was up", now, {}):
+        expired += changed
+    report = LifeReport(expired, stale=await _grow_stale(db, memory, now), evicted=await _evict(db, memory, now))
     if report != LifeReport(0, 0, 0):
         log.info("notes swept", expired=report.expired, stale=report.stale, evicted=report.evicted)
     return report
 
 
-async def _expire_lifecycle(db: Database, now: int) -> int:
-    expired = 0
-    while changed := await _change(
-        db, lambda source: note_sweeps.notes_run_out(source, now, AT_ONCE), NoteStatus.EXPIRED, "its time was up", now
-    ):
-        expired += changed
-    return expired
-
-
 async def _grow_stale(db: Database, memory: MemorySettings, now: int) -> int:
-    before, streams = now - memory.stale_after_d * DAY, memory.stale_after_streams
-    of_channel = partial(note_sweeps.unconfirmed_channel_notes, confirmed_before=before, streams=streams, limit=AT_ONCE)
-    stale = await _change(db, of_channel, NoteStatus.STALE, "not said again for long", now)
-    for viewer in await note_sweeps.attending_viewers(db, streams):
-        due = partial(note_sweeps.unconfirmed_notes, viewer_id=viewer, confirmed_before=before, streams=streams)
-        stale += await _change(db, due, NoteStatus.STALE, "not said again for long", now)
+    why = (NoteStatus.STALE, "not said again for long", now)
+    values = {"before": now - memory.stale_after_d * DAY, "streams": memory.stale_after_streams}
+    stale = await _change(db, "unconfirmed of the channel", *why, values)
+    for viewer in await notes.attending_viewers(db, memory.stale_after_streams):
+        stale += await _change(db, "unconfirmed", *why, {**values, "viewer": viewer})
     return stale
 
 
 async def _evict(db: Database, memory: MemorySettings, now: int) -> int:
-    timed, permanent = memory.timed_notes_per_viewer, memory.permanent_notes_per_viewer
-    of_channel = partial(note_sweeps.channel_notes_over_limit, kept=memory.channel_notes_kept, limit=AT_ONCE)
-    evicted = await _change(db, of_channel, NoteStatus.EVICTED, "too many notes", now)
-    for viewer in await note_sweeps.viewers_over_limit(db, min(timed, permanent)):
-        due = partial(note_sweeps.notes_over_limit, viewer_id=viewer, timed=timed, permanent=permanent)
-        evicted += await _change(db, due, NoteStatus.EVICTED, "too many notes", now)
+    why = (NoteStatus.EVICTED, "too many notes", now)
+    values = {"timed": memory.timed_notes_per_viewer, "permanent": memory.permanent_notes_per_viewer}
+    evicted = await _change(db, "too many of the channel", *why, {"kept": memory.channel_notes_kept})
+    for viewer in await notes.viewers_over_limit(db, min(values.values())):
+        evicted += await _change(db, "too many", *why, {**values, "viewer": viewer})
     return evicted
 
 
 async def _change(
-    db: Database,
-    due: Callable[[Database | Transaction], Awaitable[list[Note]]],
-    status: NoteStatus,
-    cause: str,
-    now: int,
+    db: Database, sweep: str, status: NoteStatus, cause: str, now: int, values: Mapping[str, object]
 ) -> int:
     """Change those that are due, in one transaction; none is opened where nothing is due."""
-    if not await due(db):
+    values = {**values, "now": now, "limit": AT_ONCE}
+    if not await notes.due(db, sweep, values):
         return 0
     async with db.write() as tx:
-        batch = await due(tx)
+        batch = await notes.due(tx, sweep, values)
         for note in batch:
-            await note_sweeps.set_status(tx, note, status, at=now, cause=cause)
+            await notes.set_status(tx, note, status, at=now, cause=cause)
     return len(batch)

@@ -7,9 +7,9 @@ Recaps are memory/episodes/stream_recaps.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from forgetmenot.clock import HOUR, MINUTE, SECOND
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
@@ -17,35 +17,6 @@ from forgetmenot.store.database import Database, Transaction
 
 TOUCH_EVERY = 10 * SECOND
 """How often a stream's last event is written down."""
-
-
-class BroadcastState(Protocol):
-    """What Helix says about the channel (twitch/helix.ChannelState has this shape)."""
-
-    @property
-    def live(self) -> bool:
-        """Whether a broadcast is on."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The stream's title."""
-        ...
-
-    @property
-    def category(self) -> str:
-        """The game or category."""
-        ...
-
-    @property
-    def started_at(self) -> int | None:
-        """When the broadcast began, in ms."""
-        ...
-
-    @property
-    def stream_id(self) -> str | None:
-        """Helix's id of the broadcast."""
-        ...
 
 
 @dataclass(slots=True)
@@ -104,7 +75,7 @@ class StreamTracker:
             await streams.touch(tx, self._open.id, last_at)
         return self._open.id
 
-    async def live(self, state: BroadcastState, now: int) -> None:
+    async def live(self, state: ChannelState, now: int) -> None:
         """Update from Helix."""
         self._offline = not state.live
         async with self._db.write() as tx:
@@ -125,7 +96,7 @@ class StreamTracker:
             async with self._db.write() as tx:
                 await self._close(tx, stream.last_event_at)
 
-    async def _on(self, tx: Transaction, state: BroadcastState, now: int) -> None:
+    async def _on(self, tx: Transaction, state: ChannelState, now: int) -> None:
         if self._open and self._is_another(self._open, state, now):
             await self._close(tx, self._open.last_event_at)
         if self._open is None:
@@ -135,7 +106,7 @@ class StreamTracker:
         self._open.seen_live_at = now
         await streams.describe(tx, self._open.id, twitch_id=state.stream_id, title=state.title, category=state.category)
 
-    def _is_another(self, stream: _Open, state: BroadcastState, now: int) -> bool:
+    def _is_another(self, stream: _Open, state: ChannelState, now: int) -> bool:
         if stream.twitch_id is None:
             return now - stream.last_event_at > self._gap()
         last = max(stream.last_event_at, stream.seen_live_at or 0)

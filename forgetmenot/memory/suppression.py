@@ -1,20 +1,124 @@
-"""The list of what is never mentioned, and the filter that recall and replies use.
+"""What is never mentioned: the list, and the filter that recall and replies use.
 
-The caller decides who may change it. `words` are a topic or a fact; `#12` names a note.
+The caller decides who may change the list. `words` are a topic or a fact; `#12` names a note. A text with all words of
+an entry, in any form and order, is suppressed; for an entry about one viewer only where it is about them. Notes stay
+stored and are shown again when the entry is removed.
 """
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from forgetmenot.domain.memory import Note
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.suppression_filter import SuppressionFilter, SuppressionRule, meaning
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 LONGEST = 200
 MOST = 200
 _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionRule:
+    """One entry. `viewer_id` None: whoever it is about; `note_id`: that note, and what it says (`fact`).
+
+    Other notes that have all the words of a fact are left out by `words` alone: they say something else.
+    """
+
+    id: int
+    viewer_id: str | None
+    words: str
+    note_id: int | None = None
+    fact: str = ""
+
+
+class SuppressionFilter:
+    """Entries, ready to be asked."""
+
+    def __init__(self, entries: Iterable[SuppressionRule] = ()) -> None:
+        self.entries = tuple(entries)
+        self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
+        self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
+        self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Everybody of whom something is left alone."""
+        return frozenset(who for who, _ in self._stems if who is not None)
+
+    def allows(self, note: Note) -> bool:
+        """Whether a note may be shown."""
+        if note.id in self._notes:
+            return False
+        about = (note.subject_id, *ids_in(note.fact))
+        return not _any_said(self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about)
+
+    def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
+        """Whether a text about these people speaks of what is left alone."""
+        return _any_said(self._stems, text, about)
+
+    def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
+        """The words that are left alone of the channel and of these people."""
+        wanted = {None, *people}
+        entries = (entry for entry in self.entries if entry.viewer_id in wanted)
+        return tuple(said for entry in entries if (said := entry.words or entry.fact))
+
+    def without(self, text: str) -> str:
+        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last."""
+        if not self._stems:
+            return text
+        kept: list[str] = []
+        about: Sequence[str] = ()
+        for sentence in _SENTENCE.split(text):
+            about = ids_in(sentence) or about
+            if not self.has(sentence, about):
+                kept.append(sentence)
+        return " ".join(kept)
+
+
+_Meanings = tuple[tuple[str | None, frozenset[str]], ...]
+
+
+def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
+    return tuple((who, stems) for who, text in entries if (stems := meaning(text)))
+
+
+def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
+    people = {who for who in about if who is not None}
+    said = meaning(text)
+    return any(stems <= said and (who is None or who in people) for who, stems in meanings)
+
+
+def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
+    """A reply without the sentences that speak of what is left alone."""
+    return SuppressionFilter(SuppressionRule(0, None, words_) for words_ in left_alone).without(text)
+
+
+def meaning(text: str) -> frozenset[str]:
+    """The stems that carry a text's meaning."""
+    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
+
+
+# A note with topics is only shown when a word of the conversation has the same stem as one of them.
+
+
+def conversation_stems(*texts: str) -> frozenset[str]:
+    """What is being talked about, ready to be asked."""
+    return frozenset(stem for text in texts for stem in stems(text))
+
+
+def touches_topic(note: Note, talk: frozenset[str]) -> bool:
+    """Whether a note may be shown in a conversation."""
+    return not note.topics or any(stem in talk for topic in note.topics for stem in stems(topic))
 
 
 async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> SuppressionRow:

@@ -146,7 +146,7 @@ async def import_notes(
         async with db.write() as tx:
             await notes.point(tx, pointers)
     if state.report.episodes:
-        await episode_search.merge_search_index(db)
+        await db.merge_search_index()
     state.report.refused.sort()
     return state.report
 

@@ -32,7 +32,7 @@ def path_of(database: Path) -> Path:
 def save(database: Path, lines: Iterable[TakenLine | Redaction]) -> None:
     """Write the file anew. Raises OSError; then there is none."""
     file = path_of(database)
-    rows = [_Row(line=_alone(one)) if isinstance(one, TakenLine) else _Row(clear=one) for one in lines]
+    rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     try:
         with contextlib.suppress(FileNotFoundError):
             file.unlink()
@@ -47,12 +47,12 @@ def save(database: Path, lines: Iterable[TakenLine | Redaction]) -> None:
         raise
 
 
-def _alone(one: TakenLine) -> TakenLine:
+def _alone(item: TakenLine) -> TakenLine:
     """The line without the words of the one that it answers, which may be anybody's."""
-    answered = one.event.reply_to
+    answered = item.event.reply_to
     if answered is None:
-        return one
-    return replace(one, event=replace(one.event, reply_to=replace(answered, login="", text="")))
+        return item
+    return replace(item, event=replace(item.event, reply_to=replace(answered, login="", text="")))
 
 
 def load(database: Path) -> list[TakenLine | Redaction]:
@@ -65,7 +65,7 @@ def load(database: Path) -> list[TakenLine | Redaction]:
     for text in held.splitlines():
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             row = msgspec.json.decode(text, type=_Row)
-            found += [one for one in (row.line, row.clear) if one is not None]
+            found += [item for item in (row.line, row.clear) if item is not None]
     return found
 
 
@@ -85,20 +85,20 @@ def forget(database: Path, who: Names) -> None:
     held = load(database)
     if not held:
         return
-    kept = [_without(one, who) for one in held if _speaker(one) != who.viewer_id]
+    kept = [_without(item, who) for item in held if _speaker(item) != who.viewer_id]
     drop(database)
     if kept:
         save(database, kept)
 
 
-def _speaker(one: TakenLine | Redaction) -> str | None:
-    return one.event.user_id if isinstance(one, TakenLine) else one.user_id
+def _speaker(item: TakenLine | Redaction) -> str | None:
+    return item.event.user_id if isinstance(item, TakenLine) else item.user_id
 
 
-def _without(one: TakenLine | Redaction, who: Names) -> TakenLine | Redaction:
-    if isinstance(one, Redaction):
-        return one
-    event: ChatEvent = one.event
+def _without(item: TakenLine | Redaction, who: Names) -> TakenLine | Redaction:
+    if isinstance(item, Redaction):
+        return item
+    event: ChatEvent = item.event
     answered = event.reply_to if event.reply_to is None or event.reply_to.user_id != who.viewer_id else None
     hidden, system_text = who.hidden(event.text), who.hidden(event.system_text)
-    return replace(one, event=replace(event, reply_to=answered, text=hidden, system_text=system_text))
+    return replace(item, event=replace(event, reply_to=answered, text=hidden, system_text=system_text))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from forgetmenot.text.lookalikes import plain
+from forgetmenot.text.clean import plain
 
 
 class _ClaimedAction(NamedTuple):

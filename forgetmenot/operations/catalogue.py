@@ -209,6 +209,11 @@ ACTIONS: tuple[Action, ...] = (
         cooldown_s=5, self_only=True, typed="fact",
     ),
     Action(
+        "correct", A, "correct a note about the speaker that they say is wrong",
+        _operation("correct", "note", "fact"), (_text("note", 20), _text("fact", 200)),
+        cooldown_s=5, typed="fact",
+    ),
+    Action(
         "forget", A, "forget something about somebody",
         _operation("forget", "target", "what"), (TARGET, _text("what", 200)),
         cooldown_s=5, self_only=True, typed="what",

@@ -11,6 +11,8 @@ from typing import Any
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.memory.notes.note_merge import LIVE
+from forgetmenot.memory.notes.spoken_corrections import may_replace
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find
@@ -25,15 +27,17 @@ from forgetmenot.operations.entry import (
 )
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store import action_logs, channel_state, notes
 from forgetmenot.store import viewers as chatters
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.viewers import Chatter
+from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import mention
 
 HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
 REFUSALS_WITHIN = 10 * MINUTE
+CORRECT = "correct"
 CHANNEL = "class B"
 VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
@@ -76,11 +80,14 @@ class FactGatherer:
         asker = await self._asker(context.event, settings, state)
         found, target = await self._target(proposal, asker, context.event, settings, state, now)
         facts = _standing_facts(state, asker, now)
+        asked = _asked(context.event.text, context.question, target, asker)
+        if proposal.name == CORRECT and (fact := await self._corrected(proposal, context, asker)):
+            asked["typed"] |= {CORRECT: fact}
         return replace(
             facts,
             target=target,
             found=found,
-            **_asked(context.event.text, context.question, target, asker),
+            **asked,
             serious=requests.is_serious((*context.recent_lines, context.event.text)),
             room_modes=context.room_modes,
         )
@@ -107,6 +114,16 @@ class FactGatherer:
         serious = requests.is_serious((message,))
         asked = _asked(message, message, target, facts.asker)
         return replace(facts, target=target, found=found, serious=serious, **asked)
+
+    async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
+        """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
+        number, fact = (clean(proposal.params.get(name, "")) for name in ("note", "fact"))
+        digits = number.removeprefix("id:").strip("#[]")
+        note = await notes.get(self._db, int(digits)) if digits.isdecimal() and len(digits) < 16 else None
+        if note is None or note.subject_id != asker.id or note.status not in LIVE:
+            return ""
+        said = context.question or context.event.text
+        return fact if may_replace(said, note.fact, fact) else ""
 
     async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
         """Recent decisions and actions that bear on this one."""

@@ -11,7 +11,7 @@ Pure.
 import re
 
 from forgetmenot.operations.catalogue import NAMES
-from forgetmenot.text.lookalikes import skeleton
+from forgetmenot.text.clean import skeleton
 
 LONGEST = 1_200
 _PASSES = 6

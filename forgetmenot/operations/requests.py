@@ -15,7 +15,7 @@ from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import PersonFacts, TargetFound
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
-from forgetmenot.text.english import first_word, others_fact, own_fact
+from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import words
 
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})

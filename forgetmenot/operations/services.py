@@ -5,19 +5,19 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 (memory/erasure.Eraser.erase_due).
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from forgetmenot.clock import MINUTE, iso
+from forgetmenot.domain.chat import Role
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
 from forgetmenot.languages import in_language
 from forgetmenot.memory import receipts
-from forgetmenot.memory.deferred_requests import DeferredKind, DeferredRequest
-from forgetmenot.memory.privacy_queue import Fulfilled, PrivacyQueue
+from forgetmenot.memory.privacy_queue import DeferredKind, DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.operations import switches
-from forgetmenot.operations.entry import Operation, OperationContext, Request
-from forgetmenot.operations.run import UnknownViewer, may_ask
+from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
+from forgetmenot.operations.run import UnknownViewer, may_ask, run
 from forgetmenot.operations.wording import described
-from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, reply_outcomes, viewers
+from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
 
@@ -139,11 +139,11 @@ async def bad(context: OperationContext, request: Request) -> OperationResult:
 
 async def _rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
     since = context.clock.now() - RATED_WITHIN
-    reply_id = request.number("id") or await reply_outcomes.last_sent(context.db, since)
+    reply_id = request.number("id") or await bot_messages.last_sent(context.db, since)
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
         return OperationResult(ok=False, code="no_reply_rated")
     async with context.db.write() as tx:
-        await reply_outcomes.rate(tx, reply_id, good=good)
+        await bot_messages.rate(tx, reply_id, good=good)
     return OperationResult(ok=True, code="rated")
 
 
@@ -237,6 +237,8 @@ def erase_begun(done: Fulfilled, who: Target) -> OperationResult:
 
 def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
     """The result of a request that an earlier run accepted and this one carried out. Names nobody."""
+    if done.result is not None:
+        return done.result
     who = Target(deferred.viewer_id, "They", own=deferred.own)
     if deferred.kind is DeferredKind.ERASE:
         return erase_begun(done, who)
@@ -251,6 +253,28 @@ async def receipt(context: OperationContext, request: Request) -> OperationResul
     if not found.now.found:
         return OperationResult(ok=True, code="receipt_clean", data=data)
     return OperationResult(ok=False, code="receipt_back" if found.known_again else "receipt_found", data=data)
+
+
+def queued(service: Service, kind: DeferredKind) -> Service:
+    """The service of an operation of that name, which from chat is run as soon as the memory can be written."""
+
+    async def wait(context: OperationContext, request: Request) -> OperationResult:
+        queue, asker = _queue(context, request), request.asker
+        if queue is None:
+            return await service(context, request)
+        done = await queue.submit(
+            kind, asker.viewer_id, line_id=asker.line_id, what=request.text("what"), moderates=asker.moderates
+        )
+        return done.result or OperationResult(ok=False, code="input", data={"sentence": "That did not work."})
+
+    return wait
+
+
+async def run_deferred(context: OperationContext, deferred: DeferredRequest) -> OperationResult:
+    """Run such an operation as it was typed. Raises StoreError."""
+    role = Role.MODERATOR if deferred.moderates else Role.VIEWER
+    asker = Asker(Surface.CHAT, deferred.viewer_id, role, line_id=deferred.line_id)
+    return await run(replace(context, privacy_queue=None), deferred.kind, {"what": deferred.what}, asker)
 
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:

@@ -15,11 +15,12 @@ from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers
-from forgetmenot.text.english import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.mentions import defang, ids_in, mention, show
+from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
 from forgetmenot.text.words import words
 
 MISSED_CHARS, MISSED_LEAD = 450, 50
@@ -110,6 +111,26 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
         return blocked
     found = await _subject_and_fact(context, request, fact)
     return found if isinstance(found, OperationResult) else await _keep(context, request, *found)
+
+
+async def correct(context: OperationContext, request: Request) -> OperationResult:
+    """Replace a note of the asker by what they say; the policy has held it against their line."""
+    old = await notes.get(context.db, int(request.text("note")))
+    if old is None or old.subject_id != request.asker.viewer_id:
+        return OperationResult(ok=False, code="nothing_found")
+    note = await edits.remember(
+        context.db,
+        old.subject_id,
+        defang(request.text("fact")),
+        by=request.asker.viewer_id,
+        at=context.clock.now(),
+        scope=old.scope,
+        privacy=context.settings().privacy,
+        word=OWN_WORD,
+        line=request.asker.line_id,
+        instead_of=old.id,
+    )
+    return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note))
 
 
 async def remember_this(context: OperationContext, request: Request) -> OperationResult:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from forgetmenot.domain.operation import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
+from forgetmenot.memory.privacy_queue import DeferredKind
 from forgetmenot.operations import catalogue, services, services_memory
 from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
@@ -44,9 +45,10 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,
         (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
         ("!remember <fact>", "!remember that <fact>"), edits_memory=True),
+    Operation("correct", _MODEL, services_memory.correct, (_text("note"), _text("fact"))),
     Operation("bit", _MODEL, services_memory.flag_joke, (_text("text"),)),
-    Operation("forget", _ANYBODY | _MODEL, services_memory.forget, (_text("what"), _TARGET),
-        ("!forget <what>", "!forget that|about <what>")),
+    Operation("forget", _ANYBODY | _MODEL, services.queued(services_memory.forget, DeferredKind.FORGET),
+        (_text("what"), _TARGET), ("!forget <what>", "!forget that|about <what>"), waits=True),
     Operation("edit", _ANYBODY | _DOCK, services_memory.edit, (_ID, _text("text")), ("!edit <id> <text>",),
         edits_memory=True),
     Operation("retract", _MODERATORS | _DOCK | _CLI, services_memory.retract, (_ID,), ("!wrong <id>",),
@@ -55,8 +57,9 @@ _PEOPLE: tuple[Operation, ...] = (
         edits_memory=True),
     Operation("pin", _DOCK | _CLI, services_memory.pin, (_ID,)),
     Operation("unpin", _DOCK | _CLI, services_memory.unpin, (_ID,)),
-    Operation("never_mention", _ANYBODY | _DOCK | _CLI, services_memory.never_mention, (_text("what"), _VIEWER),
-        ("!nevermention <what>",), edits_memory=True),
+    Operation("never_mention", _ANYBODY | _DOCK | _CLI,
+        services.queued(services_memory.never_mention, DeferredKind.NEVER_MENTION), (_text("what"), _VIEWER),
+        ("!nevermention <what>",), edits_memory=True, waits=True),
     Operation("may_mention", _ANYBODY | _DOCK | _CLI, services_memory.may_mention, (_ID,), ("!maymention <id>",),
         edits_memory=True),
     # Rights.

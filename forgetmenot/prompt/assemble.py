@@ -115,6 +115,7 @@ class Layout:
 
 
 INSTRUCTIONS = "instructions"
+NOTHING_KNOWN = "No note answers this: unless it is general knowledge, say that you do not remember it."
 TOP_CHANNEL_NOTES = 3
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90
@@ -257,7 +258,7 @@ def _now(material: TailMaterial, factor: float) -> Section:
 def _speaker(material: TailMaterial, factor: float) -> Section:
     line = Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),)).text().rstrip("\n")
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
-    if not (material.lore or material.brief.strip()):
+    if not (material.lore or material.heard or material.brief.strip()):
         text += "\nYou remember nothing about them: do not pretend otherwise."
     return plain_section("speaker", f"{text}\n\n", factor)
 
@@ -267,12 +268,13 @@ def _optional_blocks(material: TailMaterial, settings: Settings, factor: float) 
     cap = settings.prompt.viewer_memory_tokens
     brief = _brief(material, cap, factor)
     left = cap - (brief.section(factor).tokens if brief.rows else 0)
-    lore = tuple(rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore])
+    lore = [rows.heard_row(heard, names) for heard in material.heard]
+    lore += [rows.lore_row(found, names, now) for found in material.lore[: material.depth.lore]]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     done = tuple(Row(rows.one_line(done.text, names, 200), done.id) for done in material.actions_done)
     return [
         brief,
-        Block("lore", lore, "What you know about them:").within(left, factor),
+        Block("lore", tuple(lore), "What you know about them:").within(left, factor),
         _others(material, cap, factor),
         Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
@@ -311,7 +313,10 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    return Block("message", _message_rows(material, max_bytes), "The current message, which you answer:")
+    lead = "The current message, which you answer:"
+    return Block(
+        "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
+    )
 
 
 def _message_rows(material: TailMaterial, max_bytes: int) -> tuple[Row, ...]:

@@ -79,6 +79,14 @@ class PromptLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A fact that the speaker told about themselves today, before it is a note. `id`: events.seq of the line."""
+
+    id: int
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
 class PersonMentioned:
     """A viewer who is talked about, and what is known about them."""
 
@@ -129,7 +137,7 @@ class TailMaterial:
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
     speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
-    must not bring up.
+    must not bring up. `nothing_known`: it asks for something, and no note answers it.
     """
 
     now: int
@@ -141,6 +149,7 @@ class TailMaterial:
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
+    heard: tuple[Heard, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()
@@ -152,6 +161,7 @@ class TailMaterial:
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
+    nothing_known: bool = False
     depth: Depth = NORMAL
 
     @property

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.material import Past, PromptLine, clip, estimate
+from forgetmenot.prompt.material import Heard, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
-from forgetmenot.text.fences import fence
-from forgetmenot.text.mentions import called, mention, show
+from forgetmenot.text.mentions import called, fence, mention, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240
@@ -29,7 +28,6 @@ Names = Mapping[str, str]
 
 _WHOSE_WORD = {
     SourceKind.COMMAND: "asked to be remembered",
-    SourceKind.IMPORT: "imported",
     SourceKind.SELF_CLAIM: "said by them",
     SourceKind.OBSERVED: "seen in chat",
     SourceKind.REPORTED: "said by others",
@@ -118,12 +116,18 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
 def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
     """`[id:12] likes tea (said by them; tags: drinks; 2 days ago)`, with whom it is about in front, if given."""
     note = recalled.note
-    facts = [_WHOSE_WORD[note.source_kind]]
+    facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
     facts.append(ago(now - note.last_confirmed_at))
     subject = f"{about}: " if about else ""
     return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
+
+
+def heard_row(heard: Heard, names: Names) -> Row:
+    """`plays the viola (said by them; just now)`."""
+    text = f"{one_line(heard.fact, names, FACT_BYTES)} ({_WHOSE_WORD[SourceKind.SELF_CLAIM]}; just now)"
+    return Row(text, other=("events", heard.id))
 
 
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:

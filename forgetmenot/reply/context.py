@@ -1,40 +1,56 @@
-"""Reads what one reply needs from the store and from recall: the material of the prompt's tail.
+"""Reads what a prompt is made from: its prefix, kept from one compaction pass to the next, and the tail of one reply.
 
 - Nothing of hidden people, nothing redacted, nothing suppressed but the message itself, and of the bot's own lines only
   those that were sent.
 - Reads only, and the same for a reply, a dry run and a test.
-- One snapshot in the reader's thread, unless notes of a viewer are not cached yet.
+- The prefix keeps its bytes until the next pass: it is what makes a provider's cache work. It is composed anew when the
+  settings changed, somebody was erased, or something in it may not be shown any more. A restart composes it again.
+- The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, Standing, Viewer
-from forgetmenot.domain.memory import Note, Recalled
+from forgetmenot.domain.memory import Note, Scope
 from forgetmenot.domain.model import Prompt
-from forgetmenot.memory.episodes.past_episodes import spoken_of
-from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall
-from forgetmenot.memory.suppression_filter import SuppressionFilter, conversation_stems, touches_topic
+from forgetmenot.logs import log
+from forgetmenot.memory.episodes.past_episodes import newest, spoken_of, without_hidden
+from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.ranking import Found, Query
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
+from forgetmenot.memory.suppression import SuppressionFilter, conversation_stems, load_filter, touches_topic
 from forgetmenot.memory.viewer_rules import role_of, standing_of
 from forgetmenot.operations import fact_gathering
-from forgetmenot.prompt.assemble import assemble
+from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
+    Heard,
     Past,
     PersonMentioned,
     Prefix,
+    PrefixMaterial,
     PromptLine,
     TailMaterial,
     depth_for,
     stranger,
 )
-from forgetmenot.reply.prefix import PrefixKeeper
-from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.reply.reply_object import offered
+from forgetmenot.reply.triggers import Trigger, TriggerKind, is_question
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import bot_messages, briefs, channel_state, events, notes, viewers
+from forgetmenot.store import (
+    bot_messages,
+    briefs,
+    channel_state,
+    episode_redaction,
+    events,
+    evidence,
+    model_calls,
+    notes,
+    viewers,
+)
 from forgetmenot.store import streams as attendance
 from forgetmenot.store.bot_messages import SentReply
 from forgetmenot.store.database import Database, Source
@@ -47,6 +63,7 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+HEARD_FACTS = 3
 SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
 
 
@@ -111,6 +128,11 @@ class ContextGatherer:
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
+        if not material.speaker.opted_out:
+            heard = await heard_facts(
+                at, settings.privacy, material.speaker.id, limit=HEARD_FACTS, quiet=seen.suppression_filter
+            )
+            material = replace(material, heard=tuple(Heard(one.seq, one.fact) for one in reversed(heard)))
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
@@ -238,25 +260,30 @@ class ContextGatherer:
     async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
         talk = _talk(material) if moment.settings.recall.topic_gate else None
 
-        async def about(who: Viewer, most: int) -> tuple[Recalled, ...]:
+        async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
-                return ()
-            seen = asked.seen[who.id]
-            return tuple(await self._recall.about_viewer(who.id, asked.query, most, talk=talk, seen=seen))
+                return Found()
+            return await self._recall.about([who.id], asked.query, most, talk=talk, seen=asked.seen[who.id])
 
         if talk is not None and not all(touches_topic(note, talk) for note in await self._made_of(material)):
             material = replace(material, brief="", brief_notes=())
         per_other = moment.depth.lore_per_other
-        others = [replace(other, lore=await about(other.viewer, per_other)) for other in material.others]
-        people = [material.speaker.id, *(other.viewer.id for other in others)]
+        theirs = [await about(other.viewer, per_other) for other in material.others]
+        own = await about(material.speaker, moment.depth.lore - len(material.heard))
+        channel = Found()
+        if asked.query.says_something:
+            channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
+        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
-            lore=await about(material.speaker, moment.depth.lore),
-            channel=await self._recall.asked_of_channel(
-                asked.query, without=shown.notes, talk=talk, seen=asked.seen[CHANNEL]
-            ),
-            others=tuple(others),
+            lore=tuple(own),
+            channel=fitting(channel, without=shown.notes),
+            others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
+            nothing_known=is_question(moment.trigger.question)
+            and not material.past_episodes
+            and not material.heard
+            and not any(found.fits for found in (*(theirs or [own]), channel)),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:
@@ -296,6 +323,94 @@ def _people_of(material: TailMaterial) -> set[str]:
     return ids | {other.viewer.id for other in material.others} | {who for text in texts for who in ids_in(text)}
 
 
+class PrefixKeeper:
+    """The prefix of the moment. `model`: the name of the model that replies, whose calibration counts."""
+
+    def __init__(
+        self, *, db: Database, recall: Recall, settings: Callable[[], Settings], clock: Clock, model: str
+    ) -> None:
+        self._db = db
+        self._recall = recall
+        self._settings = settings
+        self._clock = clock
+        self._model = model
+        self._prefix: Prefix | None = None
+        self._shown: frozenset[str] = frozenset()
+        self._notes: tuple[int, ...] = ()
+        self._left_alone = (0, 0, 0)
+        self._mending = (0, 0)
+        self.factor = 1.0
+
+    async def current(self) -> Prefix:
+        """The prefix; composed at the first call, and when something in it may not be shown any more."""
+        if self._prefix is not None and await self._db.together(self._still_holds):
+            return self._prefix
+        return await self.refresh()
+
+    async def _still_holds(self, at: Source) -> bool:
+        return (
+            await notes.suppression_revision(at) == self._left_alone
+            and await episode_redaction.revision(at) == self._mending
+            and await notes.all_active(at, self._notes)
+            and (not self._shown or await viewers.may_be_shown(at, self._shown))
+        )
+
+    async def refresh(self) -> Prefix:
+        """Compose it from what is known now."""
+        settings = self._settings()
+        self.factor = await model_calls.factor_of(self._db, self._model)
+        self._left_alone = await notes.suppression_revision(self._db)
+        self._mending = await episode_redaction.revision(self._db)
+        material = await self._material(settings)
+        prefix = compose_prefix(material, settings, self.factor)
+        self._shown = frozenset(material.names)
+        self._notes = _rows(prefix, "channel_notes", "channel_notes_more")
+        changed = self._prefix is None or self._prefix.text != prefix.text
+        self._prefix = prefix
+        if changed:
+            log.info("prefix composed", tokens=sum(s.tokens for s in prefix.sections), sha=prefix.sha256[:12])
+        return prefix
+
+    async def _material(self, settings: Settings) -> PrefixMaterial:
+        channel = await channel_state.read_all(self._db)
+        title, category, digest = (channel.get(name, "") for name in ("title", "category", "digest"))
+        quiet = await load_filter(self._db)
+        if self._mending != (0, 0):
+            digest = ""  # nobody knows which of its words came from a line that was cleared
+        digest = await without_hidden(self._db, quiet.without(digest))
+        query = self._recall.query("", category=category, title=title)
+        talk = conversation_stems(*query.words)  # of the stream: the conversation is not known yet
+        notes = tuple(found.note for found in await self._recall.about([CHANNEL], query, talk=talk))
+        episodes = await self._episodes(quiet)
+        return PrefixMaterial(
+            channel=settings.twitch.channel or channel.get("login", ""),
+            title=title,
+            category=category,
+            actions=offered(settings.actions, settings.bridge.effects),
+            channel_notes=notes,
+            digest=digest,
+            episodes=episodes,
+            bit_streams=await self._bit_streams(notes),
+            names=await self._names([note.fact for note in notes] + [past.text for past in episodes] + [digest]),
+        )
+
+    async def _episodes(self, quiet: SuppressionFilter) -> tuple[Past, ...]:
+        found = await newest(self._db, quiet)
+        before = found.last_stream
+        past_rows = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
+        shown = [*([before] if before else []), *found.this_stream]
+        past_rows += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
+        return tuple(past for past in past_rows if past.text)
+
+    async def _bit_streams(self, notes: Sequence[Note]) -> dict[int, int]:
+        bits = [note.id for note in notes if note.scope is Scope.RUNNING_BIT]
+        return {bit: len(came_up) for bit, came_up in (await evidence.streams_of(self._db, bits)).items()}
+
+    async def _names(self, texts: list[str]) -> dict[str, str]:
+        ids = {who for text in texts for who in ids_in(text)}
+        return await viewers.names(self._db, sorted(ids - await viewers.hidden(self._db, ids)))
+
+
 class Composed(NamedTuple):
     """A prompt and what it was made of. `factor`: the calibration that sizes were estimated with."""
 
@@ -310,8 +425,10 @@ async def compose(
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix = await keeper.current()
-    rows = {section.name: section.rows for section in prefix.sections}
-    notes = (*rows.get("channel_notes", ()), *rows.get("channel_notes_more", ()))
-    shown = Shown(rows.get("episodes", ()), notes)
+    shown = Shown(_rows(prefix, "episodes"), _rows(prefix, "channel_notes", "channel_notes_more"))
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, shown=shown)
     return Composed(assemble(prefix, material, settings, keeper.factor), prefix, material, keeper.factor)
+
+
+def _rows(prefix: Prefix, *names: str) -> tuple[int, ...]:
+    return tuple(row for section in prefix.sections if section.name in names for row in section.rows)

@@ -6,7 +6,6 @@ back with the texts that are still there: notes and episodes as they are now, ch
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from forgetmenot.clock import Clock, iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -17,8 +16,7 @@ from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.material import TailMaterial, estimate
-from forgetmenot.reply.context import Composed, ContextGatherer, compose
-from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
@@ -37,7 +35,6 @@ from forgetmenot.store import (
     episodes,
     events,
     notes,
-    reply_outcomes,
     streams,
     viewers,
 )
@@ -215,19 +212,17 @@ async def explain(db: Database, reply_id: int) -> Explanation:
         raise InputError(
             f"There is no reply {reply_id}. Replies are kept for 30 days; `forgetmenot why` lists the last ones."
         )
-    texts = await _Texts.read(db, reply)
-    scores: Mapping[str, float] = reply.prompt.get("scores", {})
-    sections = tuple(_section(section, texts, scores) for section in reply.prompt.get("sections", []))
+    sections = await _sections(db, reply)
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
-    outcome, used, claims = await reply_outcomes.of_reply(db, reply_id)
+    outcome, used, claims = await bot_messages.of_reply(db, reply_id)
     return Explanation(
         reply,
         asked[0] if asked else await _asked(db, reply),
         speaker,
         sections,
-        await _actions(db, reply_id),
+        tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
         outcome,
         tuple(used),
         tuple(f"{reply.text[start:end]} ({kind})" for kind, start, end in claims if reply.text[start:end]),
@@ -250,62 +245,50 @@ async def _names(db: Database, texts: Iterable[str]) -> Mapping[str, str]:
     return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
 
 
-def _rows_of(reply: BotMessage) -> dict[str, list[int]]:
-    """The ids of the rows that the prompt held, by what they are of."""
-    ids: dict[str, list[int]] = {}
+async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
+    """The sections of its prompt, with the texts of the rows that are still kept and the names of today."""
+    held: dict[str, list[tuple[str, int]]] = {}
     for section in reply.prompt.get("sections", []):
-        ids.setdefault(section.get("of", ""), []).extend(section.get("rows", []))
-        for kind, row in section.get("others", []):
-            ids.setdefault(kind, []).append(row)
-    return ids
+        own = [(section.get("of", ""), row) for row in section.get("rows", [])]
+        held[section["name"]] = [*own, *((kind, row) for kind, row in section.get("others", []))]
+    ids: dict[str, list[int]] = {}
+    for kind, row in (one for rows in held.values() for one in rows):
+        ids.setdefault(kind, []).append(row)
+    texts = await _texts(db, ids)
+    names = await _names(db, texts.values())
+    scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
+    def explained(kind: str, row: int) -> ExplainedRow:
+        text = show(texts[kind, row], names) if (kind, row) in texts else GONE
+        return ExplainedRow(row, text, scores.get(str(row)) if kind == "notes" else None, kind)
 
-def _section(section: Mapping[str, Any], texts: "_Texts", scores: Mapping[str, float]) -> ExplainedSection:
-    kind = section.get("of", "")
-    rows = tuple(
-        ExplainedRow(row, texts.of(of, row), scores.get(str(row)) if of == "notes" else None, of)
-        for of, row in [*((kind, row) for row in section.get("rows", [])), *section.get("others", [])]
+    return tuple(
+        ExplainedSection(
+            one["name"], one["tokens"], one["dropped"], tuple(explained(*row) for row in held[one["name"]])
+        )
+        for one in reply.prompt.get("sections", [])
     )
-    return ExplainedSection(section["name"], section["tokens"], section["dropped"], rows)
 
 
-class _Texts:
-    """The texts of a prompt's rows, with the names of today."""
-
-    def __init__(self, texts: dict[tuple[str, int], str], names: Mapping[str, str]) -> None:
-        self._texts = texts
-        self._names = names
-
-    @classmethod
-    async def read(cls, db: Database, reply: BotMessage) -> "_Texts":
-        """Look up every row that the prompt held."""
-        ids = _rows_of(reply)
-        texts: dict[tuple[str, int], str] = {}
-        for note_id in ids.get("notes", []):
-            if (note := await notes.get(db, note_id)) is not None:
-                texts["notes", note_id] = note.fact
-        for episode_id, summary in (await episodes.summaries(db, ids.get("episodes", []))).items():
-            texts["episodes", episode_id] = summary
-        for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
-            texts["streams", stream_id] = recap
-        for seq, line in (await events.lines_by_seq(db, ids.get("events", []))).items():
-            texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
-        for said_id in ids.get("replies", []):
-            if (said := await bot_messages.get(db, said_id)) is not None:
-                texts["replies", said_id] = said.text
-        for action_id in ids.get("actions", []):
-            if (done := await action_logs.get(db, action_id)) is not None:
-                texts["actions", action_id] = fact_gathering.line(done)
-        return cls(texts, await _names(db, texts.values()))
-
-    def of(self, kind: str, row: int) -> str:
-        """One row's text, if it is still there."""
-        text = self._texts.get((kind, row))
-        return show(text, self._names) if text is not None else GONE
-
-
-async def _actions(db: Database, reply_id: int) -> tuple[str, ...]:
-    return tuple(_action(done) for done in await action_logs.of_reply(db, reply_id))
+async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, int], str]:
+    """The texts that are still kept, by what they are of and id."""
+    texts: dict[tuple[str, int], str] = {}
+    for note_id in ids.get("notes", []):
+        if (note := await notes.get(db, note_id)) is not None:
+            texts["notes", note_id] = note.fact
+    for episode_id, summary in (await episodes.summaries(db, ids.get("episodes", []))).items():
+        texts["episodes", episode_id] = summary
+    for stream_id, recap in (await streams.recaps(db, ids.get("streams", []))).items():
+        texts["streams", stream_id] = recap
+    for seq, line in (await events.lines_by_seq(db, ids.get("events", []))).items():
+        texts["events", seq] = f"{mention(line.viewer_id)}: {line.text}"
+    for said_id in ids.get("replies", []):
+        if (said := await bot_messages.get(db, said_id)) is not None:
+            texts["replies", said_id] = said.text
+    for action_id in ids.get("actions", []):
+        if (done := await action_logs.get(db, action_id)) is not None:
+            texts["actions", action_id] = fact_gathering.line(done)
+    return texts
 
 
 def _action(done: LoggedAction) -> str:
@@ -328,13 +311,14 @@ _ENDINGS = {
 def one_line(trail: Explanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    notes_used = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows][:4]
-    ids = ", ".join(f"#{note}" for note in notes_used)
+    offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
+    known = (trail.used or offered)[:4]
+    used = "why.used" if trail.used else "why.offered" if offered else "why.used_none"
     key = f"why.{reply.trigger.replace('-', '_')}"
     detail = say("why.detail", reason=say.translated(reply.detail)) if reply.detail else ""
     parts = [
         say(key if key in say else "why.mention", who=trail.speaker),
-        say("why.used", list=ids, n=len(notes_used)) if notes_used else say("why.used_none"),
+        say(used, list=", ".join(f"#{note}" for note in known), n=len(known)),
         *(say.translated(action) for action in trail.actions[:1]),
         say(f"why.{reply.status}", detail=detail),
     ]
@@ -360,7 +344,7 @@ def in_words(trail: Explanation, cost: str = "") -> list[str]:
         if trail.asked
         else f"Nobody asked ({reply.trigger}).",
         f"Said: {reply.text or '(nothing)'}",
-        f"{_ending(reply)}{_taken(reply)}",
+        _ending(reply) + (f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""),
         *([f"Changed by filters: {', '.join(reply.filters)}."] if reply.filters else []),
         *([f"Taken by chat: {trail.outcome.replace('_', ' ')}."] if trail.outcome else []),
         *([f"Notes used: {', '.join(f'#{note}' for note in trail.used)}."] if trail.used else []),
@@ -377,22 +361,14 @@ def _ending(reply: BotMessage) -> str:
     return ending if ending.endswith(".") else f"{ending}: {(reply.detail or 'no reason kept').rstrip('.')}."
 
 
-def _taken(reply: BotMessage) -> str:
-    return f" Twitch's message ID is {reply.twitch_id}." if reply.twitch_id else ""
-
-
 def _model(reply: BotMessage, cost: str) -> list[str]:
     if not reply.model:
         return ["No model answered."]
-    bill = reply.usage
-    cached = "" if bill.get("cached") is None else f", {bill['cached']} of them cached"
-    tokens = f"tokens in: {bill.get('estimated')} estimated, {_count(bill.get('billed'))} billed{cached}"
-    out = f"tokens out: {_count(bill.get('output'))}"
+    count = {name: "unknown" if tokens is None else str(tokens) for name, tokens in reply.usage.items()}
+    cached = "" if reply.usage.get("cached") is None else f", {count['cached']} of them cached"
+    tokens = f"tokens in: {count.get('estimated')} estimated, {count.get('billed', 'unknown')} billed{cached}"
+    out = f"tokens out: {count.get('output', 'unknown')}"
     return [f"Model {reply.model}, {reply.latency_ms} ms; {tokens}; {out}{f'; cost: {cost}' if cost else ''}."]
-
-
-def _count(count: int | None) -> str:
-    return "unknown" if count is None else str(count)
 
 
 def _prompt(reply: BotMessage) -> list[str]:
@@ -408,13 +384,8 @@ def _prompt(reply: BotMessage) -> list[str]:
 
 def _rows(section: ExplainedSection) -> list[str]:
     dropped = f", {section.dropped} left out" if section.dropped else ""
-    head = f"  {section.name}: {section.tokens} tokens{dropped}"
-    return [head, *(f"    {rank}. {_which(row)}{_score(row)} {row.text}" for rank, row in enumerate(section.rows, 1))]
-
-
-def _which(row: ExplainedRow) -> str:
-    return f"[{_OTHER.get(row.of, '')}{row.id}]"
-
-
-def _score(row: ExplainedRow) -> str:
-    return f" ({row.score:.3f})" if row.score else ""
+    lines = [f"  {section.name}: {section.tokens} tokens{dropped}"]
+    for rank, row in enumerate(section.rows, 1):
+        score = f" ({row.score:.3f})" if row.score else ""
+        lines.append(f"    {rank}. [{_OTHER.get(row.of, '')}{row.id}]{score} {row.text}")
+    return lines

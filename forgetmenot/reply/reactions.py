@@ -11,7 +11,7 @@ from forgetmenot.errors import StoreError
 from forgetmenot.logs import log
 from forgetmenot.reply.outcomes import LINES_READ, SAID_OUTRIGHT, LineAfter, Outcome, outcome_of
 from forgetmenot.reply.triggers import Identity
-from forgetmenot.store import reply_outcomes
+from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Database
 
 READ_AFTER = 90 * SECOND
@@ -31,23 +31,23 @@ class ReactionReader:
         """Give an outcome to each reply that chat had time to take."""
         now, identity = self._clock.now(), self._identity()
         names = (identity.login, identity.name, *identity.aliases)
-        for reply in await reply_outcomes.still_open(self._db, now - LOOKED_BACK, now - READ_AFTER):
-            said = await reply_outcomes.lines_after(self._db, reply.at, reply.at + READ_AFTER, LINES_READ)
+        for reply in await bot_messages.still_open(self._db, now - LOOKED_BACK, now - READ_AFTER):
+            said = await bot_messages.lines_after(self._db, reply.at, reply.at + READ_AFTER, LINES_READ)
             lines = [LineAfter(who, text) for who, text in said]
             people = {reply.to, *(who for who, _ in said)} - {""}
             outcome = outcome_of(reply.text, lines, people=people, bot=names)
             async with self._db.write() as tx:
-                await reply_outcomes.set_outcome(tx, reply.id, outcome)
+                await bot_messages.set_outcome(tx, reply.id, outcome)
 
     async def heard(self, item: Redaction) -> None:
         """A moderator deleted a message: if it was the bot's, that is the outcome."""
         if item.event_id is None:
             return
         try:
-            reply_id = await reply_outcomes.sent_as(self._db, item.event_id)
+            reply_id = await bot_messages.sent_as(self._db, item.event_id)
             if reply_id is not None:
                 async with self._db.write() as tx:
-                    await reply_outcomes.set_outcome(
+                    await bot_messages.set_outcome(
                         tx, reply_id, Outcome.DELETED, over=(*_READ, Outcome.GOOD, Outcome.BAD)
                     )
         except StoreError as error:

@@ -17,9 +17,9 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression_filter import without_suppressed
+from forgetmenot.memory.suppression import without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -27,20 +27,30 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import INSTRUCTIONS
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
-from forgetmenot.reply.context import ContextGatherer, compose
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.outcomes import (
+    Claim,
+    asks_memory,
+    facts_in,
+    unfounded,
+    unsupported,
+    used_notes,
+    without_unsupported,
+)
 from forgetmenot.reply.postprocess import Manner, Polished, polish
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
-from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
-from forgetmenot.store import bot_messages, events, model_calls, reply_outcomes
+from forgetmenot.store import bot_messages, events, model_calls
 from forgetmenot.store.database import Database
 
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
+CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
+SHARED = ("past_episode", "own_messages", "chat", "actions_done")
+"""Sections that may answer a question about the channel, and one about anybody."""
 THOUGHTS = 2
 """How often a line is thought about, where lines of its prompt are cleared meanwhile."""
 
@@ -173,8 +183,18 @@ class ReplyWriter:
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
         claims = unsupported(polished.text, sources, known)
-        if claims and job.settings.reply.unsupported is Unsupported.DROP:
+        if asks_memory(job.trigger.question, names_somebody=bool(material.others)):
+            asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
+            rows = [section.text for section in prompt.sections if section.name in asked_of]
+            asked = " ".join((job.trigger.question, *known))
+            whole = unfounded(polished.text, asked, rows)
+            claims += [one for one in whole if not any(one.start <= claim.start < one.end for claim in claims)]
+        wanted = job.settings.reply.unsupported
+        if claims and wanted is not Unsupported.KEEP:
             text = without_unsupported(polished.text, claims)
+            text = text or (
+                in_language(job.settings.bot.language)("action.not_remembered") if wanted is Unsupported.ADMIT else ""
+            )
             polished, claims = Polished(text, (*polished.filters, "unsupported")), []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         return polished, Support(used_notes(polished.text, facts, job.event.text), claims)
@@ -207,7 +227,7 @@ class ReplyWriter:
                 usage=usage,
                 filters=polished.filters,
             )
-            await reply_outcomes.record_support(tx, job.reply_id, support.used, support.unsupported)
+            await bot_messages.record_support(tx, job.reply_id, support.used, support.unsupported)
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(

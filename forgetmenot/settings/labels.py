@@ -56,6 +56,7 @@ LABELS: dict[tuple[str, str], Label] = {
     ("actions", "approval_expires_s"): Label("act", unit="seconds"),
     ("memory", "ignored_viewers"): Label("memory", basic=True),
     ("memory", "known_bots"): Label("memory", basic=True),
+    ("memory", "briefs"): Label("memory"),
     ("privacy", "never_store"): Label("memory", basic=True),
     ("privacy", "privacy_url"): Label("memory"),
     ("recall", "speaker_notes"): Label("memory"),

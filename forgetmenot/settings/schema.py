@@ -51,6 +51,7 @@ class Unsupported(StrEnum):
 
     KEEP = "keep"
     DROP = "drop"
+    ADMIT = "admit"  # the same, and where nothing is left it says that it does not remember
 
 
 class Provider(StrEnum):
@@ -100,7 +101,9 @@ class BotSettings(Table, frozen=True, kw_only=True):
     language: str = "en"
     reply_language: str = "the language of the message"
     speaks_as: str = ""
-    notice: Annotated[str, Meta(max_length=400)] = "I remember what happens here; !privacy"
+    notice: Annotated[str, Meta(max_length=400)] = (
+        "I'm a bot with a memory. !privacy says what I keep, !optout keeps you out of it."
+    )
 
 
 class PersonaSettings(Table, frozen=True, kw_only=True):
@@ -119,6 +122,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     compaction_every_s: Annotated[int, Meta(ge=5, le=MOST)] = 180
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
+    window_wait_min: Annotated[int, Meta(ge=0, le=120)] = 10
     silence_min: Positive = 30
     summary_words: Annotated[int, Meta(ge=20, le=400)] = 150
     stream_gap_h: Annotated[float, Meta(gt=0, le=MOST)] = 12
@@ -131,6 +135,7 @@ class MemorySettings(Table, frozen=True, kw_only=True):
     channel_notes_kept: Positive = 100
     stale_after_streams: Positive = 20
     stale_after_d: Positive = 90
+    briefs: bool = True
     ignored_viewers: tuple[str, ...] = ()
     known_bots: tuple[str, ...] = ()
 
@@ -140,10 +145,11 @@ class RecallSettings(Table, frozen=True, kw_only=True):
 
     speaker_notes: Count = 10
     others: Annotated[int, Meta(ge=0, le=5)] = 2
-    notes_per_other: Count = 3
+    notes_per_other: Count = 6
     channel_notes: Count = 5
     topic_gate: bool = False
     encoder: bool = False
+    by_use: bool = False
     timeout_ms: Positive = 1000
 
 

@@ -1,22 +1,166 @@
-"""Twitch chat's IRC over WebSocket, as far as a bot that reads a channel meets it.
+"""Twitch chat's IRC over WebSocket, as far as a bot that reads a channel needs it: its lines and the server.
 
-Speaks CAP, PASS, NICK, JOIN, PART, PING, PONG and PRIVMSG. What a stalled connection is sent is lost, as on a
-half-open TCP connection.
+The server speaks CAP, PASS, NICK, JOIN, PING and PONG. What is sent to a stalled connection is lost, as on a half-open
+TCP connection. Tags follow Twitch's documentation and recorded lines; nothing was checked against the real service.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from aiohttp import WSMsgType, web
 
-from forgetmenot.sim import lines
-from forgetmenot.sim.faults import Faults, strike
-from forgetmenot.sim.oauth import Tokens
-from forgetmenot.sim.world import FOREVER, User, World
+from forgetmenot.sim.world import FOREVER, Said, Tokens, User, World
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+HOST = "tmi.twitch.tv"
+_ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
+
+
+def tagged(tags: Mapping[str, object], rest: str) -> str:
+    """A line with its tags in front, values escaped as IRCv3 has it."""
+    joined = ";".join(f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items())
+    return f"@{joined} {rest}" if joined else rest
+
+
+def prefix(login: str) -> str:
+    """`:login!login@login.tmi.twitch.tv`."""
+    return f":{login}!{login}@{login}.{HOST}"
+
+
+def welcome(login: str) -> list[str]:
+    """What Twitch says to a connection that is let in."""
+    texts = {
+        "001": "Welcome, GLHF!",
+        "002": f"Your host is {HOST}",
+        "003": "This server is rather new",
+        "004": "-",
+        "375": "-",
+        "372": "You are in a maze of twisty passages, all alike.",
+        "376": ">",
+    }
+    return [f":{HOST} {number} {login} :{text}" for number, text in texts.items()]
+
+
+def global_user_state(user: User) -> str:
+    """GLOBALUSERSTATE of who has signed in."""
+    tags = {"badge-info": "", "badges": "", "color": user.color, "display-name": user.name}
+    return tagged(tags | {"emote-sets": "0", "user-id": user.id, "user-type": ""}, f":{HOST} GLOBALUSERSTATE")
+
+
+def user_state(world: World, user: User) -> str:
+    """USERSTATE of who has joined."""
+    badges = world.badges_of(user)
+    mod = int("moderator/1" in badges)
+    tags = {"badge-info": "", "badges": ",".join(badges), "color": user.color, "display-name": user.name}
+    tags |= {"emote-sets": "0", "mod": str(mod), "subscriber": "0", "user-type": "mod" if mod else ""}
+    return tagged(tags, f":{HOST} USERSTATE #{world.owner.login}")
+
+
+def room_state(world: World) -> str:
+    """ROOMSTATE in full."""
+    rules = world.rules
+    followers = (rules.follower_mode_duration or 0) if rules.follower_mode else -1
+    tags = {
+        "emote-only": int(rules.emote_mode),
+        "followers-only": followers,
+        "r9k": int(rules.unique_chat_mode),
+        "room-id": world.room_id,
+        "slow": (rules.slow_mode_wait_time or 30) if rules.slow_mode else 0,
+        "subs-only": int(rules.subscriber_mode),
+    }
+    return tagged(tags, f":{HOST} ROOMSTATE #{world.owner.login}")
+
+
+def joined(login: str, channel: str) -> list[str]:
+    """What follows a JOIN, before the states."""
+    return [
+        f"{prefix(login)} JOIN #{channel}",
+        f":{login}.{HOST} 353 {login} = #{channel} :{login}",
+        f":{login}.{HOST} 366 {login} #{channel} :End of /NAMES list",
+    ]
+
+
+def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
+    """NOTICE; the server's own when the channel is "*"."""
+    target = channel if channel == "*" else f"#{channel}"
+    return tagged({"msg-id": msg_id} if msg_id else {}, f":{HOST} NOTICE {target} :{text}")
+
+
+def _person_tags(world: World, user: User, badges: tuple[str, ...]) -> dict[str, object]:
+    names = {badge.partition("/")[0]: badge.partition("/")[2] for badge in badges}
+    subscriber = "subscriber" in names or "founder" in names
+    tags: dict[str, object] = {
+        "badge-info": f"subscriber/{names['subscriber']}" if "subscriber" in names else "",
+        "badges": ",".join(badges),
+        "color": user.color,
+        "display-name": user.name,
+        "emotes": "",
+        "flags": "",
+        "mod": int("moderator" in names),
+        "room-id": world.room_id,
+        "subscriber": int(subscriber),
+        "turbo": 0,
+        "user-id": user.id,
+        "user-type": "mod" if "moderator" in names else "",
+    }
+    return tags | ({"vip": 1} if "vip" in names else {})
+
+
+def privmsg(world: World, said: Said) -> str:
+    """PRIVMSG with all the tags of a viewer's client."""
+    tags = _person_tags(world, said.user, said.badges)
+    tags |= {"first-msg": int(said.first), "id": said.id, "returning-chatter": 0, "tmi-sent-ts": said.at}
+    if said.bits:
+        tags["bits"] = said.bits
+    text = said.text
+    if said.reply_to is not None:
+        tags |= _reply_tags(said.reply_to)
+        text = f"@{said.reply_to.user.name} {text}"
+    if said.source_room:
+        tags |= {"source-room-id": said.source_room, "source-id": f"{said.id}-source", "source-badges": ""}
+    tags |= said.extra
+    text = f"\x01ACTION {text}\x01" if said.me else text
+    return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
+
+
+def _reply_tags(parent: Said) -> dict[str, object]:
+    root = parent.reply_to or parent
+    return {
+        "reply-parent-display-name": parent.user.name,
+        "reply-parent-msg-body": parent.text,
+        "reply-parent-msg-id": parent.id,
+        "reply-parent-user-id": parent.user.id,
+        "reply-parent-user-login": parent.user.login,
+        "reply-thread-parent-msg-id": root.id,
+        "reply-thread-parent-user-login": root.user.login,
+    }
+
+
+def user_notice(world: World, said: Said, kind: str, system: str, parameters: Mapping[str, object]) -> str:
+    """USERNOTICE: a sub, a gift, a raid, an announcement. `said.text` is what the person added, if anything."""
+    tags = _person_tags(world, said.user, said.badges)
+    tags |= {"id": said.id, "login": said.user.login, "msg-id": kind, "system-msg": system, "tmi-sent-ts": said.at}
+    tags |= {f"msg-param-{key}": value for key, value in parameters.items()} | dict(said.extra)
+    text = f" :{said.text}" if said.text else ""
+    return tagged(tags, f":{HOST} USERNOTICE #{world.owner.login}{text}")
+
+
+def clear_message(world: World, said: Said) -> str:
+    """CLEARMSG: one message is gone."""
+    tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
+    return tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}")
+
+
+def clear_chat(world: World, user: User | None, seconds: int | None) -> str:
+    """CLEARCHAT: a timeout (seconds), a ban (None), or the whole chat (no user)."""
+    tags: dict[str, object] = {"room-id": world.room_id, "tmi-sent-ts": world.now()}
+    if user is None:
+        return tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login}")
+    tags = ({"ban-duration": seconds} if seconds is not None else {}) | tags | {"target-user-id": user.id}
+    return tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}")
+
+
+# The server.
 
 ANONYMOUS = "justinfan"
 _GONE = (ConnectionError, RuntimeError)
@@ -57,24 +201,17 @@ class Connection:
 class IrcServer:
     """All connections to chat. `silent_unknown`: a JOIN of a channel that does not exist gets no answer at all."""
 
-    def __init__(self, world: World, tokens: Tokens, faults: Faults) -> None:
+    def __init__(self, world: World, tokens: Tokens) -> None:
         self.world = world
         self.tokens = tokens
-        self.faults = faults
         self.connections: list[Connection] = []
-        self.opened = 0
         self.silent_unknown = False
-        self.on_message: Callable[[Connection, str], Awaitable[None]] | None = None
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection until it ends."""
-        fault = self.faults.take("irc", "GET", "")
-        self.opened += 1
-        if fault is not None and not fault.stall and (struck := await strike(fault, request)) is not None:
-            return struck
         socket = web.WebSocketResponse(autoping=False, autoclose=False, compress=False)
         await socket.prepare(request)
-        connection = Connection(socket, request, stalled=fault is not None and fault.stall)
+        connection = Connection(socket, request, stalled=bool(request.get("stalled")))
         self.connections.append(connection)
         try:
             await self._read(connection)
@@ -115,9 +252,9 @@ class IrcServer:
             return
         if known.issuperset(names):
             connection.caps.update(names)
-            await connection.send(f":{lines.HOST} CAP * ACK :{' '.join(names)}")
+            await connection.send(f":{HOST} CAP * ACK :{' '.join(names)}")
         else:
-            await connection.send(f":{lines.HOST} CAP * NAK :{' '.join(names)}")
+            await connection.send(f":{HOST} CAP * NAK :{' '.join(names)}")
 
     async def take_password(self, connection: Connection, rest: str) -> None:
         """PASS."""
@@ -140,16 +277,16 @@ class IrcServer:
         await self._let_in(connection)
 
     async def _refuse(self, connection: Connection, why: str) -> None:
-        await connection.send(lines.notice(why))
+        await connection.send(notice(why))
         await connection.socket.close()
 
     async def _let_in(self, connection: Connection) -> None:
         connection.let_in = True
         if connection.user is not None:
             connection.nick = connection.user.login
-        await connection.send(*lines.welcome(connection.nick))
+        await connection.send(*welcome(connection.nick))
         if connection.user is not None and "twitch.tv/commands" in connection.caps:
-            await connection.send(lines.global_user_state(connection.user))
+            await connection.send(global_user_state(connection.user))
 
     async def join(self, connection: Connection, rest: str) -> None:
         """JOIN of one or several channels."""
@@ -161,43 +298,31 @@ class IrcServer:
         if channel != self.world.owner.login:
             if not self.silent_unknown:
                 why = "This channel does not exist or has been suspended."
-                await connection.send(lines.notice(why, channel=channel, msg_id="msg_channel_suspended"))
+                await connection.send(notice(why, channel=channel, msg_id="msg_channel_suspended"))
             return
         user = connection.user
         if user is not None and self.world.ban_left(user.id) == FOREVER:
             why = f"You are permanently banned from talking in {channel}."
-            await connection.send(lines.notice(why, channel=channel, msg_id="msg_banned"))
+            await connection.send(notice(why, channel=channel, msg_id="msg_banned"))
             return
         connection.channels.add(channel)
-        await connection.send(*lines.joined(connection.nick, channel))
+        await connection.send(*joined(connection.nick, channel))
         if "twitch.tv/commands" in connection.caps:
-            states = [lines.user_state(self.world, user)] if user is not None else []
-            await connection.send(*states, lines.room_state(self.world))
-
-    async def part(self, connection: Connection, rest: str) -> None:
-        """PART."""
-        channel = rest.strip().removeprefix(":").removeprefix("#").partition(" ")[0]
-        connection.channels.discard(channel)
-        await connection.send(f"{lines.prefix(connection.nick)} PART #{channel}")
+            states = [user_state(self.world, user)] if user is not None else []
+            await connection.send(*states, room_state(self.world))
 
     async def ping(self, connection: Connection, rest: str) -> None:
         """PING is answered."""
-        await connection.send(f":{lines.HOST} PONG {lines.HOST} :{rest.removeprefix(':')}")
+        await connection.send(f":{HOST} PONG {HOST} :{rest.removeprefix(':')}")
 
     async def pong(self, connection: Connection, _rest: str) -> None:
         """PONG is counted."""
         connection.pongs += 1
 
-    async def privmsg(self, connection: Connection, rest: str) -> None:
-        """PRIVMSG: handed on, unless the connection is anonymous or has not joined."""
-        target, _, text = rest.partition(" ")
-        if self.on_message is not None and target.removeprefix("#") in connection.channels:
-            await self.on_message(connection, text.removeprefix(":"))
-
-    async def broadcast(self, line: str, *, but: Connection | None = None) -> None:
+    async def broadcast(self, line: str) -> None:
         """Send a line to every connection that has joined."""
         for connection in list(self.connections):
-            if connection is not but and connection.channels:
+            if connection.channels:
                 await connection.send(line)
 
 
@@ -210,8 +335,6 @@ _COMMANDS = {
     "PASS": IrcServer.take_password,
     "NICK": IrcServer.take_nick,
     "JOIN": IrcServer.join,
-    "PART": IrcServer.part,
     "PING": IrcServer.ping,
     "PONG": IrcServer.pong,
-    "PRIVMSG": IrcServer.privmsg,
 }

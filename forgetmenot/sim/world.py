@@ -1,13 +1,14 @@
-"""What the loopback Twitch knows: people, one channel, its stream, its rules, who is banned, what was said.
+"""The state of the loopback Twitch: people, one channel, its stream, its rules, bans, messages.
 
-Plain state without a network. Times are milliseconds since the epoch, by a time source that the owner may replace.
+It has no network. Times are milliseconds since the epoch, by a time source that the owner may replace.
 """
 
 import random
+import secrets
 import uuid
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 FOREVER = -1  # the end of a ban, as against a timeout
 _IDS_FROM, _IDS = 100_000_000, 900_000_000
@@ -85,17 +86,15 @@ class World:
         self.owner = self.user(channel)
         self.moderators: set[str] = set()  # user ids, as all sets here
         self.vips: set[str] = set()
-        self.followers: set[str] = set()
         self.bans: dict[str, Ban] = {}  # by user id
         self.title = "A quiet evening"
         self.game_id, self.game = "509658", "Just Chatting"
         self.games: dict[str, str] = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
         self.stream: Stream | None = None
         self.rules = Rules()
-        self.held_words: set[str] = set()  # AutoMod holds messages that contain one of these
         self.messages: dict[str, Said] = {}
         self.deleted: set[str] = set()
-        self._dice = random.Random(seed)
+        self._random = random.Random(seed)
 
     @property
     def room_id(self) -> str:
@@ -123,14 +122,6 @@ class World:
     def by_id(self, user_id: str) -> User | None:
         """The user with that id, or None."""
         return next((user for user in self.users.values() if user.id == user_id), None)
-
-    def rename(self, login: str, new: str) -> User:
-        """The same person under another login; the old login is free again."""
-        user = self.users.pop(login)
-        self.users[new] = renamed = replace(user, login=new, name=new.capitalize())
-        if user.id == self.owner.id:
-            self.owner = renamed
-        return renamed
 
     def moderator(self, login: str) -> User:
         """That user, made a moderator."""
@@ -164,20 +155,81 @@ class World:
         return until if until == FOREVER else max(0, until - self.now())
 
     def ban(self, user_id: str, seconds: int | None, by: User | None = None, reason: str = "") -> None:
-        """Nobody reads it: the chat tells of it (`Chat.clear_person`). Without seconds for good; by the streamer."""
+        """Ban somebody, or time them out; chat is informed by `Chat.clear_person`. `by`: the streamer, unless named."""
         now = self.now()
         until = FOREVER if seconds is None else now + seconds * 1_000
         self.bans[user_id] = Ban(until, now, by or self.owner, reason)
 
     def reseed(self, seed: str) -> None:
         """Let the ids that come next follow from a seed: a script played twice says the same messages."""
-        self._dice.seed(seed)
+        self._random.seed(seed)
 
     def new_id(self) -> str:
         """A fresh UUID."""
-        return str(uuid.UUID(int=self._dice.getrandbits(128), version=4))
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
 
 def made_up_id(login: str) -> str:
     """An id for a login: the same in every run."""
     return str(_IDS_FROM + zlib.crc32(login.encode()) % _IDS)
+
+
+CLIENT_ID = "simclientid"
+LIFETIME = 14_400  # seconds
+
+
+@dataclass(slots=True)
+class Token:
+    """A user's access token and the refresh token beside it."""
+
+    access: str
+    refresh: str
+    user_id: str
+    login: str
+    scopes: tuple[str, ...]
+    expired: bool = False  # the access token answers 401; the refresh token still works, once
+    used: bool = False  # the refresh token has been used or revoked
+
+
+class Tokens:
+    """Who holds which token. `expires_in` is what validate says; `refreshes` counts the successful ones."""
+
+    def __init__(self, world: World, client_id: str) -> None:
+        self.world = world
+        self.client_id = client_id
+        self.expires_in = LIFETIME
+        self.issued: list[Token] = []
+        self.refreshes = 0
+        self.refused_refreshes = 0
+
+    def grant(self, login: str, scopes: tuple[str, ...]) -> Token:
+        """Issue a pair of tokens to a user, who is created if needed."""
+        user = self.world.user(login)
+        token = Token(secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes))
+        self.issued.append(token)
+        return token
+
+    def valid(self, access: str) -> Token | None:
+        """The token that still works, or None."""
+        return next((t for t in self.issued if t.access == access and not t.expired), None)
+
+    def refresh(self, refresh: str) -> Token | None:
+        """A new pair for a refresh token that was not used yet; None if there is none."""
+        old = next((t for t in self.issued if t.refresh == refresh and not t.used), None)
+        if old is None:
+            self.refused_refreshes += 1
+            return None
+        old.used = True
+        self.refreshes += 1
+        return self.grant(old.login, old.scopes)
+
+    def expire(self, login: str = "") -> None:
+        """Let the access tokens of a user, or of all, answer 401 from now on."""
+        for token in self.issued:
+            token.expired = token.expired or login in ("", token.login)
+
+    def disconnect(self, login: str) -> None:
+        """The user takes the bot's rights back in their Twitch settings: both tokens are dead."""
+        for token in self.issued:
+            if token.login == login:
+                token.expired = token.used = True

@@ -6,13 +6,14 @@ set in the same transaction that claims an action which must be reverted, so a c
 A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 import msgspec
 
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
 
 
 class ActionStatus(StrEnum):
@@ -77,14 +78,12 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
     """Write the row; returns its id, or None if a proposal of that key exists."""
     rows = await tx.rows(
         "INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class, params_json, verdict,"
-        " rule, reason, status, expires_at, revert_at) VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?),"
-        " (SELECT id FROM viewers WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING id",
-        (
-            new.at, new.bot_message_id, new.key, new.asked_by, new.target_id, new.name, new.kind,
-            msgspec.json.encode(new.params).decode(), new.verdict, new.rule, new.reason, new.status,
-            new.expires_at, new.revert_at,
-        ),
-    )  # fmt: skip
+        " rule, reason, status, expires_at, revert_at) VALUES (:at, :bot_message_id, :key,"
+        " (SELECT id FROM viewers WHERE id = :asked_by), (SELECT id FROM viewers WHERE id = :target_id), :name, :kind,"
+        " :params, :verdict, :rule, :reason, :status, :expires_at, :revert_at)"
+        " ON CONFLICT (key) DO NOTHING RETURNING id",
+        asdict(new) | {"params": msgspec.json.encode(new.params).decode()},
+    )
     return int(rows[0]["id"]) if rows else None
 
 
@@ -104,6 +103,25 @@ async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: 
         "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
         " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
         (status, detail[:300], now, status, action_id),
+    )
+
+
+async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
+    """Take away what these replies' actions were to say: what they rest on was cleared. Deny those that wait.
+
+    One that runs keeps it until it is settled, since Twitch may have to be asked about it.
+    """
+    ids = json.dumps(list(reply_ids))
+    await tx.execute(
+        "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = 'What it rests on was deleted in chat.'"
+        " WHERE status = 'waiting' AND bot_message_id IN (SELECT value FROM json_each(?))",
+        (ids,),
+    )
+    await tx.execute(
+        "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
+        " WHERE key IN ('target', 'seconds', 'gap', 'effect')) WHERE status <> 'running'"
+        " AND bot_message_id IN (SELECT value FROM json_each(?))",
+        (ids,),
     )
 
 
@@ -274,10 +292,12 @@ async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> froze
     return frozenset(str(row["target_id"]) for row in rows)
 
 
-async def prune(tx: Transaction, before: int) -> int:
-    """Delete settled rows from before that time (ms); returns how many."""
+async def prune(tx: Transaction, before: int, limit: int) -> int:
+    """Delete settled rows from before that time (ms), up to a number; returns how many."""
     return await tx.execute(
-        "DELETE FROM action_logs WHERE at < ? AND status NOT IN ('waiting', 'running') AND revert_at IS NULL", (before,)
+        "DELETE FROM action_logs WHERE id IN (SELECT id FROM action_logs WHERE at < ?"
+        " AND status NOT IN ('waiting', 'running') AND revert_at IS NULL LIMIT ?)",
+        (before, limit),
     )
 
 
@@ -286,23 +306,4 @@ def _all(rows: Iterable[Row]) -> list[LoggedAction]:
 
 
 def _logged(row: Row) -> LoggedAction:
-    return LoggedAction(
-        id=row["id"],
-        at=row["at"],
-        bot_message_id=row["bot_message_id"],
-        key=row["key"],
-        asked_by=row["asked_by"],
-        target_id=row["target_id"],
-        name=row["name"],
-        kind=row["class"],
-        params=msgspec.json.decode(row["params_json"], type=dict[str, str]),
-        verdict=row["verdict"],
-        rule=row["rule"],
-        reason=row["reason"],
-        status=ActionStatus(row["status"]),
-        detail=row["detail"],
-        decided_by=row["decided_by"],
-        expires_at=row["expires_at"],
-        revert_at=row["revert_at"],
-        finished_at=row["finished_at"],
-    )
+    return as_noun(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]))

@@ -21,7 +21,7 @@ from forgetmenot.files import make_own
 from forgetmenot.store import file_safety, privacy_log
 from forgetmenot.store.database import BUSY_TIMEOUT_S, LATEST, MIGRATIONS, Database, Source, schema_sql, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.keyed_hash import HashKey
+from forgetmenot.store.privacy_log import HashKey
 
 KEPT = (
     "viewers",

@@ -5,14 +5,17 @@ called it is `sending`: whatever a crash left in that state becomes `unknown` an
 No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store import action_logs
+from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.text.removal import traces
 
 
 class ReplyStatus(StrEnum):
@@ -192,7 +195,7 @@ async def said_lately(source: Source, limit: int, since: int) -> list[SentReply]
         " ORDER BY at DESC, id DESC LIMIT ?",
         (since, limit),
     )
-    return [_said(row) for row in reversed(rows)]
+    return [as_noun(row, SentReply) for row in reversed(rows)]
 
 
 async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[SentReply]:
@@ -202,7 +205,7 @@ async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> lis
         " AND text <> '' ORDER BY at DESC, id DESC LIMIT ?",
         (viewer_id, since, limit),
     )
-    return [_said(row) for row in reversed(rows)]
+    return [as_noun(row, SentReply) for row in reversed(rows)]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
@@ -237,13 +240,21 @@ _PROMPT_ROWS = (
     "SELECT r.value FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
     " WHERE s.value ->> 'name' IN"
 )
+_PROMPT_ROWS_OF = _PROMPT_ROWS.replace("'name' IN", "'of' =")
 _MADE_FROM = f"""
 SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
     EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)
     OR EXISTS (SELECT 1 FROM events e WHERE e.redacted_at > 0 AND e.seq IN ({_PROMPT_ROWS} {_CHAT_SECTIONS}))
     OR EXISTS (SELECT 1 FROM bot_messages b WHERE b.text = '' AND b.status = 'sent' AND b.id IN
-        ({_PROMPT_ROWS} {_OWN_SECTIONS})))
-"""  # noqa: S608  # constants
+        ({_PROMPT_ROWS} {_OWN_SECTIONS}))
+    OR EXISTS (SELECT 1 FROM semantic_notes n WHERE n.fact = '' AND n.id IN ({_PROMPT_ROWS_OF} 'notes'))
+    OR (:id IS NOT NULL AND EXISTS (SELECT 1 FROM episodes e WHERE e.dirty_at IS NOT NULL
+        AND e.id IN ({_PROMPT_ROWS_OF} 'episodes'))))
+"""  # noqa: S608  # constants; a summary's own line may be far from what was cleared: only what is under way goes for it
+_USED = f"""
+SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND EXISTS
+    (SELECT 1 FROM json_each(:ids) i WHERE instr(m.prompt_json, i.value) AND i.value IN ({_PROMPT_ROWS_OF} :of))
+"""  # noqa: S608  # constants; looked for as text first: most of a month's prompts need no parsing then
 
 
 async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = None) -> list[str]:
@@ -254,9 +265,33 @@ async def clear_made_from(tx: Transaction, since: int, reply_id: int | None = No
     gone: list[str] = []
     which = "m.at >= :since" if reply_id is None else "m.id = :id"
     while rows := await tx.rows(f"{_MADE_FROM} AND {which}", {"since": since, "id": reply_id}):
-        await tx.many("UPDATE bot_messages SET text = '' WHERE id = ?", [(row[0],) for row in rows])
+        await _take_words(tx, [row[0] for row in rows])
         gone += [row[1] for row in rows if row[1]]
     return gone
+
+
+async def clear_that_used(
+    tx: Transaction, of: str, ids: Collection[int], words: Collection[str] | None = None
+) -> list[str]:
+    """Take the words of replies away that had one of these rows in their prompt, and those made from such replies.
+
+    `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
+    """
+    rows = await tx.rows(_USED, {"of": of, "ids": json.dumps(sorted(ids))}) if ids else []
+    rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
+    if not rows:
+        return []
+    await _take_words(tx, [row["id"] for row in rows])
+    return [row["twitch_id"] for row in rows if row["twitch_id"]] + await clear_made_from(
+        tx, min(r["at"] for r in rows)
+    )
+
+
+async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
+    """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
+    ids = json.dumps(list(reply_ids))
+    await tx.execute("UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+    await action_logs.clear_words(tx, reply_ids)
 
 
 async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
@@ -268,35 +303,173 @@ async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def prune(tx: Transaction, before: int) -> int:
-    """Delete rows past their retention; returns how many."""
-    return await tx.execute("DELETE FROM bot_messages WHERE at < ? AND status != 'sending'", (before,))
+async def prune(tx: Transaction, before: int, limit: int) -> int:
+    """Delete rows past their retention, up to a number; returns how many."""
+    old = "SELECT id FROM bot_messages WHERE at < ? AND status != 'sending' LIMIT ?"
+    return await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant
 
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _said(row: Row) -> SentReply:
-    return SentReply(row["id"], row["at"], row["viewer_id"], row["text"])
-
-
 def _message(row: Row) -> BotMessage:
-    return BotMessage(
-        id=row["id"],
-        at=row["at"],
-        stream_id=row["stream_id"],
-        event_id=row["event_id"],
-        viewer_id=row["viewer_id"],
-        trigger=row["trigger"],
-        mode=row["mode"],
-        text=row["text"],
-        status=ReplyStatus(row["status"]),
-        detail=row["detail"],
-        twitch_id=row["twitch_id"],
-        model=row["model"],
-        latency_ms=row["latency_ms"],
-        usage=msgspec.json.decode(row["token_usage_json"], type=dict[str, Any]),
-        prompt=msgspec.json.decode(row["prompt_json"], type=dict[str, Any]),
-        filters=msgspec.json.decode(row["filters_json"], type=tuple[str, ...]),
+    json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json"}
+    return as_noun(row, BotMessage, **{name: msgspec.json.decode(row[column]) for name, column in json_of.items()})
+
+
+# ── how chat took each reply, what of its prompt it used, and the sums of that ─────────────────
+
+GOOD, BAD, DELETED = "good", "bad", "deleted"
+
+
+class OpenReply(NamedTuple):
+    """A reply that went out and of which no outcome is known yet."""
+
+    id: int
+    at: int
+    text: str
+    to: str
+
+
+async def record_support(
+    tx: Transaction, reply_id: int, used: Sequence[int], unsupported: Sequence[tuple[str, int, int]]
+) -> None:
+    """Keep which notes a reply used and which of its words no row supports."""
+    await tx.execute(
+        "INSERT INTO reply_outcomes (reply_id, used, unsupported) VALUES (?1, ?2, ?3)"
+        " ON CONFLICT DO UPDATE SET used = ?2, unsupported = ?3",
+        (reply_id, json.dumps(list(used)), json.dumps([list(one) for one in unsupported])),
     )
+
+
+async def set_outcome(tx: Transaction, reply_id: int, outcome: str, *, over: Sequence[str] = ("",)) -> None:
+    """Keep how a reply was taken. `over`: the codes that it may replace."""
+    await tx.execute(
+        "INSERT INTO reply_outcomes (reply_id, outcome) SELECT id, ?2 FROM bot_messages WHERE id = ?1"
+        " ON CONFLICT DO UPDATE SET outcome = ?2 WHERE outcome IN (SELECT value FROM json_each(?3))",
+        (reply_id, outcome, json.dumps(list(over))),
+    )
+
+
+async def rate(tx: Transaction, reply_id: int, *, good: bool) -> None:
+    """A person's word on a reply; a deletion stays what it is."""
+    await tx.execute(
+        "INSERT INTO reply_outcomes (reply_id, outcome) VALUES (?1, ?2)"
+        " ON CONFLICT DO UPDATE SET outcome = ?2 WHERE outcome <> ?3",
+        (reply_id, GOOD if good else BAD, DELETED),
+    )
+
+
+async def of_reply(source: Source, reply_id: int) -> tuple[str, list[int], list[tuple[str, int, int]]]:
+    """The outcome, the notes that were used, and what no row supports; empty where nothing is kept."""
+    row = await source.row("SELECT outcome, used, unsupported FROM reply_outcomes WHERE reply_id = ?", (reply_id,))
+    if row is None:
+        return "", [], []
+    return row[0], json.loads(row[1]), [(one[0], one[1], one[2]) for one in json.loads(row[2])]
+
+
+async def still_open(source: Source, since: int, until: int) -> list[OpenReply]:
+    """The model's replies that went out in that time (ms) and have no outcome, oldest first."""
+    rows = await source.rows(
+        "SELECT m.id, m.at, m.text, coalesce(v.login, '') FROM bot_messages m"
+        " LEFT JOIN viewers v ON v.id = m.viewer_id LEFT JOIN reply_outcomes o ON o.reply_id = m.id"
+        " WHERE m.at BETWEEN ? AND ? AND m.status = 'sent' AND m.model <> '' AND coalesce(o.outcome, '') = ''"
+        " ORDER BY m.at, m.id LIMIT 200",
+        (since, until),
+    )
+    return [OpenReply(*row) for row in rows]
+
+
+async def lines_after(source: Source, at: int, until: int, limit: int) -> list[tuple[str, str]]:
+    """Who said what in that time; no line of the bot, none that was cleared, no command."""
+    rows = await source.rows(
+        "SELECT coalesce(v.login, ''), e.text FROM events e JOIN viewers v ON v.id = e.viewer_id"
+        " WHERE e.at > ? AND e.at <= ? AND e.from_bot = 0 AND e.redacted_at IS NULL AND e.text NOT LIKE '!%'"
+        " AND v.opted_out_at IS NULL ORDER BY e.at, e.seq LIMIT ?",
+        (at, until, limit),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def sent_as(source: Source, twitch_id: str) -> int | None:
+    """The reply that Twitch shows under this id."""
+    found = await source.value("SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,))
+    return None if found is None else int(found)
+
+
+async def last_sent(source: Source, since: int) -> int | None:
+    """The newest reply of the model that went out since then."""
+    found = await source.value(
+        "SELECT id FROM bot_messages WHERE status = 'sent' AND model <> '' AND at >= ?"
+        " ORDER BY at DESC, id DESC LIMIT 1",
+        (since,),
+    )
+    return None if found is None else int(found)
+
+
+# ── sums ────────────────────────────────────────────────────────────────────────────────────
+
+_SUMS: Mapping[str, str] = {
+    "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "replies": "SELECT iif(coalesce(o.outcome, '') = '', m.status, o.outcome), count(*) FROM bot_messages m"
+    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> ''"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "filters": "SELECT f.value, count(*) FROM bot_messages m, json_each(m.filters_json) f"
+    " WHERE m.at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "rules": "SELECT rule || ': ' || verdict, count(*) FROM action_logs WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "shed": "SELECT m.trigger || ': ' || s.value, count(*) FROM bot_messages m, json_each(m.prompt_json, '$.shed') s"
+    " WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC",
+    "unsupported": "SELECT u.value ->> 0, count(DISTINCT o.reply_id) FROM reply_outcomes o"
+    " JOIN bot_messages m ON m.id = o.reply_id, json_each(o.unsupported) u WHERE m.at >= :since"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "calls": "SELECT purpose || ' ' || model, count(*) FROM model_calls WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
+    " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+}
+_SECTIONS = (
+    "SELECT s.value ->> 'name', total(s.value ->> 'tokens') / count(*), total(json_array_length(s.value, '$.rows')),"
+    " total((SELECT count(*) FROM json_each(s.value, '$.rows') r WHERE s.value ->> 'of' = 'notes'"
+    "  AND r.value IN (SELECT value FROM json_each(o.used)))), count(*)"
+    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s"
+    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC"
+)
+_NOTES = (
+    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(o.used))),"
+    " total(o.outcome IN ('corrected', 'bad', 'deleted') AND r.value IN (SELECT value FROM json_each(o.used)))"
+    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
+    " JOIN reply_outcomes o ON o.reply_id = m.id"
+    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1 ORDER BY 2 DESC LIMIT 500"
+)
+
+
+async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
+    """Counts by name since then (ms), the most frequent first."""
+    return {
+        name: {str(row[0]): int(row[1]) for row in await db.rows(sql, {"since": since})} for name, sql in _SUMS.items()
+    }
+
+
+async def sections(db: Database, since: int) -> list[dict[str, Any]]:
+    """Each section of the prompts since then: mean tokens, rows shown, notes of it that were used, prompts."""
+    names = ("name", "tokens", "shown", "used", "prompts")
+    return [
+        dict(zip(names, (row[0], *map(round, tuple(row)[1:])), strict=True))
+        for row in await db.rows(_SECTIONS, {"since": since})
+    ]
+
+
+async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:
+    """Each note that a prompt offered: how often, how often used, how often in a reply that was called wrong."""
+    names = ("id", "offered", "used", "corrected")
+    return [dict(zip(names, map(int, tuple(row)), strict=True)) for row in await db.rows(_NOTES, {"since": since})]
+
+
+async def latencies(db: Database, since: int) -> list[int]:
+    """Of the replies since then, in ms, the shortest first."""
+    rows = await db.rows(
+        "SELECT latency_ms FROM bot_messages WHERE at >= :since AND model <> '' AND latency_ms IS NOT NULL ORDER BY 1",
+        {"since": since},
+    )
+    return [int(row[0]) for row in rows]

@@ -1,17 +1,14 @@
-"""Rows of `briefs`: short texts about one viewer, made of notes and episodes. They can be deleted and are made again.
+"""Rows of `briefs`: one short text about a viewer, made of notes and episodes. They can be deleted and are made again.
 
 A brief is used only while its sources are valid: notes active, episodes neither gone nor waiting for a new summary, and
 the viewer neither opted out nor banned.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from forgetmenot.store.database import Source, Transaction
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.text.mentions import mention
-
-BRIEF, STREAM = "brief", "stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +19,7 @@ class Brief:
     text: str
     made_of: str
     made_at: int
-    kind: str = BRIEF
     persona: str = ""
-    stream_id: int | None = None
     notes: tuple[int, ...] = ()
     episodes: tuple[int, ...] = ()
 
@@ -32,94 +27,74 @@ class Brief:
 async def put(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is gone."""
     await tx.execute(
-        "INSERT INTO briefs (viewer_id, kind, persona, stream_id, text, made_of, notes, episodes, made_at)"
-        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM viewers WHERE id = ?1"
-        " ON CONFLICT (viewer_id, kind, persona) DO UPDATE SET stream_id = excluded.stream_id, text = excluded.text,"
-        " made_of = excluded.made_of, notes = excluded.notes, episodes = excluded.episodes,"
-        " made_at = excluded.made_at",
-        (
-            brief.viewer_id,
-            brief.kind,
-            brief.persona,
-            brief.stream_id,
-            brief.text,
-            brief.made_of,
-            json.dumps(brief.notes),
-            json.dumps(brief.episodes),
-            brief.made_at,
-        ),
+        "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, episodes, made_at)"
+        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :episodes, :made_at FROM viewers WHERE id = :viewer_id"
+        " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
+        " notes = excluded.notes, episodes = excluded.episodes, made_at = excluded.made_at",
+        asdict(brief) | {"notes": json.dumps(brief.notes), "episodes": json.dumps(brief.episodes)},
     )
 
 
-async def get(source: Source, viewer_id: str, kind: str = BRIEF, persona: str = "") -> Brief | None:
-    """One row, whether or not its sources are still valid."""
-    row = await source.row(
-        "SELECT * FROM briefs WHERE viewer_id = ? AND kind = ? AND persona = ?", (viewer_id, kind, persona)
-    )
-    if row is None:
-        return None
-    return Brief(
-        row["viewer_id"],
-        row["text"],
-        row["made_of"],
-        row["made_at"],
-        row["kind"],
-        row["persona"],
-        row["stream_id"],
-        tuple(json.loads(row["notes"])),
-        tuple(json.loads(row["episodes"])),
-    )
+async def unchanged(tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int) -> bool:
+    """Whether their brief was made of the same sources; then it counts as made now."""
+    sql = "UPDATE briefs SET made_at = ? WHERE viewer_id = ? AND persona = ? AND made_of = ?"
+    return await tx.execute(sql, (at, viewer_id, persona, made_of)) > 0
 
 
-async def usable(source: Source, viewer_id: str, persona: str = "") -> tuple[str, tuple[int, ...]]:
-    """A viewer's brief and the ids of its notes if all sources are valid; else an empty text."""
+async def drop_all(db: Database) -> None:
+    """Delete all of them."""
+    if await db.value("SELECT EXISTS (SELECT 1 FROM briefs)"):
+        async with db.write() as tx:
+            await tx.execute("DELETE FROM briefs")
+
+
+async def usable(source: Source, viewer_id: str, persona: str | None = "") -> tuple[str, tuple[int, ...]]:
+    """A viewer's brief and the ids of its notes if all sources are valid; else an empty text. None: of any persona."""
     row = await source.row(
         "SELECT b.text, b.notes FROM briefs b JOIN viewers v ON v.id = b.viewer_id"
-        " WHERE b.viewer_id = ? AND b.kind = 'brief' AND b.persona = ?"
+        " WHERE b.viewer_id = ?1 AND b.persona = coalesce(?2, b.persona)"
         " AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
         "  WHERE n.id IS NULL OR n.status <> 'active')"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.episodes) j LEFT JOIN episodes e ON e.id = j.value"
-        "  WHERE e.id IS NULL OR e.dirty_at IS NOT NULL OR e.summary = '')",
+        "  WHERE e.id IS NULL OR e.dirty_at IS NOT NULL OR e.summary = '') ORDER BY b.made_at DESC",
         (viewer_id, persona),
     )
     return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
 
 
-async def regulars_around(
-    source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int
+async def due(
+    source: Source, persona: str, *, regular_since: int, regular_streams: int, a_day_ago: int, limit: int
 ) -> list[str]:
-    """Regulars who were seen lately, those without a brief first, then those whose brief is oldest."""
+    """Regulars who came to a stream since their brief was made, and that stream has its recap; the oldest brief first.
+
+    A stream that has been on for a day counts too, once a day.
+    """
     rows = await source.rows(
-        "SELECT v.id FROM viewers v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.kind = 'brief'"
-        " WHERE v.last_seen_at >= :seen AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
+        "SELECT v.id FROM viewers v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
+        " WHERE v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND (SELECT count(*) FROM attendance a JOIN streams s ON s.id = a.stream_id"
         "  WHERE a.viewer_id = v.id AND s.started_at >= :since) >= :streams"
-        " GROUP BY v.id ORDER BY max(coalesce(b.made_at, 0)), v.id LIMIT :limit",
-        {"seen": seen_since, "since": regular_since, "streams": regular_streams, "limit": limit},
+        " AND EXISTS (SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id"
+        "  WHERE a.viewer_id = v.id AND a.last_at > coalesce(b.made_at, 0) AND (s.recapped_at IS NOT NULL"
+        "   OR (s.started_at <= :day AND coalesce(b.made_at, 0) <= :day)))"
+        " ORDER BY coalesce(b.made_at, 0), v.id LIMIT :limit",
+        {"persona": persona, "since": regular_since, "streams": regular_streams, "day": a_day_ago, "limit": limit},
     )
     return [row[0] for row in rows]
 
 
 async def summaries_about(
-    source: Source, viewer_id: str, *, stream_id: int | None = None, since: int = 0, without: Sequence[int] = ()
-) -> list[tuple[int, str]]:
-    """The episodes from chat that mention somebody, with their summaries, oldest first.
-
-    `stream_id`: of that stream alone; `without`: streams to leave out.
-    """
+    source: Source, viewer_id: str, *, since: int, streams: int
+) -> list[tuple[int, int, int, str]]:
+    """The episodes of chat that mention somebody, of their newest streams: stream, its start, episode, summary."""
     rows = await source.rows(
-        "SELECT e.id, e.summary FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
-        " WHERE p.viewer_id = :viewer AND e.kind = 'chat' AND e.dirty_at IS NULL AND e.ended_at >= :since"
-        " AND (:stream IS NULL OR e.stream_id = :stream) AND instr(e.summary, :mention) > 0"
-        " AND (e.stream_id IS NULL OR e.stream_id NOT IN (SELECT value FROM json_each(:without)))"
-        " ORDER BY e.ended_at, e.id",
-        {
-            "viewer": viewer_id,
-            "since": since,
-            "stream": stream_id,
-            "mention": mention(viewer_id),
-            "without": json.dumps(list(without)),
-        },
+        "WITH about AS (SELECT e.id, e.stream_id, e.ended_at, e.summary FROM episode_people p"
+        "  JOIN episodes e ON e.id = p.episode_id WHERE p.viewer_id = :viewer AND e.kind = 'chat'"
+        "  AND e.dirty_at IS NULL AND e.ended_at >= :since AND instr(e.summary, :mention) > 0 AND e.stream_id > 0)"
+        " SELECT a.stream_id, s.started_at, a.id, a.summary FROM about a JOIN streams s ON s.id = a.stream_id"
+        " WHERE s.id IN (SELECT DISTINCT stream_id FROM about ORDER BY stream_id DESC LIMIT :streams)"
+        " ORDER BY s.id, a.ended_at, a.id",
+        {"viewer": viewer_id, "since": since, "mention": mention(viewer_id), "streams": streams},
     )
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], row[1], row[2], row[3]) for row in rows]

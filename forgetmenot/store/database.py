@@ -30,21 +30,29 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import aiosqlite
+import msgspec
 
 from forgetmenot import errors
 from forgetmenot.errors import StoreForeign
 from forgetmenot.store import file_safety
 from forgetmenot.store.file_safety import APPLICATION_ID
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import refuse_lost_key
+from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
+PAGES_AT_ONCE = 500
+LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
+REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
 T = TypeVar("T")
+
+
+def as_noun(row: Row, noun: type[T], **more: object) -> T:
+    """A row as the noun whose fields are named as its columns; `more` are fields that it lacks."""
+    return msgspec.convert(dict(row) | more, noun, strict=False)
 
 
 async def to_the_end(work: Awaitable[Any]) -> None:
@@ -63,6 +71,8 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 
 class Source(Protocol):
     """Whatever the functions of store/ can read from: the database, a transaction, a snapshot."""
+
+    key: HashKey
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
@@ -125,8 +135,9 @@ class Transaction(Source):
 class Snapshot(Source):
     """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, key: HashKey) -> None:
         self._connection = connection
+        self.key = key
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query."""
@@ -136,15 +147,15 @@ class Snapshot(Source):
 class _Reader(aiosqlite.Connection):
     """The connection that reads, one query or several at a time."""
 
-    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+    async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
         """What `read` returns, run to its end in this connection's thread in one read transaction."""
-        result: T = await self._execute(_at_once, self._conn, read)  # type: ignore[no-untyped-call]
+        result: T = await self._execute(_at_once, self._conn, read, key)  # type: ignore[no-untyped-call]
         return result
 
 
-def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+def _at_once(connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], key: HashKey) -> T:
     connection.execute("BEGIN")
-    reading = read(Snapshot(connection))
+    reading = read(Snapshot(connection, key))
     try:
         reading.send(None)
     except StopIteration as done:
@@ -166,6 +177,7 @@ class Database(Source):
         self._reader = reader
         self._file = _file_at(path)
         self._write_lock = asyncio.Lock()
+        self._waiting = 0  # who want to write, and have to wait
         self._read_gate = asyncio.Event()
         self._read_gate.set()
 
@@ -182,12 +194,17 @@ class Database(Source):
         """
         await self._read_gate.wait()
         with translating(self.path):
-            return await self._reader.together(read)
+            return await self._reader.together(read, self.key)
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
-        async with self._write_lock:
+        self._waiting += 1
+        try:
+            await self._write_lock.acquire()
+        finally:
+            self._waiting -= 1
+        try:
             self._refuse_another_file()
             with translating(self.path):
                 try:
@@ -197,6 +214,8 @@ class Database(Source):
                     await to_the_end(self._writer.rollback())
                     raise
                 await to_the_end(self._commit())
+        finally:
+            self._write_lock.release()
 
     async def _commit(self) -> None:
         try:
@@ -226,32 +245,66 @@ class Database(Source):
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
 
         After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also merges the
-        full-text index and rebuilds the file. Readers of this process pause meanwhile only for the truncation.
+        full-text index and rebuilds the file. Whoever wants to write meanwhile goes first.
         """
+        if thorough:
+            await self.merge_search_index()
+            for tries_left in reversed(range(REBUILD_TRIES)):
+                if await self._rebuild(step_aside=tries_left > 0):
+                    break
+                await asyncio.sleep(REBUILD_PAUSE_S)
+        return await self._truncate_log()
+
+    async def merge_search_index(self) -> None:
+        """Make the full-text index one piece: a search looks into each of its pieces, and a deleted word stays in one.
+
+        In steps, between which others may write.
+        """
+        pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
+        while await self._merge_some(pages):
+            pages = PAGES_AT_ONCE
+
+    async def _merge_some(self, pages: int) -> bool:
+        """One step; whether it had something to do."""
+        async with self.write() as tx:
+            before = await tx.value("SELECT total_changes()")
+            await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
+            return int(await tx.value("SELECT total_changes()")) - int(before) > 1
+
+    async def _rebuild(self, *, step_aside: bool) -> bool:
+        """Write the file anew; False if it was given up because somebody wants to write."""
         async with self._write_lock:
             with translating(self.path):
-                if thorough:
-                    await self._writer.execute_fetchall("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')")
-                    await self._writer.commit()
-                    await to_the_end(self._writer.execute_fetchall("VACUUM"))
-                return await self._truncate_log()
+                rebuilding = asyncio.ensure_future(self._writer.execute_fetchall("VACUUM"))
+                while not rebuilding.done():
+                    await to_the_end(asyncio.wait([rebuilding], timeout=LOOK_S))
+                    if step_aside and self._waiting:
+                        await self._writer.interrupt()
+                if "interrupted" in str(rebuilding.exception()):
+                    return False
+                rebuilding.result()
+                return True
 
     async def _truncate_log(self, tries: int = 20) -> bool:
-        """Readers of this process pause for each try only; one of another process may need several."""
-        await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
-        try:
-            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(PASSIVE)")  # the bulk of it, beside the readers
+        """Readers and writers of this process pause for each try only; a reader of another may need several."""
+        with translating(self.path):
+            await asyncio.to_thread(_checkpoint, self.path)  # the bulk of it, beside readers and writers
             for _ in range(tries):
-                self._read_gate.clear()
-                rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
-                self._read_gate.set()
-                if rows[0][0] == 0:  # "busy": a reader can keep the bytes alive without any error
-                    return True
+                async with self._write_lock:
+                    if await self._truncated():
+                        return True
                 await asyncio.sleep(0.05)
-            return False
+        return False
+
+    async def _truncated(self) -> bool:
+        await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
+        self._read_gate.clear()
+        try:
+            rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
         finally:
             self._read_gate.set()
             await to_the_end(self._writer.execute_fetchall(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"))
+        return bool(rows[0][0] == 0)  # "busy": a reader can keep the bytes alive without any error
 
 
 @contextlib.asynccontextmanager
@@ -295,6 +348,11 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
     )
+
+
+def _checkpoint(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other:
+        other.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
@@ -357,7 +415,7 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
 # Migrations.
 
 
-LATEST = 2
+LATEST = 3
 
 # (version that the step leads to, SQL)
 MIGRATIONS: tuple[tuple[int, str], ...] = (
@@ -374,6 +432,40 @@ CREATE TABLE reply_outcomes (
     outcome     TEXT    NOT NULL DEFAULT '',         -- went_on, corrected, liked, ignored, deleted, good, bad; '' open
     used        TEXT    NOT NULL DEFAULT '[]',       -- ids of the notes that the reply used, JSON
     unsupported TEXT    NOT NULL DEFAULT '[]'        -- [kind, start, end] of what no row supports, JSON
+) STRICT;""",
+    ),
+    (
+        3,
+        """ALTER TABLE episodes ADD COLUMN topic TEXT NOT NULL DEFAULT '';
+DROP TRIGGER episodes_fts_insert;
+DROP TRIGGER episodes_fts_delete;
+DROP TRIGGER episodes_fts_update;
+DROP TABLE episodes_fts;
+CREATE VIRTUAL TABLE episodes_fts USING fts5 (
+    summary, topic, content='episodes', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE TRIGGER episodes_fts_insert AFTER INSERT ON episodes BEGIN
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+CREATE TRIGGER episodes_fts_delete AFTER DELETE ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+END;
+CREATE TRIGGER episodes_fts_update AFTER UPDATE OF summary, topic ON episodes BEGIN
+    INSERT INTO episodes_fts (episodes_fts, rowid, summary, topic) VALUES ('delete', old.id, old.summary, old.topic);
+    INSERT INTO episodes_fts (rowid, summary, topic) VALUES (new.id, new.summary, new.topic);
+END;
+INSERT INTO episodes_fts (episodes_fts) VALUES ('rebuild');
+DROP TABLE briefs;
+CREATE TABLE briefs (
+    id        INTEGER PRIMARY KEY,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    persona   TEXT    NOT NULL DEFAULT '',
+    text      TEXT    NOT NULL,
+    made_of   TEXT    NOT NULL,                      -- a hash of its sources
+    notes     TEXT    NOT NULL DEFAULT '[]',         -- ids, JSON: it is used while all of them stand
+    episodes  TEXT    NOT NULL DEFAULT '[]',
+    made_at   INTEGER NOT NULL,
+    UNIQUE (viewer_id, persona)
 ) STRICT;""",
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind
-from forgetmenot.store import streams
+from forgetmenot.store import bot_messages, events, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode, columns_of, write_people
 
@@ -28,7 +28,7 @@ DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN (
 """  # noqa: S608  # a constant
 _REST_ON_IT = f"""
 SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
-WHERE e.stance <> 'contradicted' AND n.status <> 'retracted' AND NOT n.pinned
+WHERE e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned
 """  # noqa: S608  # a constant
 # What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
 _REPLACED_BY = """
@@ -86,8 +86,10 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
         if not await _still_rests_on(tx, episode_id, new.seqs):
             return False
         await tx.execute(
-            "UPDATE episodes SET kind = ?, stream_id = ?, started_at = ?, ended_at = ?, summary = ?, events = ?,"
-            " model = ?, dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?",
+            "UPDATE episodes SET kind = ?1, stream_id = ?2, started_at = ?3, ended_at = ?4, summary = ?5, events = ?6,"
+            " model = ?7,"
+            " topic = coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''),"
+            " dirty_at = NULL, extracted_at = NULL, tries = 0, retry_at = NULL WHERE id = ?9",
             (*columns_of(new), episode_id),
         )
         await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
@@ -124,7 +126,7 @@ async def remove(db: Database, gone: Dirty, now: int) -> bool:
 async def _empty(tx: Transaction, episode_id: int) -> None:
     await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
     await tx.execute(
-        "UPDATE episodes SET summary = '', events = 0, dirty_at = NULL,"
+        "UPDATE episodes SET summary = '', topic = '', events = 0, dirty_at = NULL,"
         " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
         (episode_id,),
     )
@@ -133,6 +135,7 @@ async def _empty(tx: Transaction, episode_id: int) -> None:
 async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     """Retract the notes that rest on this episode alone and on the word of somebody whose lines were cleared.
 
+    They lose their text, and so do the replies that had one of them in their prompt.
     Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
     holds again, unless that note was replaced itself.
@@ -143,16 +146,18 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     replaced = await tx.rows(_REPLACED_BY, (ids,))
     back = [row["id"] for row in replaced if row["by"] is None]
     await tx.execute(
-        "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',"
+        " asked_with = '[]' WHERE id IN (SELECT value FROM json_each(?))",
         (ids,),
     )
+    own = await bot_messages.clear_that_used(tx, "notes", [row["id"] for row in gone])
+    await events.clear_own_lines(tx, own, now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
         [tuple(row) for row in replaced],
     )
     await tx.many(
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
-        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone]
+        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone if row["status"] != "retracted"]
         + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
     )

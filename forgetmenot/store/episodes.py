@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Part
 from forgetmenot.store import events
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
 
 _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
@@ -32,6 +32,7 @@ class NewEpisode:
     people: Mapping[str, Part]
     seqs: Sequence[int]
     model: str = ""
+    topic: str = ""
 
 
 class OwnEpisode(NamedTuple):
@@ -65,8 +66,9 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
         if not await events.are_unread(tx, new.seqs):
             return None
         episode_id = await tx.insert(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+            " coalesce(nullif(?8, ''), (SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?9)",
             (*columns_of(new), now),
         )
         await events.cover(tx, new.seqs, episode_id)
@@ -75,8 +77,8 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
 
 
 def columns_of(new: NewEpisode) -> tuple[object, ...]:
-    """kind, stream_id, started_at, ended_at, summary, events, model."""
-    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model)
+    """kind, stream_id, started_at, ended_at, summary, events, model, topic (if empty, the category is stored)."""
+    return (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, len(new.seqs), new.model, new.topic)
 
 
 async def write_people(tx: Transaction, episode_id: int, people: Mapping[str, Part]) -> None:
@@ -215,18 +217,7 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
         " ORDER BY p.lines DESC, p.viewer_id",
         (episode_id,),
     )
-    return [
-        Participant(
-            row["viewer_id"],
-            row["login"],
-            row["display_name"],
-            Role(row["role"]),
-            row["lines"],
-            row["addressed"],
-            bool(row["hidden"]),
-        )
-        for row in rows
-    ]
+    return [as_noun(row, Participant) for row in rows]
 
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
@@ -271,24 +262,13 @@ async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[t
 
 def episode_of(row: Row) -> Episode:
     """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
-    return Episode(
-        id=row["id"],
-        kind=EpisodeKind(row["kind"]),
-        stream_id=row["stream_id"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        summary=row["summary"],
-        events=row["events"],
-        people=tuple((row["people"] or "").split("\n")) if row["people"] else (),
-        tries=row["tries"],
-    )
+    return as_noun(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
 
 
 # Full-text search in summaries (FTS5), without those that rest on a cleared line. A summary may still mention people
 # who opted out or were banned: the caller removes them.
 
 
-PAGES_AT_ONCE = 500
 _BEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
     ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
@@ -338,21 +318,3 @@ async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
 def any_of(terms: Iterable[str]) -> str:
     """An FTS5 query that takes any of these words; quoted, so that none of them is an operator."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-
-
-async def merge_search_index(db: Database) -> None:
-    """Make the index one piece: every word of a search is looked up in each of its pieces, and writing leaves many.
-
-    In steps, between which others may write.
-    """
-    pages = -PAGES_AT_ONCE  # below 0: of whatever size the pieces are
-    while await _merge_some(db, pages):
-        pages = PAGES_AT_ONCE
-
-
-async def _merge_some(db: Database, pages: int) -> bool:
-    """One step; whether it had something to do."""
-    async with db.write() as tx:
-        before = await tx.value("SELECT total_changes()")
-        await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
-        return int(await tx.value("SELECT total_changes()")) - int(before) > 1

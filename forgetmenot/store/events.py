@@ -5,12 +5,14 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain.chat import EventKind, Line, Role
+from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
-from forgetmenot.store.database import Row, Source, Transaction
+from forgetmenot.store.database import Row, Source, Transaction, as_noun
+from forgetmenot.text.removal import traces
 
 
 class NewEvent(NamedTuple):
@@ -72,17 +74,24 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
     What the bot made from them loses its text, too: its replies, and their lines in chat.
     """
     where, params = _cleared(what)
-    rows = await tx.rows(
-        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}"  # noqa: S608  # constants
-        " RETURNING episode_id, at",
+    rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
+    await tx.execute(
+        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
         params,
     )
+    dirty = {row[0] for row in rows if row[0] is not None}
     if rows:
         own = await bot_messages.clear_made_from(tx, min(row[1] for row in rows))
-        rows += await tx.rows(
-            "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
-            " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?)) RETURNING episode_id, at",
-            (what.at, json.dumps(own)),
+        words = {word for row in rows if row[0] is not None for word in traces(row[2])}
+        own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
+        dirty |= await clear_own_lines(tx, own, what.at)
+    if not what.event_id and not what.viewer_id and what.told:  # a correction in plain speech, unlike !remember
+        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
+        await tx.execute(
+            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})"  # noqa: S608
+            " AND EXISTS (SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id"
+            "  WHERE v.episode_id = episodes.id AND n.source_kind = 'self_claim')",
+            {**params, "now": now},
         )
     if what.told and (what.event_id is not None or what.viewer_id is not None):
         # by the time of the clear: a line that came with it was stored without its text
@@ -91,13 +100,22 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
             f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})",  # noqa: S608  # constants
             {**params, "now": now},
         )
-    dirty = {row[0] for row in rows if row[0] is not None}
     await tx.execute(
         "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted')"
         " AND id IN (SELECT value FROM json_each(?))",
         (now, json.dumps(sorted(dirty))),
     )
     return len(rows)
+
+
+async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) -> set[int]:
+    """Take the words of the bot's own lines away, by Twitch's ids; the episodes that cover them."""
+    rows = await tx.rows(
+        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
+        " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?)) RETURNING episode_id",
+        (at, json.dumps(list(event_ids))),
+    )
+    return {row[0] for row in rows if row[0] is not None}
 
 
 def _cleared(what: Clear) -> tuple[str, Mapping[str, object]]:
@@ -214,39 +232,26 @@ async def count_unread(source: Source, before: int | None = None) -> int:
     return int(row[0]) if row else 0
 
 
-async def prune(tx: Transaction, before: int) -> dict[int, dict[str, int]]:
-    """Delete what was said before then; per run how many were covered, redacted, or unread (which should be none)."""
+async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str, int]]:
+    """Delete the oldest of what was said before then, up to a number of lines.
+
+    Gives per run how many were covered, redacted, or unread (which should be none).
+    """
     rows = await tx.rows(
-        "SELECT run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
-        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END AS name, count(*) AS count"
-        " FROM events WHERE at < ? GROUP BY 1, 2",
-        (before,),
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)"
+        " RETURNING run_id, CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
+        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
+        (before, limit),
     )
-    await tx.execute("DELETE FROM events WHERE at < ?", (before,))
     await tx.execute("DELETE FROM pending_redactions WHERE at < ?", (before,))
     counts: dict[int, dict[str, int]] = {}
-    for row in rows:
-        counts.setdefault(row["run_id"], {})[row["name"]] = row["count"]
+    for (run_id, name), count in Counter(map(tuple, rows)).items():
+        counts.setdefault(run_id, {})[name] = count
     return counts
 
 
 def _line(row: Row) -> Line:
-    return Line(
-        seq=row["seq"],
-        id=row["id"],
-        stream_id=row["stream_id"],
-        viewer_id=row["viewer_id"],
-        kind=EventKind(row["kind"]),
-        text=row["text"],
-        system_text=row["system_text"],
-        role=Role(row["role"]),
-        emote_only=bool(row["emote_only"]),
-        addressed=bool(row["addressed"]),
-        from_bot=bool(row["from_bot"]),
-        at=row["at"],
-        tries=row["tries"],
-        retry_from=row["retry_from"],
-    )
+    return as_noun(row, Line)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.
@@ -290,11 +295,11 @@ async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, li
 
 async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500) -> list[ChatLine]:
     """The newest lines (of one viewer) that no summary covers yet, oldest first."""
-    rows = await source.rows(
-        f"{_LINES} AND e.text != '' AND e.episode_id IS NULL AND (? = '' OR e.viewer_id = ?)"
-        " ORDER BY e.seq DESC LIMIT ?",
-        (viewer_id, viewer_id, limit),
-    )
+    unread = f"{_LINES} AND e.text != '' AND e.episode_id IS NULL"
+    if viewer_id:  # by its index: this is asked for each reply
+        rows = await source.rows(f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", (viewer_id, limit))
+    else:
+        rows = await source.rows(f"{unread} ORDER BY e.seq DESC LIMIT ?", (limit,))
     return [ChatLine(*row) for row in reversed(rows)]
 
 

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from forgetmenot.store import bot_messages, privacy_log
-from forgetmenot.store.database import Database, Transaction
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store.database import Source, Transaction
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.mentions import mention
 
 KNOWN_AGAIN = 0.6
@@ -44,9 +43,7 @@ async def add_again(tx: Transaction, entry: PrivacyRequest) -> None:
     )
 
 
-async def is_forgotten(
-    tx: Transaction | Database, subject_id: str, words: Collection[str], *, own_since: int | None
-) -> bool:
+async def is_forgotten(tx: Source, subject_id: str, words: Collection[str], *, own_since: int | None) -> bool:
     """Whether a claim about a subject was forgotten.
 
     `own_since`: when the subject said it themselves, if they did: after everything was erased they are new, and may.

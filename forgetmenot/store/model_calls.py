@@ -5,7 +5,7 @@ from typing import NamedTuple
 from forgetmenot.clock import Clock
 from forgetmenot.domain.model import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
 
 
 class Meter:
@@ -22,15 +22,9 @@ class Meter:
                 "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    self._clock.now(),
-                    purpose.value,
-                    model,
-                    usage.input,
-                    usage.cached,
-                    usage.output,
-                    usage.thoughts,
-                    latency_ms,
-                    error,
+                    *(self._clock.now(), purpose.value, model),
+                    *(usage.input, usage.cached, usage.output, usage.thoughts),
+                    *(latency_ms, error),
                 ),
             )
 
@@ -88,10 +82,10 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
     ]
 
 
-async def prune(db: Database, before: int) -> int:
-    """Delete the rows of calls made before a time; how many they were."""
-    async with db.write() as tx:
-        return await tx.execute("DELETE FROM model_calls WHERE at < ?", (before,))
+async def prune(tx: Transaction, before: int, limit: int) -> int:
+    """Delete the rows of calls made before a time, up to a number; how many they were."""
+    old = "SELECT id FROM model_calls WHERE at < ? LIMIT ?"
+    return await tx.execute(f"DELETE FROM model_calls WHERE id IN ({old})", (before, limit))  # noqa: S608  # a constant
 
 
 # The learned factor between estimated and billed tokens, per model; kept across restarts.

@@ -6,11 +6,11 @@ change of status writes a row of `note_changes` in the same transaction. memory/
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.store.database import Row, Source, Transaction
+from forgetmenot.store.database import Row, Source, Transaction, as_noun
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -18,10 +18,11 @@ FROM semantic_notes n
 """
 _INSERT = """
 INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind, importance, topics, asked_with,
-    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona,
-    external_id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    created_at, last_confirmed_at, confirmed_stream, expires_at, pinned, persona, external_id)
+VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now, :at,
+    :stream_id, :expires_at, :pinned, :persona, :external_id)
 """
+_RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +58,8 @@ class Change(NamedTuple):
 
 def from_row(row: Row) -> Note:
     """A row of `semantic_notes` with its `episode_ids` as a Note."""
-    return Note(
-        id=row["id"],
-        scope=Scope(row["scope"]),
-        subject_id=row["subject_id"],
-        fact=row["fact"],
-        confidence=row["confidence"],
-        status=NoteStatus(row["status"]),
-        source_kind=SourceKind(row["source_kind"]),
-        importance=Importance(row["importance"]),
-        topics=tuple(json.loads(row["topics"])),
-        asked_with=tuple(json.loads(row["asked_with"])),
-        created_at=row["created_at"],
-        last_confirmed_at=row["last_confirmed_at"],
-        expires_at=row["expires_at"],
-        superseded_by=row["superseded_by"],
-        pinned=bool(row["pinned"]),
-        episode_ids=tuple(sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i)),
-        persona=row["persona"],
-    )
+    lists = {name: json.loads(row[name]) for name in ("topics", "asked_with")}
+    return as_noun(row, Note, **lists, episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i))
 
 
 async def get(source: Source, note_id: int) -> Note | None:
@@ -91,7 +75,7 @@ async def of_subject(
     marks = ", ".join("?" * len(statuses))
     subject = "n.subject_id = ?" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
     params = (*([subject_id] if subject_id is not None else []), *statuses)
-    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) ORDER BY n.id"  # only marks are built
+    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) AND n.fact <> '' ORDER BY n.id"  # marks
     return [from_row(row) for row in await source.rows(sql, params)]
 
 
@@ -99,7 +83,8 @@ async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> li
     """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
     subject = "n.subject_id = :subject" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
-    sql = f"{_SELECT} WHERE {subject} AND n.status IN ('superseded', 'retracted') AND {later} ORDER BY n.id"
+    gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
+    sql = f"{_SELECT} WHERE {subject} AND {gone} AND {later} ORDER BY n.id"
     return [from_row(row) for row in await source.rows(sql, {"subject": subject_id, "at": at})]
 
 
@@ -134,6 +119,15 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     return tuple(row) if row else ()
 
 
+async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
+    """Whether each of these notes still is what is known."""
+    found = await source.value(
+        "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(note_ids)),),
+    )
+    return int(found or 0) == len(note_ids)
+
+
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
     """Write a note and the first line of its history; its id."""
     note_id = await tx.insert(_INSERT, _values(new, now))
@@ -141,36 +135,16 @@ async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
     return note_id
 
 
-def _values(new: NewNote, now: int) -> tuple[object, ...]:
-    return (
-        new.id,
-        new.scope,
-        new.subject_id,
-        new.fact,
-        new.confidence,
-        new.source_kind,
-        new.importance,
-        _words(new.topics),
-        _words(new.asked_with),
-        now,
-        new.at,
-        new.stream_id,
-        new.expires_at,
-        int(new.pinned),
-        new.persona,
-        new.external_id,
-    )
-
-
-def _words(words: Sequence[str]) -> str:
-    return json.dumps(list(words), ensure_ascii=False)
+def _values(new: NewNote, now: int) -> dict[str, object]:
+    words = {name: json.dumps(getattr(new, name), ensure_ascii=False) for name in ("topics", "asked_with")}
+    return {**asdict(new), **words, "now": now}
 
 
 async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, now: int) -> None:
     """Write many notes whose ids are given."""
     await tx.many(_INSERT, [_values(one, now) for one in new])
     await tx.many(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        _RECORD,
         [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new],
     )
 
@@ -179,7 +153,7 @@ async def take_over(tx: Transaction, statuses: Sequence[tuple[int, NoteStatus]],
     """Give notes that were just written the status they had elsewhere."""
     await tx.many("UPDATE semantic_notes SET status = ?2 WHERE id = ?1", statuses)
     await tx.many(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
+        _RECORD,
         [Change(note_id, now, NoteStatus.ACTIVE, status, cause) for note_id, status in statuses],
     )
 
@@ -191,9 +165,7 @@ async def point(tx: Transaction, successors: Mapping[int, int]) -> None:
 
 async def record(tx: Transaction, change: Change) -> None:
     """One line of a note's history."""
-    await tx.execute(
-        "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)", change
-    )
+    await tx.execute(_RECORD, change)
 
 
 async def set_status(
@@ -271,14 +243,15 @@ async def written_in_stream(
     return int(row[0]) if row else 0
 
 
-async def delete_of_subject(tx: Transaction, subject_id: str) -> int:
-    """Delete every note about a viewer with history and evidence; only for an erasure."""
+async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
+    """Delete these notes about a viewer with history and evidence; only for an erasure."""
+    ids = json.dumps(list(note_ids))
     await tx.execute(
-        "UPDATE semantic_notes SET superseded_by = NULL"
-        " WHERE superseded_by IN (SELECT id FROM semantic_notes WHERE subject_id = ?)",
-        (subject_id,),
+        "UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by IN (SELECT value FROM json_each(?))", (ids,)
     )
-    return await tx.execute("DELETE FROM semantic_notes WHERE subject_id = ?", (subject_id,))
+    return await tx.execute(
+        "DELETE FROM semantic_notes WHERE subject_id = ? AND id IN (SELECT value FROM json_each(?))", (subject_id, ids)
+    )
 
 
 async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
@@ -299,7 +272,9 @@ async def highest_id(source: Source) -> int:
     return int(row[0]) if row else 0
 
 
-# Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time.
+# Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time. Of notes that are too
+# many, hearsay goes first, then the least important, then the oldest. Absence is not staleness: only streams that a
+# viewer came to after the last confirmation count.
 
 
 _NOTE = "SELECT n.*, NULL AS episode_ids FROM semantic_notes n"
@@ -308,51 +283,31 @@ _KEPT_FIRST = (
     "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
     " n.last_confirmed_at DESC, n.id DESC"
 )
+_AGED = f"{_MORTAL} AND n.last_confirmed_at <= :before"
+_DUE = {
+    "expired": f"{_NOTE} WHERE {_MORTAL} AND n.expires_at <= :now LIMIT :limit",
+    "unconfirmed": f"{_NOTE} WHERE n.subject_id = :viewer AND {_AGED} AND (SELECT count(*) FROM attendance a"  # noqa: S608
+    " WHERE a.viewer_id = :viewer AND a.first_at > n.last_confirmed_at) >= :streams",
+    "unconfirmed of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_AGED} AND (SELECT count(*)"  # noqa: S608
+    " FROM streams s WHERE s.started_at > n.last_confirmed_at) >= :streams LIMIT :limit",
+    "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608
+    f"PARTITION BY n.expires_at IS NULL ORDER BY {_KEPT_FIRST}) AS place FROM semantic_notes n"
+    f" WHERE n.subject_id = :viewer AND {_MORTAL}) {_NOTE} JOIN counted c ON c.id = n.id"
+    " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
+    "too many of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} ORDER BY {_KEPT_FIRST}"
+    " LIMIT :limit OFFSET :kept",
+}
 
 
-async def notes_run_out(source: Source, now: int, limit: int) -> list[Note]:
-    """Notes whose end has come."""
-    rows = await source.rows(f"{_NOTE} WHERE {_MORTAL} AND n.expires_at <= ? LIMIT ?", (now, limit))
-    return [from_row(row) for row in rows]
+async def due(source: Source, sweep: str, values: Mapping[str, object]) -> list[Note]:
+    """The notes whose status one of the sweeps changes. `values`: what its query names."""
+    return [from_row(row) for row in await source.rows(_DUE[sweep], values)]
 
 
 async def attending_viewers(source: Source, streams: int) -> list[str]:
     """Viewers who have come to that many streams in all."""
     rows = await source.rows("SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,))
     return [row[0] for row in rows]
-
-
-async def unconfirmed_notes(source: Source, viewer_id: str, *, confirmed_before: int, streams: int) -> list[Note]:
-    """A viewer's notes last confirmed before then, and followed by that many streams they came to.
-
-    Absence is not staleness: only streams attended after the confirmation count.
-    """
-    rows = await source.rows(
-        f"{_NOTE} WHERE n.subject_id = :viewer AND {_MORTAL} AND n.last_confirmed_at <= :before"  # noqa: S608  # constants
-        " AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer AND a.first_at > n.last_confirmed_at)"
-        " >= :streams",
-        {"viewer": viewer_id, "before": confirmed_before, "streams": streams},
-    )
-    return [from_row(row) for row in rows]
-
-
-async def unconfirmed_channel_notes(source: Source, *, confirmed_before: int, streams: int, limit: int) -> list[Note]:
-    """Notes about the channel and running bits last confirmed before then, and followed by that many streams."""
-    rows = await source.rows(
-        f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} AND n.last_confirmed_at <= :before"  # noqa: S608  # constants
-        " AND (SELECT count(*) FROM streams s WHERE s.started_at > n.last_confirmed_at) >= :streams LIMIT :limit",
-        {"before": confirmed_before, "streams": streams, "limit": limit},
-    )
-    return [from_row(row) for row in rows]
-
-
-async def channel_notes_over_limit(source: Source, *, kept: int, limit: int) -> list[Note]:
-    """Notes about the channel past the cap: hearsay first, then the least important, then the oldest."""
-    rows = await source.rows(
-        f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} ORDER BY {_KEPT_FIRST} LIMIT :limit OFFSET :kept",
-        {"kept": kept, "limit": limit},
-    )
-    return [from_row(row) for row in rows]
 
 
 async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
@@ -363,20 +318,6 @@ async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
         (more_than,),
     )
     return [row[0] for row in rows]
-
-
-async def notes_over_limit(source: Source, viewer_id: str, *, timed: int, permanent: int) -> list[Note]:
-    """A viewer's notes past the caps: hearsay first, then the least important, then the oldest."""
-    rows = await source.rows(
-        "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608  # a constant
-        "  PARTITION BY n.expires_at IS NULL"
-        f"  ORDER BY {_KEPT_FIRST}) AS place"
-        f" FROM semantic_notes n WHERE n.subject_id = :viewer AND {_MORTAL})"
-        " SELECT n.*, NULL AS episode_ids FROM semantic_notes n JOIN counted c ON c.id = n.id"
-        " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
-        {"viewer": viewer_id, "timed": timed, "permanent": permanent},
-    )
-    return [from_row(row) for row in rows]
 
 
 # The entries of the list that must never be mentioned.

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator
 from forgetmenot.store import events, privacy_log, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
+from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
 
 Source = Database | Transaction
 

@@ -6,6 +6,7 @@ What a cleaned text says is decided by memory/erasure.
 """
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +22,8 @@ AT_ONCE = 500
 PEOPLE_AT_ONCE = 2_000
 """The same of people: their names are short."""
 TEXTS_AT_ONCE = 1_000
+NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
+"""Rows that one transaction of an erasure deletes."""
 BANNED_FOR = 7 * DAY
 
 
@@ -44,7 +47,7 @@ _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
     Place("episodes", ("summary",), cut=True),
-    Place("episodes", ("key", "model")),
+    Place("episodes", ("key", "model", "topic")),
     Place("streams", ("recap",), cut=True),
     Place("streams", ("title", "category", "twitch_id")),
     Place("semantic_notes", ("fact", "topics", "asked_with")),
@@ -60,57 +63,28 @@ PLACES = (
     Place("model_calls", ("model", "error")),
 )
 
+_WORDS_OF_OURS = """
+events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
+semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
+bot_messages.mode bot_messages.status action_logs.name action_logs.class action_logs.verdict action_logs.rule
+action_logs.status briefs.persona model_calls.purpose tally runs calibration
+"""
+_GOES_WITH_THE_VIEWER = """
+viewers viewer_names attendance episode_people fun_consents note_evidence action_logs.asked_by action_logs.target_id
+briefs.viewer_id never_mention.viewer_id never_mention.by_id
+"""
 EXEMPT = {
-    "viewers": "the person's own row goes; other people keep their names",
-    "viewer_names": "goes with the row in viewers",
-    "attendance": "goes with the row in viewers",
-    "episode_people": "goes with the row in viewers",
-    "fun_consents": "goes with the row in viewers",
-    "note_evidence": "its speaker is unset with the row in viewers; stance is a word of ours",
-    "forgotten": "keyed hashes",
-    "opted_out_unknown": "keyed hashes",
-    "pending_redactions": "rows of theirs are deleted",
-    "cooldowns": "rows of theirs are deleted",
+    **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
+    **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
+    **dict.fromkeys(("forgotten", "opted_out_unknown"), "keyed hashes"),
+    **dict.fromkeys(("pending_redactions", "cooldowns", "events.viewer_id"), "rows of theirs are deleted"),
+    **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
     "channel_state": "read whole: it is a few rows",
-    "tally": "counts under names of ours",
-    "runs": "commands of ours",
-    "calibration": "models' names",
     "events.id": "Twitch's id of a message of somebody else",
-    "events.viewer_id": "their rows are deleted",
-    "events.kind": "a word of ours",
     "events.reply_to_id": "unset where it points to a message of theirs",
-    "events.role": "a word of ours",
-    "episodes.kind": "a word of ours",
-    "semantic_notes.scope": "a word of ours",
-    "semantic_notes.subject_id": "their rows are deleted",
-    "semantic_notes.status": "a word of ours",
-    "semantic_notes.source_kind": "a word of ours",
-    "semantic_notes.importance": "a word of ours",
-    "note_changes.from_status": "a word of ours",
-    "note_changes.to_status": "a word of ours",
     "bot_messages.event_id": "rows that answer them are deleted",
-    "bot_messages.viewer_id": "rows that answer them are deleted",
-    "bot_messages.trigger": "a word of ours",
-    "bot_messages.mode": "a word of ours",
-    "bot_messages.status": "a word of ours",
     "reply_outcomes": "codes and numbers; goes with the row in bot_messages",
-    "action_logs.asked_by": "unset with the row in viewers",
-    "action_logs.target_id": "unset with the row in viewers",
-    "action_logs.name": "a word of ours",
-    "action_logs.class": "a word of ours",
-    "action_logs.verdict": "a word of ours",
-    "action_logs.rule": "a word of ours",
-    "action_logs.status": "a word of ours",
-    "semantic_notes.persona": "a setting's name",
-    "briefs.viewer_id": "goes with the row in viewers",
-    "briefs.kind": "a word of ours",
-    "briefs.persona": "a setting's name",
-    "briefs.made_of": "a hash of sources that are gone",
-    "briefs.notes": "ids of rows",
-    "briefs.episodes": "ids of rows",
-    "never_mention.viewer_id": "goes with the row in viewers",
-    "never_mention.by_id": "unset with the row in viewers",
-    "model_calls.purpose": "a word of ours",
+    **dict.fromkeys(("briefs.made_of", "briefs.notes", "briefs.episodes"), "ids of rows, and a hash of them"),
 }
 
 
@@ -222,27 +196,34 @@ async def due(source: Source, now: int) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def delete_chat(tx: Transaction, viewer_id: str) -> int:
-    """Delete what somebody said in the last hours and what the bot said to them; how many lines of theirs."""
-    theirs = "SELECT id FROM events WHERE viewer_id = ?1"
-    await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({theirs})", (viewer_id,))  # noqa: S608
-    told = "SELECT 'line:' || id FROM events WHERE viewer_id = ?"
-    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({told})", (viewer_id,))  # noqa: S608
-    answers = f"viewer_id = ?1 OR event_id IN ({theirs})"
+async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
+    """Delete some of what somebody said in the last hours and of what the bot said to them.
+
+    How many lines of theirs, and whether there may be more; the answers to lines go before them.
+    """
+    values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
+    lines = "SELECT id FROM events WHERE viewer_id = :viewer ORDER BY seq LIMIT :limit"
+    answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"  # noqa: S608
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    said = f"SELECT text FROM bot_messages WHERE {answers}"  # noqa: S608
-    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", (viewer_id,))  # noqa: S608
-    await tx.execute(f"DELETE FROM bot_messages WHERE {answers}", (viewer_id,))  # noqa: S608
+    said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"  # noqa: S608
+    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", values)  # noqa: S608
+    gone = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)  # noqa: S608
+    if gone == LINES_AT_ONCE:  # there may be more of them for the same lines
+        return 0, True
+    await tx.execute(f"UPDATE events SET reply_to_id = NULL WHERE reply_to_id IN ({lines})", values)  # noqa: S608
+    keys = f"SELECT 'line:' || id FROM ({lines})"  # noqa: S608
+    await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)  # noqa: S608
     await tx.execute(
-        f"DELETE FROM pending_redactions WHERE event_id IN ({theirs}) OR event_id = 'user:' || ?1",  # noqa: S608
-        (viewer_id,),
+        f"DELETE FROM pending_redactions WHERE event_id IN ({lines}) OR event_id = 'user:' || :viewer",  # noqa: S608
+        values,
     )
-    for row in await tx.rows("SELECT run_id, count(*) FROM events WHERE viewer_id = ? GROUP BY 1", (viewer_id,)):
-        await run_stats.add_counts(tx, row[0], {"pruned_redacted": row[1]})
-    return await tx.execute("DELETE FROM events WHERE viewer_id = ?", (viewer_id,))
+    rows = await tx.rows(f"DELETE FROM events WHERE id IN ({lines}) RETURNING run_id", values)  # noqa: S608
+    for run_id, count in Counter(row[0] for row in rows).items():
+        await run_stats.add_counts(tx, run_id, {"pruned_redacted": count})
+    return len(rows), len(rows) == LINES_AT_ONCE
 
 
-async def delete_deeds(tx: Transaction, viewer_id: str) -> int:
+async def delete_actions(tx: Transaction, viewer_id: str) -> int:
     """Delete what was asked for by them or aimed at them; what must still be taken back is left, without them."""
     await tx.execute("DELETE FROM cooldowns WHERE key = ?", (viewer_id,))
     return await tx.execute(
@@ -251,10 +232,10 @@ async def delete_deeds(tx: Transaction, viewer_id: str) -> int:
     )
 
 
-async def facts_of(source: Source, viewer_id: str) -> list[str]:
-    """The text of every note about somebody, whatever its status."""
-    rows = await source.rows("SELECT fact FROM semantic_notes WHERE subject_id = ?", (viewer_id,))
-    return [row[0] for row in rows]
+async def facts_of(source: Source, viewer_id: str, limit: int) -> dict[int, str]:
+    """The text of notes about somebody, whatever their status, by their ids."""
+    rows = await source.rows("SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit))
+    return {row[0]: row[1] for row in rows}
 
 
 async def last_row(source: Source, place: Place) -> int:
@@ -311,6 +292,11 @@ async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: 
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     ids = json.dumps(list(episode_ids))
     await tx.execute(
+        "DELETE FROM episode_people WHERE episode_id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
+        (ids,),
+    )
+    await tx.execute(
         "DELETE FROM episodes WHERE summary = '' AND id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
         " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
@@ -364,7 +350,7 @@ PARTS: dict[str, str] = {
     "summaries": "SELECT e.id, e.started_at, e.ended_at, e.kind, e.summary FROM episodes e"
     " JOIN episode_people p ON p.episode_id = e.id WHERE p.viewer_id = ?1 ORDER BY e.id",
     "recaps": "SELECT id AS stream_id, recap FROM streams WHERE instr(recap, '<@' || ?1 || '>') ORDER BY id",
-    "briefs": "SELECT kind, text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
+    "briefs": "SELECT text, made_at FROM briefs WHERE viewer_id = ?1 ORDER BY id",
     "replies": "SELECT at, trigger, text, status FROM bot_messages WHERE viewer_id = ?1 ORDER BY id",
     "actions": "SELECT at, name, params_json, verdict, reason, status, asked_by = ?1 AS asked_by_them FROM action_logs"
     " WHERE asked_by = ?1 OR target_id = ?1 ORDER BY id",

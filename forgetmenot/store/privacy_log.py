@@ -1,6 +1,6 @@
 """What people asked for, in a file beside the database, so that going back to an older copy does not undo it.
 
-- Only keyed hashes stand here (store/keyed_hash), one JSON object per line, and lines are only ever added: a backup
+- Only keyed hashes stand here (`HashKey`), one JSON object per line, and lines are only ever added: a backup
   notes which there were, and what follows is applied to it again when it is restored.
 - A line is written before its transaction commits; a wish that was then cut off is carried out at the next start.
 - Each line holds a keyed hash over itself and the line before it, and the database holds that of the last one: a line
@@ -8,8 +8,11 @@
 """
 
 import asyncio
+import contextlib
 import hashlib
+import hmac
 import os
+import secrets
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -18,13 +21,79 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from forgetmenot.errors import StoreError, StoreKeyLost
-from forgetmenot.store.keyed_hash import HashKey
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database, Transaction
 
 LOG_END = "privacy_log_end"
 """The name in channel_state of the chain of the last line."""
+_LENGTH = 32
+
+
+class HashKey:
+    """The secret key of hashes, in one file beside the database that only its owner can read; no backup has it.
+
+    With a keyed hash something is known again without anybody being able to tell what it was: plain hashes of Twitch
+    ids hide nothing, since all of them can be tried in minutes. The key is made when it is first needed; where hashes
+    exist that were made with one that is lost, `refuse_lost_key` refuses before that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._key = b""
+
+    @classmethod
+    def beside(cls, database: Path) -> "HashKey":
+        """The key of a memory."""
+        return cls(database.with_name(database.name + ".key"))
+
+    def exists(self) -> bool:
+        """Whether there is a key."""
+        return bool(self._key) or self.path.is_file()
+
+    def digest(self, *parts: str) -> str:
+        """32 hex digits that only the holder of the key can make of these texts. Raises StoreError."""
+        if not self._key:
+            self._key = self._read()
+        return hmac.digest(self._key, "\0".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
+
+    def load(self) -> None:
+        """Read the key, so that a file that is lost later is not replaced by a new one. Raises StoreError."""
+        self._key = self._read()
+
+    def replace(self) -> None:
+        """Make a new key in the place of one that is lost or damaged. Raises StoreError."""
+        fresh = self.path.with_name(self.path.name + ".part")
+        try:
+            fresh.unlink(missing_ok=True)
+            _make(fresh)
+            fresh.replace(self.path)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self.load()
+
+    def _read(self) -> bytes:
+        try:
+            with contextlib.suppress(FileExistsError):
+                _make(self.path)
+            key = self.path.read_bytes()
+        except OSError as error:
+            raise self._unusable(error) from error
+        if len(key) != _LENGTH:
+            raise StoreKeyLost(
+                f"{self.path} is damaged. Put back the file as it was, or run `forgetmenot memory new-key`: who was"
+                " erased has to ask again."
+            )
+        return key
+
+    def _unusable(self, error: OSError) -> StoreError:
+        return StoreError(f"{self.path} cannot be read or written: {error.strerror}. Check its permissions.")
+
+
+def _make(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(_LENGTH))
 
 
 class PrivacyRequestKind(StrEnum):

@@ -61,6 +61,12 @@ async def counts(source: Source, run_id: int) -> dict[str, int]:
     return {row["name"]: row["count"] for row in rows}
 
 
+async def latest_counts(source: Source) -> dict[str, int]:
+    """Everything counted for the run that began last."""
+    row = await source.row("SELECT coalesce(max(id), 0) FROM runs")
+    return await counts(source, int(row[0]) if row else 0)
+
+
 async def pruned_unread(source: Source) -> int:
     """How many events were ever pruned without having been read, redacted or excluded: 0, or something is wrong."""
     row = await source.row("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'")

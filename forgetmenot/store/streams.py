@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable
 
 from forgetmenot.domain.chat import Attendance, Stream
-from forgetmenot.store.database import Row, Source, Transaction
+from forgetmenot.store.database import Row, Source, Transaction, as_noun
 
 
 async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title: str = "", category: str = "") -> int:
@@ -105,7 +105,7 @@ async def without_recap(source: Source) -> list[Stream]:
         " AND NOT EXISTS (SELECT 1 FROM episodes p WHERE p.stream_id = s.id AND p.dirty_at IS NOT NULL)"
         " ORDER BY s.id"
     )
-    return [_stream(row) for row in rows]
+    return [as_noun(row, Stream) for row in rows]
 
 
 async def closed(source: Source) -> frozenset[int]:
@@ -138,7 +138,7 @@ async def since(source: Source, at: int, limit: int) -> list[Stream]:
         " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY id DESC LIMIT ?",
         (at, limit),
     )
-    return [_stream(row) for row in reversed(rows)]
+    return [as_noun(row, Stream) for row in reversed(rows)]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
@@ -152,11 +152,7 @@ async def recapped(source: Source, days: int) -> list[Stream]:
         " ORDER BY ended_at, id",
         (days,),
     )
-    return [_stream(row) for row in rows]
-
-
-def _stream(row: Row) -> Stream:
-    return Stream(row["id"], row["started_at"], row["ended_at"], row["title"], row["category"], row["recap"])
+    return [as_noun(row, Stream) for row in rows]
 
 
 # Who came to which stream.

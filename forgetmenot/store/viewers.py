@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
 from forgetmenot.text.mentions import login_of
 
 
@@ -178,13 +178,11 @@ async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
 
 def viewer_of(row: Row) -> Viewer:
     """A row of `viewers` as the noun."""
-    return Viewer(
-        id=row["id"],
+    return as_noun(
+        row,
+        Viewer,
         login=row["login"] or "",
         display_name=row["display_name"] or row["login"] or "",
-        role=Role(row["role"]),
-        first_seen_at=row["first_seen_at"],
-        last_seen_at=row["last_seen_at"],
         opted_out=row["opted_out_at"] is not None,
     )
 
@@ -206,40 +204,30 @@ class Chatter:
     message_id: str
 
 
-_COLUMNS = """
-    v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
+_CHATTER = """
+SELECT v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
-    EXISTS (SELECT 1 FROM fun_consents f WHERE f.viewer_id = v.id) AS opted_in
+    EXISTS (SELECT 1 FROM fun_consents f WHERE f.viewer_id = v.id) AS opted_in,
+    coalesce((SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL AND l.kind <> 'moderation'
+        AND l.id != :without ORDER BY l.at DESC LIMIT 1), '') AS message_id
+FROM viewers v WHERE v.opted_out_at IS NULL
 """
 
 
 async def chatters_present(db: Database, since: int, without_event: str = "") -> list[Chatter]:
     """Everybody who spoke since then. `without_event` (what triggered us) is nobody's last message."""
-    return _chatters(
-        await db.rows(
-            f"SELECT {_COLUMNS},"  # noqa: S608  # constants
-            " (SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL"
-            "  AND l.kind <> 'moderation' AND l.id != :without ORDER BY l.at DESC LIMIT 1) AS message_id"
-            " FROM viewers v WHERE v.banned_at IS NULL AND v.opted_out_at IS NULL AND v.id IN"
-            " (SELECT viewer_id FROM events WHERE at >= :since AND redacted_at IS NULL AND from_bot = 0"
-            "  AND kind <> 'moderation')",
-            {"without": without_event, "since": since},
-        )
+    rows = await db.rows(
+        f"{_CHATTER} AND v.banned_at IS NULL AND v.id IN (SELECT viewer_id FROM events WHERE at >= :since"  # noqa: S608  # a constant
+        " AND redacted_at IS NULL AND from_bot = 0 AND kind <> 'moderation')",
+        {"without": without_event, "since": since},
     )
+    return [as_noun(row, Chatter) for row in rows]
 
 
 async def chatter(db: Database, viewer_id: str) -> Chatter | None:
     """One person, in chat or not; opted-out ones are not found."""
-    found = _chatters(
-        await db.rows(
-            f"SELECT {_COLUMNS},"  # noqa: S608  # constants
-            " (SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL AND l.kind <> 'moderation'"
-            "  ORDER BY l.at DESC LIMIT 1) AS message_id"
-            " FROM viewers v WHERE v.id = ? AND v.opted_out_at IS NULL",
-            (viewer_id,),
-        )
-    )
-    return found[0] if found else None
+    row = await db.row(f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""})
+    return as_noun(row, Chatter) if row else None
 
 
 async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool) -> None:
@@ -251,18 +239,3 @@ async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool
         )
     else:
         await tx.execute("DELETE FROM fun_consents WHERE viewer_id = ?", (viewer_id,))
-
-
-def _chatters(rows: list[Row]) -> list[Chatter]:
-    return [
-        Chatter(
-            id=row["id"],
-            login=row["login"],
-            display_name=row["display_name"],
-            role=Role(row["role"]),
-            streams=row["streams"],
-            opted_in=bool(row["opted_in"]),
-            message_id=row["message_id"] or "",
-        )
-        for row in rows
-    ]

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import groupby
 
-from forgetmenot.text.lookalikes import skeleton, unleet
+from forgetmenot.text.clean import skeleton, unleet
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕¡~"
 _COMMAND_MARKS = re.compile(

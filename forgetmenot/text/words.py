@@ -8,7 +8,7 @@ are words. Emoji and punctuation are not. Scripts without spaces give pairs of c
 import re
 from functools import lru_cache
 
-from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"

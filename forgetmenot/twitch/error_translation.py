@@ -9,6 +9,7 @@ from types import TracebackType
 
 import aiohttp
 
+from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
 from forgetmenot.network import BadProxy
 
@@ -147,3 +148,44 @@ def _from_broken_answer(error: BaseException, doing: str) -> TwitchError:
 
 def _is_page(text: object) -> bool:
     return isinstance(text, str) and text.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<head", "<body"))
+
+
+# ── messages that Twitch took and did not show ────────────────────────────────────────────────
+# Twitch does not publish the list of its codes; for an unknown one its own sentence is kept.
+
+_FOLLOWERS = "The chat is for followers only. Let the bot follow, or make it a moderator."
+_BLOCKED = "The channel's moderation settings block the message."
+_BANNED = "The bot's account is banned in this channel."
+_TIMED_OUT = "The bot's account is timed out in this channel."
+_VERIFY = "The chat requires the bot's account to have a verified e-mail address or phone number."
+HELD = "AutoMod holds the message until a moderator releases it."
+TOO_FAST = "Twitch says that the bot writes too fast."
+DROPS = {
+    "msg_rejected": HELD,
+    "automod_held": HELD,
+    "msg_rejected_mandatory": _BLOCKED,
+    "channel_settings": _BLOCKED,
+    "msg_duplicate": "Twitch rejects it as a repeat of the last message.",
+    "msg_too_long": "The message is too long for Twitch.",
+    "msg_ratelimit": TOO_FAST,
+    "msg_slowmode": "The chat is in slow mode. Moderators are exempt.",
+    "msg_followersonly": _FOLLOWERS,
+    "msg_followersonly_zero": _FOLLOWERS,
+    "msg_followersonly_followed": _FOLLOWERS,
+    "msg_subsonly": "The chat is for subscribers only. Make the bot a moderator or a VIP.",
+    "msg_emoteonly": "The chat is in emote-only mode.",
+    "msg_r9k": "The chat is in unique-chat mode and rejects repeated messages.",
+    "msg_banned": _BANNED,
+    "user_banned": _BANNED,
+    "msg_timedout": _TIMED_OUT,
+    "user_timed_out": _TIMED_OUT,
+    "msg_verified_email": _VERIFY,
+    "msg_requires_verified_phone_number": _VERIFY,
+    "": "Twitch did not show the message and gave no reason.",
+}
+
+
+def dropped(code: str | None, sentence: str | None = None) -> Outcome:
+    """The outcome of a message that was not shown. A held one may still be released: nothing is claimed of it."""
+    why = DROPS.get((code or "").lower()) or sentence or f"Twitch did not show the message ({code})."
+    return Outcome(OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED, why)

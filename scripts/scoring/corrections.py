@@ -22,7 +22,7 @@ from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import ModelSettings
 from forgetmenot.store import notes
-from forgetmenot.text.english import own_fact
+from forgetmenot.text.statements import own_fact
 
 WAYS = ("command", "dock", "speech")
 SLOTS: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
@@ -96,7 +96,7 @@ async def contract(seed: int, cases: int, model: ModelSettings | None = None) ->
 
 
 async def _facts(player: ScenarioPlayer, who: str = "alice") -> str:
-    return " | ".join(await player.live_notes(who)).casefold()
+    return " | ".join(await player.seen_note(who)).casefold()
 
 
 async def _begin(player: ScenarioPlayer, slot: str, old: str, other: str) -> None:
@@ -122,8 +122,8 @@ async def _correct(player: ScenarioPlayer, way: str, slot: str, old: str, new: s
 
 async def _uptake(player: ScenarioPlayer, slot: str, old: str, new: str) -> bool:
     await player.hear("carol", f"@ForgetMeNot {SLOTS[slot][2]}")
-    said = " ".join(await player.replies()).casefold()
-    recalled = " ".join(await player.rows("others")).casefold()
+    said = " ".join(await player.seen_reply()).casefold()
+    recalled = " ".join(await player.seen_rows("others")).casefold()
     return all(new.casefold() in text and old.casefold() not in text for text in (said, recalled))
 
 
@@ -157,7 +157,7 @@ async def _corrected(  # one case
         facts = await _facts(player)
         harmed = [word for word in ("cello", "stamps", "spiders") if word not in facts]
         tally.add(f"{way}: collateral damage", case, holds=bool(harmed), good=False)
-        scoped = await _facts(player, "bob") == before and not await player.live_notes("channel")
+        scoped = await _facts(player, "bob") == before and not await player.seen_note("channel")
         tally.add(f"{way}: scope kept", case, holds=scoped)
         tally.add(f"{way}: provenance", case, holds=await _has_provenance(player, old, new))
         await player.pass_time(1 * DAY)
@@ -252,10 +252,10 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                     await player.order("maintenance")
                 await player.hear("visitor", f"@ForgetMeNot {one['question']}")
                 known = " | ".join([await _facts(player, about) for about in (*people, "channel")])
-                shown = [await player.rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
+                shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
                 prompt = " | ".join(row for rows in shown for row in rows).casefold()
-                tally.add(f"{when}: memory: {one['kind']}", f"{text} → {known}", holds=_is_right(one, known))
-                tally.add(f"{when}: prompt: {one['kind']}", f"{text} → {prompt}", holds=_is_right(one, prompt))
+                tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
+                tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
     return tally
 
 

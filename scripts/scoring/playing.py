@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
 from forgetmenot.settings.schema import (
     BotSettings,
     Mode,
@@ -29,6 +29,7 @@ from forgetmenot.settings.schema import (
 from scoring.gold import CHANNEL, Conversation, Note, Pattern, Said, answered
 
 BEGAN = 1_790_000_000_000
+GAME = "Ladders of Ash"
 PATIENCE_S = 3_600.0
 BADGES = {"streamer": frozenset({"broadcaster"}), "alice": frozenset({"moderator"})}
 RUN = 6
@@ -39,46 +40,6 @@ _LEAK = re.compile(
     re.IGNORECASE,
 )
 _MENTION = re.compile(r"<@([^>]+)>")
-
-
-@dataclass(frozen=True, slots=True)
-class Broadcast:
-    """What Twitch says of a channel that is live."""
-
-    started_at: int
-    stream_id: str
-    live: bool = True
-    title: str = ""
-    category: str = ""
-
-
-@dataclass
-class Recorder(NoAccount):
-    """An account that does nothing but remember what it was asked to do."""
-
-    said: list[str] = field(default_factory=list)
-    done: list[str] = field(default_factory=list)
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
-        """Said."""
-        self.said.append(text)
-        return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
-
-    async def create_marker(self, _description: str) -> Outcome:
-        """Marked."""
-        return self._do("marker")
-
-    async def create_clip(self) -> Outcome:
-        """Clipped."""
-        return self._do("clip")
-
-    async def timeout(self, user_id: str, _seconds: int, _reason: str) -> Outcome:
-        """Timed out."""
-        return self._do(f"timeout {user_id}")
-
-    def _do(self, what: str) -> Outcome:
-        self.done.append(what)
-        return Outcome(OutcomeKind.DONE)
 
 
 @dataclass
@@ -117,7 +78,7 @@ async def play(
     conversation: Conversation, path: Path, settings: Settings, progress: Callable[[str], None] = lambda _: None
 ) -> Played:
     """Play it into the memory at `path`, which must be new."""
-    played, account, clock = Played(), Recorder(), ManualClock(BEGAN)
+    played, account, clock = Played(), RecordingAccount(), ManualClock(BEGAN)
     started = perf_counter()
     me = BotIdentity("99", "forgetmenot_bot")
     async with open_bot(path, "bench", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
@@ -149,14 +110,17 @@ async def _new_stream(bot: Bot, clock: ManualClock, line: Said, *, first: bool) 
             await clock.move_to(clock.now() + 40 * MINUTE)
             await bot.tasks.catch_up()
             if live:
-                await bot.channel_is(Broadcast(0, "", live=False))
+                await bot.channel_is(ChannelState(live=False, title="", category=""))
         await clock.move_to(max(clock.now(), at - HOUR))
         await bot.tasks.catch_up()
     await clock.move_to(at - MINUTE)
-    await bot.channel_is(Broadcast(at - MINUTE, f"s{line.at}", title="Ladders of Ash", category="Ladders of Ash"))
+    game = ChannelState(live=True, title=GAME, category=GAME, started_at=at - MINUTE, stream_id=f"s{line.at}")
+    await bot.channel_is(game)
 
 
-async def _hear(bot: Bot, clock: ManualClock, line: Said, number: int, account: Recorder, played: Played) -> None:
+async def _hear(
+    bot: Bot, clock: ManualClock, line: Said, number: int, account: RecordingAccount, played: Played
+) -> None:
     await clock.move_to(BEGAN + line.at * SECOND)
     event = ChatEvent(
         f"line-{number}",

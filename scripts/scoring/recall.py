@@ -15,7 +15,7 @@ from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.episodes import past_episodes
 from forgetmenot.memory.ranking import FITS, Candidate, query_of
 from forgetmenot.memory.recall import Recall, candidates_of
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
@@ -143,12 +143,12 @@ async def _ask(
     timer: Callable[[], float] = perf_counter,
 ) -> None:
     for about in {one.viewers for one in conversation.questions}:
-        await recall.about_viewers([ids[viewer] for viewer in about], "hello", LIMIT)
+        await recall.about([ids[viewer] for viewer in about], "hello", LIMIT)
     for question in conversation.questions:
         text = change(question.text)
         started = timer()
         query = recall.query(text, names=conversation.people)
-        found = await recall.about_viewers([ids[viewer] for viewer in question.viewers], query, LIMIT)
+        found = await recall.about([ids[viewer] for viewer in question.viewers], query, LIMIT)
         ms = (timer() - started) * 1_000
         if question.wanted:
             measured.count(way, conversation.name, question, [one.note.id for one in found], ms)
@@ -283,7 +283,7 @@ async def _cold(recall: Recall, db: Database, number: int, timer: Callable[[], f
     ids = await viewers.find_many(db, [f"other_{number}"])
     recall.forget(ids[f"other_{number}"])
     started = timer()
-    await recall.about_viewer(ids[f"other_{number}"], "what do they play on the weekend")
+    await recall.about([ids[f"other_{number}"]], "what do they play on the weekend")
     return (timer() - started) * 1_000
 
 

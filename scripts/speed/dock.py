@@ -18,9 +18,9 @@ import browser
 
 from forgetmenot.dock.security import address, token_in
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
+from tests.loopback_servers.twitch import TwitchSim
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -119,21 +119,24 @@ def cpu_s(pid: int) -> float | None:
 
 
 @contextlib.asynccontextmanager
-async def started(sim: TwitchSim, folder: Path, port: int | None = None) -> AsyncIterator[Running]:
-    """A signed-in bot that has joined that Twitch. `port` 0: without a dock; None: a dock on a port that is free."""
-    folder.mkdir(parents=True)
+async def started(sim: TwitchSim, folder: Path, port: int | None = None, more: str = "") -> AsyncIterator[Running]:
+    """A signed-in bot that has joined that Twitch. `port` 0: without a dock; None: a dock on a port that is free.
+
+    `more`: further settings, as TOML.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     port = _free_port() if port is None else port
     memory, joined = folder / "m.sqlite3", sum(bool(one.channels) for one in sim.irc.connections)
     granted = sim.grant("keeper")
     token = Token(granted.access, granted.refresh, granted.user_id, "keeper", tuple(granted.scopes))
     TokenStore(login_folder(memory), use_keyring=False).save(Account.BOT, token)
-    words = ("run", "--config", str(_settings(folder, sim, port)), "--db", str(memory))
+    words = ("run", "--config", str(_settings(folder, sim, port, more)), "--db", str(memory))
     alone = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "HOME": str(folder)}
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, *words, env={**os.environ, **alone, "XDG_DATA_HOME": str(folder)}, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        await sim.joined(joined + 1, seconds=30)
+        await sim.joined(joined + 1)
         yield Running(process.pid, address(port, token_in(folder)) if port else "")
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -141,11 +144,11 @@ async def started(sim: TwitchSim, folder: Path, port: int | None = None) -> Asyn
         await process.wait()
 
 
-def _settings(folder: Path, sim: TwitchSim, port: int) -> Path:
+def _settings(folder: Path, sim: TwitchSim, port: int, more: str = "") -> Path:
     path = folder / "config.toml"
     path.write_text(
         f'[twitch]\nchannel = "demo"\nclient_id = "{sim.client_id}"\nbot_login = "keeper"\nirc_url = "{sim.irc_url}"\n'
-        f'helix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n[dock]\nport = {port}\n',
+        f'helix_url = "{sim.helix_url}"\nid_url = "{sim.id_url}"\n[dock]\nport = {port}\n{more}',
         encoding="utf-8",
     )
     return path

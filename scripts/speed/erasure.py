@@ -6,7 +6,6 @@ restored.
 """
 
 import asyncio
-import contextlib
 import random
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +13,7 @@ from time import perf_counter
 from forgetmenot.app.live import short_pauses
 from forgetmenot.memory import backups
 from forgetmenot.memory.erasure import Eraser, ErasureReport
+from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 from speed.figures import Figure, percentile
 from speed.invented import NOW, viewer_id
@@ -23,7 +23,7 @@ GONE = COMMON  # one of the best known
 OTHERS = (GONE + 1, 40, 400)
 WORD = "quaggaflute"
 MENTIONED_IN = 300
-PAUSE_S = 0.005
+PAUSE_S, WRITE_PAUSE_S = 0.005, 0.1
 
 
 def measure(folder: Path, notes: int) -> list[Figure]:
@@ -39,7 +39,7 @@ async def _measure(folder: Path, notes: int) -> list[Figure]:
         summaries = int(await large.db.value("SELECT count(*) FROM episodes"))
         before = _found(folder)
         with short_pauses():
-            report, took, times = await _erase(large, viewers)
+            report, took, times, waits = await _erase(large, viewers)
         left = _found(folder)
         made = await _backup(large, folder)
     return [
@@ -53,25 +53,29 @@ async def _measure(folder: Path, notes: int) -> list[Figure]:
         Figure("files with a trace, afterwards", left, "", 0),
         Figure("replies meanwhile", len(times), "", 20, at_least=True),
         Figure("reply's prompt meanwhile, p99", percentile(times, 0.99), "ms", 50),
+        Figure("writes meanwhile", len(waits), "", 20, at_least=True),
+        Figure("write meanwhile, p99", percentile(waits, 0.99), "ms", 50),
+        Figure("write meanwhile, longest", max(waits), "ms"),
         *made,
         *_wiped(report),
     ]
 
 
-async def _erase(large: Memory, viewers: int) -> tuple[ErasureReport, float, list[float]]:
-    """Erase while the bot replies; what it did, the seconds it took, and the ms of each prompt meanwhile."""
+async def _erase(large: Memory, viewers: int) -> tuple[ErasureReport, float, list[float], list[float]]:
+    """Erase while the bot replies; what it did, the seconds it took, and the ms of each prompt and write meanwhile."""
     times: list[float] = []
-    replying = asyncio.create_task(_reply(large, viewers, times))
+    waits: list[float] = []
+    busy = [asyncio.create_task(_reply(large, viewers, times)), asyncio.create_task(_write(large.db, waits))]
     eraser = Eraser(db=large.db, clock=large.clock)
     started = perf_counter()
     report = await eraser.erase(viewer_id(GONE))
     took = perf_counter() - started
     for other in OTHERS:
         await eraser.erase(viewer_id(other))
-    replying.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await replying
-    return report, took, times
+    for task in busy:
+        task.cancel()
+    await asyncio.gather(*busy, return_exceptions=True)
+    return report, took, times, waits
 
 
 async def _mention(db: Database) -> None:
@@ -91,6 +95,16 @@ async def _reply(large: Memory, viewers: int, times: list[float]) -> None:
     while True:
         times.append((await large.prompt(dice.randrange(10, viewers), "what did i tell you about the level"))[1].whole)
         await asyncio.sleep(PAUSE_S)
+
+
+async def _write(db: Database, waits: list[float]) -> None:
+    """What a command writes, several times a second."""
+    while True:
+        started = perf_counter()
+        async with db.write() as tx:
+            await channel_state.put(tx, {"title": f"write {len(waits)}"}, len(waits))
+        waits.append((perf_counter() - started) * 1_000)
+        await asyncio.sleep(WRITE_PAUSE_S)
 
 
 async def _backup(large: Memory, folder: Path) -> list[Figure]:

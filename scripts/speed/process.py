@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 
 from forgetmenot.secret_store import login_folder
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from speed.figures import Figure
+from tests.loopback_servers.twitch import TwitchSim
 
 STARTS = 7
 IDLE_S = 6.0
@@ -45,7 +45,7 @@ async def _idle(folder: Path) -> float | None:
             *PROGRAM, *words, env=_environment(folder), stderr=asyncio.subprocess.DEVNULL
         )
         try:
-            await sim.joined(seconds=30)
+            await sim.joined()
             for number in range(LINES):
                 await sim.say(f"viewer_{number % 12}", f"line number {number} of a quiet channel")
             await asyncio.sleep(IDLE_S)

@@ -28,8 +28,7 @@ from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
-from forgetmenot.reply.context import ContextGatherer
-from forgetmenot.reply.prefix import PrefixKeeper
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import run_stats

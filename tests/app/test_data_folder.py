@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, log_in, run, running, write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
@@ -42,7 +42,7 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
         config = write_settings(folder, sim, dock="port = 18737", log='level = "debug"')
         log_in(folder, sim)
         async with running(folder, "run", "--config", config, "--db", database) as bot:
-            await sim.joined(seconds=20)
+            await sim.joined()
             await sim.say("carol", "i play the drums in a band")
             dave = await sim.say("daveecho", "!optout")
             await sim.until(lambda: sim.sent, 20)

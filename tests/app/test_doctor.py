@@ -11,11 +11,11 @@ from forgetmenot.app.doctor import BAD, OK, WARN, Examined, bundle, examine, gap
 from forgetmenot.cli import main
 from forgetmenot.ports import Check, TaskState
 from forgetmenot.settings.schema import DockSettings, ModelSettings, Provider, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store.database import open_database
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.dock.conftest import STATE
 from tests.loopback_servers.openai import SimOpenAI
+from tests.loopback_servers.twitch import TwitchSim
 
 SECRET = "abcdefghijklmnopqrstuvwxyz0123"
 

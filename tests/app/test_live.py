@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
@@ -45,10 +45,10 @@ async def test_it_answers_once_and_ends_in_time_with_everything_kept(
     tmp_path: Path, sim: TwitchSim, number: signal.Signals
 ) -> None:
     async with start(tmp_path, sim) as bot:
-        await sim.joined(seconds=20)
+        await sim.joined()
         await sim.say("alice", "what a level")
         mention = await sim.say("bob", f"@{BOT} clip that!")
-        await sim.until(lambda: sim.sent, 10)
+        await sim.until(lambda: sim.sent)
         for line in range(40):
             await sim.say("carol", f"line {line}")
         await heard(sim)
@@ -67,14 +67,14 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
     async with start(tmp_path, sim) as bot:
         delivered, asked = [], []
         for number, trouble in enumerate(("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")):
-            await sim.joined(seconds=20)
+            await sim.joined()
             delivered.append(f"@{BOT} what do you know about me?")
             before = posts(sim)
             asked.append(await sim.say(f"viewer{number}", delivered[-1]))
             await sim.until(lambda: posts(sim) > before, 10)  # noqa: B023  # awaited at once
             await be(trouble, sim, asked[-1])
-        await sim.joined(seconds=20)
-        await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7, 10)
+        await sim.joined()
+        await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7)
         await heard(sim)
         assert await bot.stop() == 0
     assert said(tmp_path) == delivered
@@ -82,7 +82,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
     assert len(set(answered)) == len(answered)
     assert set(answered) <= set(asked)
     assert len(answered) == 7  # all but the one that met the 503: it may have gone out, so it is not said again
-    assert sim.chat.breaches == 0
+    assert sim.drops.breaches == 0
     assert "Traceback" not in bot.told
 
 
@@ -103,7 +103,7 @@ async def be(trouble: str, sim: TwitchSim, last: str) -> None:
         case "repeat":
             await sim.repeat(last)
     if trouble in {"drop", "reconnect"}:
-        await sim.until(lambda: not sim.irc.connections, 5)
+        await sim.until(lambda: not sim.irc.connections)
 
 
 def posts(sim: TwitchSim) -> int:
@@ -116,12 +116,12 @@ async def heard(sim: TwitchSim) -> None:
     connection = sim.irc.connections[0]
     before = connection.pongs
     await sim.ping()
-    await sim.until(lambda: connection.pongs > before, 5)
+    await sim.until(lambda: connection.pongs > before)
 
 
 async def test_without_a_login_it_listens_and_says_what_to_type(tmp_path: Path, sim: TwitchSim) -> None:
     async with start(tmp_path, sim, logged_in=False) as bot:
-        await sim.joined(seconds=20)
+        await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")
         await heard(sim)
         assert await bot.stop() == 0
@@ -160,7 +160,7 @@ async def test_listening_needs_no_account_and_sends_nothing(tmp_path: Path, sim:
     config = write_settings(tmp_path, sim, client_id="")
     words = ("listen", "demo", "--config", config, "--db", tmp_path / "m.sqlite3")
     async with running(tmp_path, *words) as bot:
-        await sim.joined(seconds=20)
+        await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")
         await heard(sim)
         assert await bot.stop(signal.SIGINT) == 0
@@ -184,7 +184,7 @@ async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: P
         assert await bot.stop(signal.SIGINT) == 0
     assert "Traceback" not in bot.told
     async with start(tmp_path, sim) as again:
-        await sim.joined(seconds=20)
+        await sim.joined()
         assert await again.stop() == 0
 
 
@@ -196,7 +196,7 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path
         await bot.says("chat is disconnected")
         await asyncio.sleep(4)
         await sim.accept()
-        await sim.joined(seconds=20)
+        await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")
         await sim.until(lambda: sim.sent, 20)
         assert await bot.stop() == 0
@@ -209,7 +209,7 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path
 
 async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path, sim: TwitchSim) -> None:
     async with start(tmp_path, sim) as bot:
-        await sim.joined(seconds=20)
+        await sim.joined()
         await heard(sim)
         assert await bot.stop() == 0
     async with TwitchSim(channel="coffee") as other:

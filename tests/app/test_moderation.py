@@ -10,7 +10,7 @@ from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.llm.build import Models
 from forgetmenot.memory.notes.edits import remember
@@ -18,14 +18,11 @@ from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
-from forgetmenot.store import action_logs, channel_state, episodes, streams, viewers
+from forgetmenot.store import action_logs, channel_state, dock_rows, episodes, streams, viewers
 from forgetmenot.store.action_logs import ActionStatus
-from forgetmenot.store.dock import feed as dock_feed
-from forgetmenot.store.dock import memory as dock_memory
-from forgetmenot.store.dock.memory import NotePage
+from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.twitch.chat_lines import RoomState
-from forgetmenot.twitch.helix import ChannelState
 from tests.stage import ScriptedModel, answering
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
@@ -85,9 +82,9 @@ async def shown(bot: Bot, clock: ManualClock) -> str:
     """Everything that people and models get to see, as one text. The question itself does not name her."""
     seen = [await prompt(bot, clock, BOB, "what happened with the marimba and the zither?")]
     seen += [str(await say(bot, clock, BOB, "!memory"))]
-    seen += [str(await bot.recall.about_viewer(ALICE, "zitherbloom marimbaglow", 10))]
+    seen += [str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10))]
     seen += [str(bot.recall.active_viewers.named_in("what does @alicequux play?"))]
-    _, notes = await dock_memory.page(bot.db, NotePage(status=""))
+    _, notes = await dock_rows.page(bot.db, NotePage(status=""))
     seen += [str([note.fact for note in notes if note.subject_id != BOB])]
     return " ".join(seen).casefold()
 
@@ -102,14 +99,14 @@ async def test_a_ban_hides_everything_at_once(full: Bot, clock: ManualClock) -> 
     assert "zitherbloom" not in named
     answer = await say(full, clock, CAROL, "!memory alicequux", "moderator/1")
     assert "zitherbloom" not in str(answer)
-    _, people = await dock_memory.people(full.db, find="", since=0, bot="", offset=0, limit=10)
+    _, people = await dock_rows.people(full.db, find="", since=0, bot="", offset=0, limit=10)
     assert [(one.id, one.notes) for one in people if one.banned] == [(ALICE, 0)]
 
 
 async def test_what_she_said_is_in_no_feed(full: Bot, clock: ManualClock) -> None:
     await ban(full, clock)
     assert await full.db.value("SELECT count(*) FROM events WHERE viewer_id = ? AND text <> ''", (ALICE,)) == 0
-    assert ALICE not in str([tuple(row) for row in await dock_feed.lines(full.db, 0, 50)])
+    assert ALICE not in str([tuple(row) for row in await dock_rows.lines(full.db, 0, 50)])
 
 
 async def test_it_is_erased_after_seven_days(full: Bot, clock: ManualClock) -> None:
@@ -130,7 +127,7 @@ async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: 
     await ban(full, clock)
     await clock.advance(DAY)
     await say(full, clock, ALICE, "back again")
-    assert "zitherbloom" in str(await full.recall.about_viewer(ALICE, "zitherbloom", 10))
+    assert "zitherbloom" in str(await full.recall.about([ALICE], "zitherbloom", 10))
     await clock.advance(8 * DAY)
     await full.tasks.catch_up()
     assert await viewers.get(full.db, ALICE) is not None

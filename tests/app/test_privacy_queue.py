@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,8 +13,16 @@ from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.memory.deferred_requests import RESERVED, DeferredFile, DeferredKind, DeferredRequest, path_of
+from forgetmenot.memory import privacy_queue
 from forgetmenot.memory.erasure import Eraser
+from forgetmenot.memory.privacy_queue import (
+    RESERVED,
+    DeferredFile,
+    DeferredKind,
+    DeferredRequest,
+    file_of,
+    path_of,
+)
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
 from forgetmenot.store import opt_outs, personal_data
@@ -118,15 +127,63 @@ async def test_a_wish_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed:
     assert len(path_of(path).read_bytes()) == RESERVED
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_what_is_to_be_forgotten_or_never_mentioned_waits_too(
+    tmp_path: Path, clock: ManualClock, stopped: bool
+) -> None:
+    path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    with contextlib.ExitStack() as another_program:
+        async with opened(path, clock, account) as bot:
+            await say(bot, "!remember I play the zitherbloom")
+            await bot.settle()
+            another_program.enter_context(locked(path))
+            await say(bot, "!forget zitherbloom")
+            await say(bot, "!nevermention my kazoo")
+            async with asyncio.timeout(5):
+                while b"kazoo" not in path_of(path).read_bytes():  # noqa: ASYNC110  # a file has no event
+                    await asyncio.sleep(0.01)
+            assert len(account.said) == 1
+            if not stopped:
+                another_program.close()
+                await bot.privacy_queue.work_off()
+                await bot.settle()
+    async with opened(path, clock, account) as bot:
+        await bot.settle()
+        await bot.outbox.idle()
+        assert {line for _, line in account.said} == {"m!remember", "m!forget", "m!nevermention"}
+        assert await bot.db.value("SELECT count(*) FROM semantic_notes") == 0
+        assert await bot.db.value("SELECT words FROM never_mention") == "my kazoo"
+        assert path_of(path).read_bytes().strip() == b""
+
+
+async def test_a_request_waits_elsewhere_where_the_data_folder_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no folder can be, it is kept in memory: told in the log, and lost with a stop."""
+    database = tmp_path / "data" / "memory.sqlite3"
+    monkeypatch.setattr(privacy_queue, "spare_path_of", lambda _: tmp_path / "state" / "spare.wishes")
+    path_of(database).mkdir(parents=True)  # a folder where the file should be: no write succeeds, for any user
+    request = DeferredRequest(DeferredKind.OPT_OUT, ALICE, 1)
+    file_of(database).add(request)
+    assert (tmp_path / "state" / "spare.wishes").stat().st_mode & 0o077 == 0 or os.name == "nt"
+    again = file_of(database)
+    assert again.load() == [request]
+    again.remove(request)
+    assert (again.load(), file_of(database).load()) == ([], [])
+    (tmp_path / "state" / "spare.wishes").unlink()
+    (tmp_path / "state" / "spare.wishes").mkdir()
+    file_of(database).add(request)
+    assert file_of(database).load() == []
+
+
 async def test_a_full_disk_keeps_no_wish_out(tmp_path: Path) -> None:
     """What is reserved is written in place; beyond it a wish stays in memory."""
     file = DeferredFile(tmp_path / "memory.sqlite3.wishes")
     file.reserve()
     wishes = [DeferredRequest(DeferredKind.OPT_OUT, str(number), number) for number in range(150)]
-    for wish in wishes:
-        file.add(wish)
+    await asyncio.gather(*(asyncio.to_thread(file.add, wish) for wish in wishes))  # all at once: none over another
     assert path_of(tmp_path / "memory.sqlite3").stat().st_size == RESERVED
-    assert DeferredFile(path_of(tmp_path / "memory.sqlite3")).load() == wishes
+    assert set(DeferredFile(path_of(tmp_path / "memory.sqlite3")).load()) == set(wishes)
     for wish in wishes:
         file.remove(wish)
     assert file.load() == []

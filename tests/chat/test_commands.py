@@ -563,7 +563,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
             lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
             await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
             await bot_messages.record_sending(tx, reply, "hi", at)
-    line = "#1: Alice wrote to me; I used notes #4, #7; it is being sent."
+    line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
     assert await chat.say("carol", "!why") == line
     assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
 

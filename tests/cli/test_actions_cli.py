@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.cli import actions, policy
+from forgetmenot.cli import actions
 from forgetmenot.clock import SystemClock
 from forgetmenot.errors import InputError
 from forgetmenot.store import action_logs
@@ -22,7 +22,6 @@ def _run(*words: str) -> int:
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     actions.add(subparsers)
-    policy.add(subparsers)
     parsed = parser.parse_args(list(words))
     return int(parsed.run(parsed))
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.app.evaluation import figures_since, in_words, page
 from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.cli import main
+from forgetmenot.settings.load import convert
+from forgetmenot.store.database import open_database
 
 WRONG = '[[scenario]]\nname = "wrong"\nscript = """\nalice: !remember I play drums\n> reply: violins\n"""\n'
 
@@ -49,12 +52,8 @@ async def _some_chat(folder: Path) -> Path:
 
 
 async def test_what_chat_showed_is_summed_up(tmp_path: Path) -> None:
-    from forgetmenot.app.evaluation import figures_since, in_words
-    from forgetmenot.app.evaluation_page import page
-    from forgetmenot.store.database import open_database
-
     async with open_database(await _some_chat(tmp_path)) as db:
-        figures = await figures_since(db, 0)
+        figures = await figures_since(db, 0, convert({}, "the test"))
     assert figures["replies"] == {"liked": 1}
     assert figures["unsupported"] == {"number": 1}
     assert figures["notes"]["most_used"] == [{"id": 1, "offered": 1, "used": 1, "corrected": 0}]

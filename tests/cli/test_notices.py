@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.cli import demo, run
+from forgetmenot.cli import play, start
 from forgetmenot.cli.common import show_notices
 from forgetmenot.errors import SettingsError
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
@@ -19,7 +19,7 @@ def test_geminis_terms_are_said_when_gemini_is_chosen(tmp_path: Path, capsys: py
     assert all(words in told for words in ("under 18", "EEA", "free tier"))
 
 
-@pytest.mark.parametrize(("command", "words"), [(run, ["run"]), (run, ["listen", ""]), (demo, ["demo"])])
+@pytest.mark.parametrize(("command", "words"), [(start, ["run"]), (start, ["listen", ""]), (play, ["demo"])])
 def test_a_folder_that_is_copied_elsewhere_is_warned_about(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from forgetmenot.cli import prompt, why
+from forgetmenot.cli import explain
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, model_calls
@@ -36,7 +36,7 @@ async def memory(stage: Stage, tmp_path: Path) -> str:
 def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     now = ("--now", "2026-07-24T12:00:00")
     assert (
-        run(prompt, "prompt", "--viewer", "alice", "--message", "what do I play?", "--db", memory, *now, "--json") == 0
+        run(explain, "prompt", "--viewer", "alice", "--message", "what do I play?", "--db", memory, *now, "--json") == 0
     )
     out, err = capsys.readouterr()
     shown = msgspec.json.decode(out)
@@ -56,7 +56,7 @@ def test_the_same_question_at_the_same_time_gives_the_same_prompt(
     memory: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("prompt", "--viewer", "1", "--message", "@forgetmenot", "--db", memory, "--now", "2026-07-24T12:00:00Z")
-    assert run(prompt, *words) == run(prompt, *words) == 0
+    assert run(explain, *words) == run(explain, *words) == 0
     out = capsys.readouterr().out
     half = len(out) // 2
     assert out[:half] == out[half:]
@@ -64,28 +64,28 @@ def test_the_same_question_at_the_same_time_gives_the_same_prompt(
 
 
 def test_somebody_unknown_can_be_tried_too(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(prompt, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
+    assert run(explain, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
     assert "You remember nothing about them" in msgspec.json.decode(capsys.readouterr().out)["tail"]
 
 
 def test_what_cannot_be_shown_is_told(memory: str, tmp_path: Path) -> None:
     words = ("prompt", "--viewer", "alice", "--message", "hi")
     with pytest.raises(InputError, match="There is no memory at"):
-        run(prompt, *words, "--db", str(tmp_path / "none.sqlite3"))
+        run(explain, *words, "--db", str(tmp_path / "none.sqlite3"))
     with pytest.raises(InputError, match="is not a time"):
-        run(prompt, *words, "--db", memory, "--now", "yesterday")
+        run(explain, *words, "--db", memory, "--now", "yesterday")
     config = tmp_path / "config.toml"
     config.write_text("[prompt]\nbudget_tokens = 500\n")
     with pytest.raises(SettingsError, match="budget_tokens"):
-        run(prompt, *words, "--db", memory, "--config", str(config))
+        run(explain, *words, "--db", memory, "--config", str(config))
 
 
 def test_why_tells_the_story(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(why, "why", "1", "--db", memory) == 0
+    assert run(explain, "why", "1", "--db", memory) == 0
     story = capsys.readouterr().out
     assert "Asked by Alice (mention): Alice: @forgetmenot_bot hi" in story
     assert "1. [1] plays drums with Bob" in story
-    assert run(why, "why", "1", "--db", memory, "--json") == 0
+    assert run(explain, "why", "1", "--db", memory, "--json") == 0
     told = msgspec.json.decode(capsys.readouterr().out)
     assert told["twitch_id"]
     assert (told["speaker"], told["status"], told["tokens"]["cached"]) == ("Alice", "sent", 600)
@@ -97,30 +97,29 @@ def test_why_tells_the_cost_where_the_settings_name_a_price(
 ) -> None:
     config = tmp_path / "config.toml"
     config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
-    assert run(why, "why", "1", "--db", memory, "--json") == 0
+    assert run(explain, "why", "1", "--db", memory, "--json") == 0
     told = msgspec.json.decode(capsys.readouterr().out)
     assert told["cost"] is None
     bill = told["tokens"]
     cost = (bill["billed"] - 600) * 0.001 + 600 * 0.0005 + (bill["output"] + (bill["thoughts"] or 0)) * 0.002
     words = ("why", "1", "--db", memory, "--config", str(config))
-    assert run(why, *words, "--json") == 0
+    assert run(explain, *words, "--json") == 0
     assert msgspec.json.decode(capsys.readouterr().out)["cost"] == pytest.approx(cost)
-    assert run(why, *words) == 0
+    assert run(explain, *words) == 0
     assert f"cost: {cost:.{2 if cost >= 1 else 4}f} EUR." in capsys.readouterr().out
 
 
 def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(why, "why", "--db", memory) == 0
+    assert run(explain, "why", "--db", memory) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]
-    assert run(why, "why", "--db", memory, "--json") == 0
+    assert run(explain, "why", "--db", memory, "--json") == 0
     assert [reply["id"] for reply in msgspec.json.decode(capsys.readouterr().out)["replies"]] == [2, 1]
 
 
-@pytest.mark.parametrize("module", [prompt, why])
-def test_the_help_names_the_keys(module: object, capsys: pytest.CaptureFixture[str]) -> None:
-    name = str(getattr(module, "__name__", "")).rpartition(".")[2]
+@pytest.mark.parametrize("name", ["prompt", "why"])
+def test_the_help_names_the_keys(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        run(module, name, "--help")
+        run(explain, name, "--help")
     assert '"sections"' in capsys.readouterr().out
 
 
@@ -134,7 +133,9 @@ async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path)
     await stage.hear("do I know the sea?")
     said = "@forgetmenot_bot"
     path, now = tmp_path / "memory.sqlite3", stage.clock.now()
-    dry = await prompt.build(path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now)
+    dry = await explain.build_prompt(
+        path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now
+    )
     reply = await stage.reply(said)
     asked = stage.model.asked[-1]
     assert asked.prompt == dry.prefix.removeprefix(dry.sections[0].text) + dry.tail

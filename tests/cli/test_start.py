@@ -18,8 +18,8 @@ from forgetmenot.app.live import start_live
 from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
-from forgetmenot.sim.twitch import TwitchSim
 from tests.dock.conftest import free_port
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import log_in, running, write_settings
 
 
@@ -92,7 +92,7 @@ async def test_without_any_settings_it_opens_the_dock_and_makes_the_file(
 async def test_a_second_start_opens_the_dock_of_the_first(tmp_path: Path, sim: TwitchSim) -> None:
     config = write_settings(tmp_path, sim, client_id="", dock=f"port = {free_port()}")
     async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as first:
-        await sim.joined(seconds=20)
+        await sim.joined()
         await first.says("The dock: ")
         assert str(config) in first.told
         async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as second:
@@ -121,7 +121,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     await says("There is no channel `nowhere` on Twitch")
     change(channel="demo", client_id="")
     await says("Listening to demo without an account")
-    await sim.joined(seconds=20)
+    await sim.joined()
     log_in(tmp_path, sim)
     change(client_id=sim.client_id)
     await says("In demo as keeper, mode mentions")

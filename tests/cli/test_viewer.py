@@ -1,5 +1,6 @@
 """`forgetmenot viewer`: one person's rights on the command line, also beside a running bot."""
 
+import asyncio
 import json
 import os
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from forgetmenot.errors import InputError
+from forgetmenot.store import briefs
+from forgetmenot.store.briefs import Brief
 from forgetmenot.store.database import open_database
 
 LINES = [
@@ -36,6 +39,7 @@ def test_show_tells_what_is_held(run: Run) -> None:
     assert shown["notes"] == [{"id": 1, "fact": "plays drums", "source_kind": "import"}]
     assert shown["held"] == {"events": 0, "notes": 1, "episodes": 1, "replies": 0, "actions": 0, "streams": 0}
     assert (shown["opted_out"], shown["banned"], shown["names"]) == (False, False, ["alicequux"])
+    assert (shown["brief"], shown["streams"]) == ("", [])
     assert "#1 plays drums (import)" in run("viewer", "show", "alicequux")
 
 
@@ -117,9 +121,22 @@ def test_opt_out_and_in(run: Run) -> None:
     assert run("viewer", "show", "alicequux", "--json")["opted_out"] is False
 
 
-async def test_it_waits_for_a_bot_that_is_writing(run: Run, tmp_path: Path) -> None:
-    import asyncio
+async def test_show_has_the_brief_and_the_last_streams(run: Run, tmp_path: Path) -> None:
+    async with open_database(tmp_path / "memory.sqlite3") as db, db.write() as tx:
+        await briefs.put(tx, Brief("login:alicequux", "<@login:alicequux> plays drums with <@login:bob>.", "", 1))
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (7, 0, 0)")
+        await tx.execute(
+            "INSERT INTO episodes (id, kind, stream_id, started_at, ended_at, summary, events, created_at)"
+            " VALUES (9, 'chat', 7, 0, 0, '<@login:alicequux> sang. <@login:bob> slept.', 1, 0)"
+        )
+        await tx.execute("INSERT INTO episode_people VALUES (9, 'login:alicequux', 1, 0)")
+    shown = await asyncio.to_thread(run, "viewer", "show", "alicequux", "--json")
+    assert shown["brief"] == "alicequux plays drums with bob."
+    assert shown["streams"] == [{"at": "1970-01-01T00:00:00Z", "text": "alicequux sang."}]
+    assert "in short: alicequux plays" in await asyncio.to_thread(run, "viewer", "show", "alicequux")
 
+
+async def test_it_waits_for_a_bot_that_is_writing(run: Run, tmp_path: Path) -> None:
     async with open_database(tmp_path / "memory.sqlite3") as bot:
         async with bot.write():
             erasing = asyncio.create_task(asyncio.to_thread(run, "viewer", "erase", "alicequux", "--yes", "--json"))

@@ -8,10 +8,10 @@ import pytest
 from forgetmenot.clock import SystemClock
 from forgetmenot.operations.catalogue import lacking
 from forgetmenot.settings.schema import Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import settings, sim
+from tests.loopback_servers.twitch import TwitchSim
 
 __all__ = ["MakeLogin", "make_login", "settings", "sim", "store"]
 

@@ -20,14 +20,13 @@ from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
-from forgetmenot.sim.helix import Recorded
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import action_logs, channel_state, viewers
 from forgetmenot.store.action_logs import ActionStatus, NewAction, latest
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import Recorded, TwitchSim
 from tests.stage import refused
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")

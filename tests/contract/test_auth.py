@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.twitch import TwitchSim
 
 MakeLogin = Callable[..., Login]
 
@@ -36,7 +36,7 @@ async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
 
 @pytest.mark.slow
 async def test_a_hundred_races_renew_a_hundred_times(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> None:
-    sim.helix.bucket.limit = 1_000_000
+    sim.bucket.limit = 1_000_000
     helix = Helix(settings=lambda: settings, bot=make_login())
     for _ in range(100):
         sim.expire()

@@ -6,8 +6,8 @@ import pytest
 
 from forgetmenot.errors import TwitchRefused, TwitchUnavailable
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.oauth import begin_device_login, finish_device_login
+from tests.loopback_servers.twitch import TwitchSim
 
 SCOPES = ("chat:read", "user:write:chat")
 

@@ -11,10 +11,10 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch import connection as room
 from forgetmenot.twitch.connection import Gap, Heard, IrcConnection, IrcLogin, Phase
 from tests.contract.conftest import MakeLogin
+from tests.loopback_servers.twitch import TwitchSim
 
 
 class HastyClock(SystemClock):
@@ -261,9 +261,10 @@ async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, has
 async def test_what_is_wrong_with_the_network_is_said_until_it_is_over(
     sim: TwitchSim, hasty: HastyClock, fault: dict[str, object], sentence: str
 ) -> None:
-    sim.faults.add("irc", times=3, **fault)
+    sim.faults.add("irc", times=None, **fault)
     async with listening(sim, hasty) as listener:
         await sim.until(lambda: sentence in listener.source.state.error)
+        sim.faults.clear()
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         assert listener.source.state.error == ""
 
@@ -312,7 +313,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
     sim.faults.add("irc", stall=True, times=1)
     sim.irc.silent_unknown = True
     async with listening(sim, hasty, idle_s=1) as listener:
-        await sim.joined(seconds=8)
+        await sim.joined()
         await sim.say("alice", "at last")
         await sim.until(lambda: listener.texts == ["at last"])
 

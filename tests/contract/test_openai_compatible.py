@@ -3,6 +3,7 @@
 import json
 import traceback
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -42,10 +43,7 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
         "max_tokens": 50,
         "stream": False,
         "temperature": 0.7,
-        "messages": [
-            {"role": "system", "content": "You are a bot."},
-            {"role": "user", "content": "alice: hello"},
-        ],
+        "messages": [{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "alice: hello"}],
     }
 
 
@@ -143,6 +141,52 @@ async def test_usage_is_mapped(sim: SimOpenAI, model: OpenAICompatible) -> None:
 async def test_a_leading_thought_is_taken_off(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.fail(answer("<think>They greet me.</think>\n\nHello."))
     assert (await model.generate(PLAIN)).text == "Hello."
+
+
+async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI) -> None:
+    model = OpenAICompatible("local", base_url=sim.url, thoughts=2_000)
+    sim.fail(answer("<think>P1 says that", finish="length"))
+    sim.fail(answer('<think>P1 says that they play.</think>{"changes": []}'))
+    assert (await model.generate(STRUCTURED)).text == '{"changes": []}'
+    await model.generate(STRUCTURED)
+    assert [sent["max_tokens"] for sent in sim.seen] == [500, 2_500, 2_500]
+    sim.fail(answer("<think>P1 says that", finish="length"))
+    with pytest.raises(ModelBlocked, match="on thinking"):
+        await model.generate(STRUCTURED)
+    await model.aclose()
+
+
+async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_it(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
+    """llama.cpp and others put what stands between the tags into `reasoning_content`, sometimes all of it."""
+
+    def thinks(content: str, thought: str) -> None:
+        message = {"content": content, "reasoning_content": thought}
+        sim.fail(raw(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})))
+
+    thinks('{"changes": [1]}', "hm")
+    assert (await model.generate(STRUCTURED)).text == '{"changes": [1]}'
+    thinks("", 'They play.\n{"changes": [2]}')
+    assert (await model.generate(STRUCTURED)).text == '{"changes": [2]}'
+    thinks("", "They play.")
+    with pytest.raises(ModelBlocked):
+        await model.generate(STRUCTURED)
+
+
+TUNED = replace(STRUCTURED, frequency_penalty=0.3, stop=("\n\n",))
+
+
+async def test_penalty_and_stop_strings_are_sent_until_a_server_refuses_them(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
+    await model.generate(TUNED)
+    sim.fail(raw('{"error": {"code": "unsupported_parameter"}}', 400))
+    await model.generate(TUNED)
+    await model.generate(TUNED)
+    assert [sent.get("frequency_penalty") for sent in sim.seen] == [0.3, 0.3, None, None]
+    assert [sent.get("stop") for sent in sim.seen] == [["\n\n"], ["\n\n"], None, None]
+    assert {sent["response_format"]["type"] for sent in sim.seen} == {"json_schema"}
 
 
 @pytest.mark.parametrize(

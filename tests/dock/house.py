@@ -18,10 +18,10 @@ from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.demo import script
 from forgetmenot.demo.show import bot_on
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
 from tests.dock.conftest import free_port
+from tests.loopback_servers.twitch import TwitchSim
 
 BROWSER = browser.find()
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
@@ -52,7 +52,7 @@ class House:
         """Wait until what was said was heard, and answered."""
         before = [(connection, connection.pongs) for connection in self.sim.irc.connections]
         await self.sim.ping()
-        await self.sim.until(lambda: all(connection.pongs > pongs for connection, pongs in before), 10)
+        await self.sim.until(lambda: all(connection.pongs > pongs for connection, pongs in before))
         await self.bot.settle()
 
     async def propose_timeout(self) -> None:

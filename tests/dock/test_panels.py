@@ -15,9 +15,8 @@ from forgetmenot.languages import in_language
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import notes
+from forgetmenot.store import dock_rows, notes
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock import figures as dock_figures
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
 
@@ -185,13 +184,20 @@ async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_
 ) -> None:
     async with db.write() as tx:
         await tx.execute("INSERT INTO runs (id, started_at, command) VALUES (1, 0, 'test'), (2, 1, 'test')")
-        counts = [(1, "note_refused:sensitive:health", 2), (2, "note_refused:sensitive:faith", 1)]
+        counts = [
+            (2, "note_refused:sensitive:health", 2),
+            (2, "note_refused:sensitive:faith", 1),
+            (1, "note_refused:asked", 9),
+        ]
         await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:words", 5), (2, "lines", 9)])
     dock.enter()
     health = await rows(dock, "/api/health")
     assert [check["name"] for check in health["checks"]] == ["Chat"]
     assert [check["name"] for check in (await rows(dock, "/api/health?all=1"))["checks"]] == ["Chat", "Disk"]
-    assert health["refused"] == [["summary_cut", "words", 5], ["note_refused", "sensitive", 3]]
+    assert health["refused"] == [
+        ["summary_cut", "not supported by the chat", 5],
+        ["note_refused", "sensitive facts", 3],
+    ]
 
 
 async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
@@ -246,12 +252,12 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
 
 
 async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     assert all(promise.kept is not False for promise in promises(counted, Settings(), in_language()))
 
 
 @pytest.mark.usefixtures("people")
 async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
-    counted = await dock_figures.promises(db, oldest=0)
+    counted = await dock_rows.promises(db, oldest=0)
     broken = [promise.line for promise in promises(counted, Settings(), in_language()) if promise.kept is False]
     assert broken == ["Notes without evidence"]

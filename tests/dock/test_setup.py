@@ -13,10 +13,10 @@ from playwright.async_api import Browser, Locator, Page, expect
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
-from forgetmenot.sim.twitch import TwitchSim
 from tests.dock.conftest import free_port
 from tests.dock.house import BROWSER, chromium, page_on
 from tests.loopback_servers.openai import SimOpenAI
+from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running, running
 
 pytestmark = [

@@ -10,13 +10,13 @@ import aiohttp
 import pytest
 
 from forgetmenot.cli import common, main
-from forgetmenot.cli import dock as command
+from forgetmenot.cli import start as command
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
 from forgetmenot.memory.erasure import erase
 from forgetmenot.store.database import Database
-from forgetmenot.store.dock.feed import FeedCursor
+from forgetmenot.store.dock_rows import FeedCursor
 from tests.dock.conftest import Served
 
 

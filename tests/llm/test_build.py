@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_model, build_models
-from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
+from forgetmenot.llm.json_text import is_json_object, unwrapped, without_loop, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 
 
@@ -100,9 +100,34 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     assert shown.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("text", ['{"a": 1}', '```json\n{"a": 1}\n```', '```\n{"a": 1}\n```\n', ' {"a": 1}\n'])
-def test_a_code_fence_around_the_whole_is_taken_off(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}',
+        '```json\n{"a": 1}\n```',
+        '```\n{"a": 1}\n```\n',
+        'Sure! Here is the JSON:\n```json\n{"a": 1}\n```\nAnything else?',
+        '{"a": 1} {"b": 2}',
+    ],
+)
+def test_what_stands_around_an_object_is_taken_off(text: str) -> None:
     assert unwrapped(text) == '{"a": 1}'
+
+
+def test_of_an_object_that_was_cut_off_there_is_its_beginning() -> None:
+    assert unwrapped('```json\n{"summary": "P1 pl') == '{"summary": "P1 pl'
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("one and two. one and two. one and two. one", "one and two. one and two. "),
+        ("again again and again", "again again and again"),
+        ("KEKW KEKW KEKW KEKW KEKW KEKW KEKW", "KEKW KEKW KEKW KEKW "),
+    ],
+)
+def test_a_loop_is_cut(text: str, kept: str) -> None:
+    assert without_loop(text) == kept
 
 
 def test_a_code_fence_inside_stays() -> None:
@@ -111,6 +136,7 @@ def test_a_code_fence_inside_stays() -> None:
 
 def test_a_leading_thought_is_taken_off_and_an_open_one_stays() -> None:
     assert without_thought("<think>hm\nhm</think>\nhello") == "hello"
+    assert without_thought("hm\nhm\n</think>\n\nhello") == "hello"
     assert without_thought("<think>hm") == "<think>hm"
 
 

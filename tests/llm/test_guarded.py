@@ -109,11 +109,21 @@ async def test_an_answer_passes_through_with_its_latency(
 
 
 async def test_an_answer_without_end_is_cut(model: ScriptedModel, meter: ListMeter, time: HandTime) -> None:
-    model.script += ["word " * 2_000_000, "w" * 20 * 50]
+    model.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
     guarded = _guard(model, meter, time)
     long, fitting = await guarded.generate(REPLY), await guarded.generate(REPLY)
     assert (len(long.text), long.finish) == (20 * REPLY.max_output_tokens, "length")
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
+
+
+async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(
+    model: ScriptedModel, meter: ListMeter, time: HandTime
+) -> None:
+    model.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
+    schema = {"type": "object", "required": ["summary"]}
+    request = ModelRequest(Purpose.SUMMARY, "s", "p", 50, schema=schema)
+    answer = await _guard(model, meter, time).generate(request)
+    assert (answer.text, answer.finish) == ('{"summary": "P1 plays drums. P2 laughed again. P2 laughed again', "length")
 
 
 async def test_a_passing_failure_is_tried_again_with_growing_waits(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 
 
 @pytest.fixture

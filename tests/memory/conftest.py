@@ -82,11 +82,7 @@ class Channel:
 
     async def sweep(self) -> SweepReport:
         return await sweep_chat(
-            db=self.db,
-            compactor=self.compactor,
-            settings=lambda: self.settings,
-            clock=self.clock,
-            ingest=self.ingest,
+            db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock, ingest=self.ingest
         )
 
 

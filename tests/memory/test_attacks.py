@@ -349,7 +349,7 @@ async def test_a_note_stuffed_with_words_does_not_push_the_others_away(
     assert max(len(stuffed.topics), len(stuffed.asked_with)) <= 6
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     for query, expected in (("drums", "plays drums"), ("your cats", "has two cats"), ("tea?", "drinks tea")):
-        best = (await recall.about_viewer("1", query))[0].note
+        best = (await recall.about(["1"], query))[0].note
         assert best.fact.startswith(expected)
 
 

@@ -22,8 +22,7 @@ from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
 from forgetmenot.store.backup import kept
 from forgetmenot.store.database import Database, open_database, schema_sql
-from forgetmenot.store.keyed_hash import HashKey
-from forgetmenot.store.privacy_log import path_of
+from forgetmenot.store.privacy_log import HashKey, path_of
 from tests.memory.conftest import Channel
 
 ALICE, BOB = "id-viewer0", "id-viewer1"

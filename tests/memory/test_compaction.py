@@ -6,14 +6,14 @@ import contextlib
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.store import episode_redaction, events, opt_outs
 from forgetmenot.store import episodes as episode_search
 from forgetmenot.store.database import Database
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
 
 
@@ -23,6 +23,17 @@ async def test_everything_due_is_summarised_in_one_pass(channel: Channel) -> Non
     assert not report.trouble
     assert report.unread < 25
     assert sum(row[0] for row in await channel.db.rows("SELECT events FROM episodes")) == 450 - report.unread
+
+
+async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> None:
+    """A line every six seconds: the first summary comes soon, then ten minutes of chat are one."""
+    for _ in range(20):
+        await channel.chat(30, every_ms=6_000)
+        await channel.compactor.run_pass()
+    sizes = [row[0] for row in await channel.db.rows("SELECT events FROM episodes ORDER BY id")]
+    assert sizes[0] <= 30
+    assert len(sizes) <= 8
+    assert min(sizes[1:]) >= 60
 
 
 async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Channel) -> None:
@@ -38,6 +49,24 @@ async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Ch
         "[12:00] P2: P1 is right",
     ]
     assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> and <@id-Bob> moved to Oslo."
+
+
+async def test_an_episode_has_a_topic_by_rule_or_the_category(channel: Channel) -> None:
+    """Two words that several people used and the summary kept; names are none. Else what is played."""
+    live = ChannelState(live=True, title="", category="Ladders of Ash", started_at=channel.clock.now(), stream_id="s1")
+    await channel.stream_tracker.live(live, channel.clock.now())
+    for who in ("Alice", "Bob", "Carol"):
+        channel.say(who, "alice's lighthouse painting is nearly done, the paintings turned out great")
+    channel.say("Carol", "the weather again, weather weather")
+    channel.model.reply = lambda _: answer("P1 nearly finished a lighthouse painting.")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    channel.say("Alice", "gg")
+    channel.model.reply = lambda _: answer("P1 said gg.")
+    await channel.ingest.flush()
+    await channel.compactor.run_pass(everything=True)
+    topics = [row[0] for row in await channel.db.rows("SELECT topic FROM episodes ORDER BY id")]
+    assert topics == ["lighthouse paintings", "Ladders of Ash"]
 
 
 async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(channel: Channel) -> None:
@@ -90,7 +119,7 @@ async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Chan
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
     await channel.ingest.flush()
     await channel.compactor.run_pass()
-    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
+    assert await channel.db.value("SELECT status || fact FROM semantic_notes WHERE id = 1") == "retracted"
     assert await channel.db.value("SELECT cause FROM note_changes WHERE to_status = 'retracted'") == "redaction"
     assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
 
@@ -107,7 +136,7 @@ async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) ->
     await channel.ingest.flush()
     await channel.compactor.run_pass()
     rows = await channel.db.rows("SELECT fact, status FROM semantic_notes ORDER BY id")
-    assert [tuple(row) for row in rows] == [("likes rude word 0", "retracted"), ("likes rude word 1", "active")]
+    assert [tuple(row) for row in rows] == [("", "retracted"), ("likes rude word 1", "active")]
     assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude word 0%'") == 0
     await channel.clock.advance(1_000)
     channel.ingest.take(Redaction(channel.clock.now()))  # the whole chat
@@ -156,7 +185,7 @@ async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhil
     channel.model.reply = lambda _: ModelUnavailable("The model is away.")
     report = await channel.compactor.run_pass()
     assert report.trouble
-    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'alone'") == "retracted"
+    assert await channel.db.value("SELECT status || fact FROM semantic_notes WHERE id = 1") == "retracted"
     channel.model.reply = lambda _: answer("P1 said a number of many.")
     await channel.compactor.run_pass()
     assert len(await episode_search.search(channel.db, '"number"', limit=3)) == 2

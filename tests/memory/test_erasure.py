@@ -8,11 +8,12 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
-from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser
+from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.memory.notes.edits import remember
-from forgetmenot.store import channel_state, identities, notes, viewers
+from forgetmenot.store import channel_state, identities, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import open_database
+from forgetmenot.store.invariants import verify
 from tests.memory.conftest import Channel, answer
 
 if TYPE_CHECKING:
@@ -57,6 +58,16 @@ async def test_what_an_extraction_under_way_writes_is_cleaned_at_the_second_look
     await world.clock.advance(UNDER_WAY)
     await eraser.erase_due()
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["sings with somebody"]
+
+
+async def test_a_summary_of_them_alone_is_empty_and_names_nobody_either(channel: Channel) -> None:
+    await channel.chat(40)
+    await channel.compactor.run_pass(everything=True)
+    async with channel.db.write() as tx:
+        await tx.execute("UPDATE episodes SET summary = ?", (f"<@{ALICE}> spoke.",))
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert "" in [row[0] for row in await channel.db.rows("SELECT summary FROM episodes")]
+    assert await verify(channel.db, now=channel.clock.now()) == []
 
 
 async def test_what_the_bot_said_about_them_to_others_goes_whole(channel: Channel) -> None:
@@ -117,6 +128,22 @@ async def test_it_tells_its_progress_and_what_it_did(channel: Channel) -> None:
     assert (steps[0], steps[-1], called) == (0.0, 1.0, ["after"])
     with pytest.raises(InputError, match="Nobody"):
         await eraser.erase(ALICE)
+
+
+async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Channel) -> None:
+    for number in range(personal_data.LINES_AT_ONCE + 1):
+        channel.say("viewer0", f"zitherbloom {number}")
+        channel.say("viewer1", f"nice {number}")
+    await channel.ingest.flush()
+    now, report = channel.clock.now(), ErasureReport()
+    async with channel.db.write() as tx:
+        await personal_data.begin(tx, ALICE, now)
+    assert await _delete_some(channel.db, ALICE, now, report)  # one part; then the program ends
+    assert report.events == personal_data.LINES_AT_ONCE
+    [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
+    assert (finished.events, await mentions(channel)) == (1, 0)
+    assert await channel.db.value("SELECT count(*) FROM events") == personal_data.LINES_AT_ONCE + 1
+    assert await verify(channel.db, now=now) == []
 
 
 @pytest.mark.slow

@@ -40,6 +40,29 @@ async def test_the_model_sees_handles_and_what_is_known_and_no_names(
     assert request.schema is not None
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "is a viewer who said KEKW",
+        "P1 mentioned drums",
+        "asked about the drums",
+        "states a wish",
+        "was a member of the chat",
+    ],
+)
+async def test_what_somebody_did_in_the_talk_is_no_fact(world: World, learn: Learn, change: Change, fact: str) -> None:
+    report = await learn(change(fact=fact))
+    assert dict(report.refused) == {"talk": 1}
+    assert await notes.of_subject(world.db, "1") == []
+
+
+async def test_a_fact_that_begins_with_its_subject_is_stored_without_it(
+    world: World, learn: Learn, change: Change
+) -> None:
+    await learn(change(fact="P1 plays drums in a band"))
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["plays drums in a band"]
+
+
 async def test_an_episode_is_read_once_whatever_it_yields(world: World) -> None:
     await world.episode("Nothing happened.", {"1": (30, 0)})
     extractor, model = world.extractor('{"changes": []}')

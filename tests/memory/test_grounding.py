@@ -50,9 +50,9 @@ def test_share_refused_of_labelled_statements(split: str) -> None:
     share = {kind: round(refused[kind] / total[kind], 3) for kind in total}
     print(split, share)  # noqa: T201
     assert share["sentences invented"] >= 0.69
-    assert share["sentences true"] <= 0.19
-    assert share["notes invented"] >= 0.7
-    assert share["notes true"] <= 0.2
+    assert share["sentences true"] <= 0.2
+    assert share["notes invented"] >= 0.78
+    assert share["notes true"] <= (0.24 if split == "dev" else 0.12)
 
 
 CHAT = evidence(
@@ -81,12 +81,27 @@ CHAT = evidence(
         ("P4 moved to Oslo.", "words"),
         ("P5 studies law and collects stamps.", "words"),
         ("Whole sentences in the third person about decisions.", "echo"),
+        ("Coffee is never drunk before noon.", "alone"),
+        ("Movie night is on Fridays.", None),
     ],
 )
 def test_each_rule(sentence: str, rule: str | None) -> None:
     from forgetmenot.memory.episodes.prompts import instruction_words
 
     assert CHAT.sentence_fault(named(sentence), instruction_words(150)) == rule
+
+
+def test_what_somebody_asks_or_says_of_their_family_is_no_fact_about_them() -> None:
+    lines = [
+        ("P2", "viewer", "when's the road trip"),
+        ("P3", "viewer", "my grandpa drove trams in Prague"),
+        ("P4", "viewer", "I drove trams in Prague with my grandpa"),
+    ]
+    read = evidence(*lines)
+    assert read.note_fault("plans a road trip", "2") == "asked"
+    assert read.note_fault("drove trams in Prague", "3") == "about"
+    assert read.note_fault("has a grandpa who drove trams in Prague", "3") is None
+    assert read.note_fault("drove trams in Prague", "4") is None
 
 
 def test_a_note_that_says_nothing_is_supported_by_nothing() -> None:
@@ -104,5 +119,5 @@ def test_a_fact_about_the_channel_needs_its_own_people_or_three_witnesses() -> N
 @given(st.lists(st.tuples(st.sampled_from("12"), st.text(max_size=60)), max_size=5), st.text(max_size=120))
 def test_no_text_breaks_it(lines: list[tuple[str, str]], statement: str) -> None:
     read = Evidence([Said(who, text) for who, text in lines], "1")
-    assert read.sentence_fault(statement) in {None, "number", "name", "sense", "words", "echo"}
+    assert read.sentence_fault(statement) in {None, "number", "name", "sense", "words", "echo", "alone"}
     assert read.channel_fault(statement) in {None, "channel"}

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.handles import Handles, names_typed, unhandled
-from forgetmenot.text.clean import clean
-from forgetmenot.text.lookalikes import skeleton
+from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1"}, ["fmnbot"])
 

@@ -2,9 +2,16 @@
 
 import pytest
 
+from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.llm.offline.answer import answer
 from forgetmenot.memory import suppression
 from forgetmenot.memory.heard_facts import heard_facts, said_in
-from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.memory.recall import Recall
+from forgetmenot.prompt.assemble import assemble, compose_prefix
+from forgetmenot.prompt.material import PrefixMaterial
+from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store.database import Database
 from tests.chat.conftest import IDS, Chat, chat
 
@@ -47,3 +54,35 @@ async def test_what_is_a_note_or_never_to_be_mentioned_is_not_shown_again(chat: 
     await chat.say("bob", "I live in Bergen")
     await suppression.suppress(chat.db, IDS["bob"], "Bergen", by=None, at=chat.clock.now())
     assert await heard(chat.db) == []
+
+
+async def test_what_is_said_later_replaces_what_it_repeats_or_contradicts(chat: Chat) -> None:
+    await chat.say("alice", "I live in Bergen")
+    await chat.say("alice", "I live in Oslo")
+    await chat.ingest.flush()
+    assert await heard(chat.db) == [(IDS["alice"], "lives in Oslo")]
+    await chat.say("alice", "!remember I live in Trondheim")
+    assert await heard(chat.db) == []
+    assert await chat.say("alice", "!memory") == "What I know about you: #1 lives in Trondheim"
+
+
+async def test_the_next_reply_knows_it(chat: Chat) -> None:
+    await chat.say("alice", "I play the cello")
+    await chat.ingest.flush()
+    recall = Recall(db=chat.db, settings=Settings, clock=chat.clock)
+    gatherer = ContextGatherer(db=chat.db, recall=recall, clock=chat.clock)
+
+    async def asked(who: str) -> tuple[str, str]:
+        text = "@bot what do I play?"
+        event = ChatEvent("e", EventKind.MESSAGE, IDS[who], who, who.title(), text, chat.clock.now())
+        tail = await gatherer.tail(Trigger(TriggerKind.MENTION, event, text), Settings())
+        prompt = assemble(compose_prefix(PrefixMaterial(), Settings()), tail, Settings())
+        return prompt.tail, str(answer(prompt.prefix, prompt.tail)["say"])
+
+    whole, reply = await asked("alice")
+    assert "plays the cello (said by them; just now)" in whole
+    assert "You remember nothing about them" not in whole
+    assert reply == "My notes about you say: “plays the cello”."
+    whole, reply = await asked("bob")
+    assert "You remember nothing about them" in whole
+    assert reply == ""

@@ -8,7 +8,7 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.store import notes
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.dry_prompt import prompt_for
 from tests.memory.conftest import Channel
 from tests.notes_world import Change, Learn, World

@@ -11,7 +11,7 @@ from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import SettingsError
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression_filter import conversation_stems
+from forgetmenot.memory.suppression import conversation_stems
 from forgetmenot.prompt.instructions import check_floor, instructions
 from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
@@ -42,7 +42,7 @@ async def write(world: "World", fact: str, *topics: str, persona: str = "") -> N
 
 
 async def shown(recall: Recall, talk: frozenset[str] | None = None) -> set[str]:
-    return {one.note.fact for one in await recall.about_viewer("1", "", talk=talk)}
+    return {one.note.fact for one in await recall.about(["1"], "", talk=talk)}
 
 
 async def test_switching_changes_what_is_visible_and_loses_nothing(world: "World", recall: Recall) -> None:
@@ -78,9 +78,7 @@ def test_a_persona_that_cannot_fit_is_told_at_start_before_anybody_switches_to_i
 
 
 def test_a_circle_of_heirs_ends_and_an_unknown_name_is_the_plain_voice() -> None:
-    circle = Settings(
-        personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))},
-    )
+    circle = Settings(personas={"a": PersonaSettings(inherits=("b",)), "b": PersonaSettings(inherits=("a",))})
     assert persona_of(circle, "a").knows == {"", "a", "b"}
     assert speaking(speaks("nobody")).name == ""
 

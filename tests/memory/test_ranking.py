@@ -70,8 +70,7 @@ def test_all_notes_are_given_when_there_is_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
-    [("do they have any pets", 2), ("what instrument are they into", 1), ("what is their job?", 3)],
+    ("asked", "found"), [("do they have any pets", 2), ("what instrument are they into", 1), ("what is their job?", 3)]
 )
 def test_other_words_for_the_same_find_it(asked: str, found: int) -> None:
     assert ranked(NOTES, asked, table=TABLE)[0] == found
@@ -270,7 +269,7 @@ async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) 
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     await recall.prepare()
     assert (encoder.encoder() is not None) == encoder.installed()
-    assert (await recall.about_viewer("1", "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
+    assert (await recall.about(["1"], "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
 
 
 @pytest.mark.skipif(not encoder.installed(), reason="the extra is not installed")

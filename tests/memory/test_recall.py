@@ -7,7 +7,7 @@ import pytest
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes import edits
-from forgetmenot.memory.recall import Recall
+from forgetmenot.memory.recall import CHANNEL, Recall
 from forgetmenot.settings.schema import RecallSettings, Settings
 from forgetmenot.store import notes, opt_outs
 from forgetmenot.store.database import Database
@@ -36,44 +36,44 @@ async def write(world: World, subject: str | None, *facts: str, scope: Scope = S
 async def test_the_notes_of_one_viewer_and_of_nobody_else(world: World, recall: Recall) -> None:
     await write(world, "1", "plays drums", "lives in Oslo")
     await write(world, "2", "plays drums too")
-    found = await recall.about_viewer("1", "still playing drums?")
+    found = await recall.about(["1"], "still playing drums?")
     assert [one.note.fact for one in found] == ["plays drums", "lives in Oslo"]
-    assert await recall.about_viewer("404", "drums") == []
+    assert await recall.about(["404"], "drums") == []
 
 
 async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
     [first] = await write(world, "1", "plays drums")
-    await recall.about_viewer("1", "drums")
+    await recall.about(["1"], "drums")
     await write(world, "1", "bought new drums")
-    assert len(await recall.about_viewer("1", "drums")) == 2
+    assert len(await recall.about(["1"], "drums")) == 2
     note = await notes.get(world.db, first)
     assert note is not None
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
-    assert [one.note.fact for one in await recall.about_viewer("1", "drums")] == ["bought new drums"]
+    assert [one.note.fact for one in await recall.about(["1"], "drums")] == ["bought new drums"]
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
 async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: World, recall: Recall, column: str) -> None:
     await write(world, "1", "plays drums")
-    await recall.about_viewer("1", "drums")
+    await recall.about(["1"], "drums")
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    assert await recall.about_viewer("1", "drums") == []
-    assert await recall.about_viewers(["1", "2"], "drums") == []
+    assert await recall.about(["1"], "drums") == []
+    assert await recall.about(["1", "2"], "drums") == []
 
 
 async def test_the_channel_and_its_bits(world: World, recall: Recall) -> None:
     await write(world, None, "streams on Fridays", scope=Scope.CHANNEL)
     await write(world, None, "chat blames the cat for crashes", scope=Scope.RUNNING_BIT)
-    found = await recall.about_channel("who crashed? the cat!", 1)
+    found = await recall.about([CHANNEL], "who crashed? the cat!", 1)
     assert [one.note.scope for one in found] == [Scope.RUNNING_BIT]
-    assert await recall.about_viewer("1", "cat") == []
+    assert await recall.about(["1"], "cat") == []
 
 
 async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: World, recall: Recall) -> None:
     await write(world, "1", *(f"likes thing {number}" for number in range(12)), "drives well in Gran Turismo")
-    found = await recall.about_viewer("1", recall.query("hello there", category="Gran Turismo"), 1)
+    found = await recall.about(["1"], recall.query("hello there", category="Gran Turismo"), 1)
     assert found[0].note.fact == "drives well in Gran Turismo"
 
 
@@ -92,7 +92,7 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
 ) -> None:
     world.settings = Settings(recall=RecallSettings(timeout_ms=200))
     await write(world, "1", "plays drums", "lives in Oslo")
-    good = await recall.about_viewer("1", "drums")
+    good = await recall.about(["1"], "drums")
     assert good
 
     async def stuck(*_: object) -> None:
@@ -100,8 +100,8 @@ async def test_when_reading_is_late_the_last_good_answer_stands(
 
     monkeypatch.setattr(Database, "together", stuck)
     monkeypatch.setattr(Database, "rows", stuck)
-    assert await recall.about_viewer("1", "Oslo") == good
-    assert await recall.about_viewer("2", "Oslo") == []
+    assert await recall.about(["1"], "Oslo") == good
+    assert await recall.about(["2"], "Oslo") == []
 
 
 async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
@@ -110,8 +110,8 @@ async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
     world.settings = Settings(recall=RecallSettings(timeout_ms=200))
     gone, stays = await write(world, "1", "plays drums", "lives in Oslo")
     await write(world, "2", "likes drums")
-    assert len(await recall.about_viewer("1", "drums")) == 2
-    assert await recall.about_viewer("2", "drums")
+    assert len(await recall.about(["1"], "drums")) == 2
+    assert await recall.about(["2"], "drums")
     await edits.retract(world.db, gone, at=world.clock.now(), cause="test")
     async with world.db.write() as tx:
         await opt_outs.opt_out(tx, "2", world.clock.now())
@@ -120,23 +120,23 @@ async def test_an_old_answer_brings_back_nothing_that_was_taken_back_since(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(Database, "together", stuck)
-    assert [one.note.id for one in await recall.about_viewer("1", "drums")] == [stays]
-    assert await recall.about_viewer("2", "drums") == []
+    assert [one.note.id for one in await recall.about(["1"], "drums")] == [stays]
+    assert await recall.about(["2"], "drums") == []
 
 
 async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world: World, recall: Recall) -> None:
     things = [f"{kind} {number}" for kind in ("tuba", "drum", "violin", "organ") for number in range(30)]
     await write(world, "1", *(f"plays the {thing}" for thing in things))
-    first = [one.note.id for one in await recall.about_viewer("1", things[0])]
-    together = await asyncio.gather(*(recall.about_viewer("1", thing) for thing in things))
-    again = [await recall.about_viewer("1", thing) for thing in things]
+    first = [one.note.id for one in await recall.about(["1"], things[0])]
+    together = await asyncio.gather(*(recall.about(["1"], thing) for thing in things))
+    again = [await recall.about(["1"], thing) for thing in things]
     assert [one.note.id for one in together[0]] == first
     assert together == again
 
 
 async def test_what_is_kept_in_memory_can_be_dropped(world: World, recall: Recall) -> None:
     await write(world, "1", "plays drums")
-    await recall.about_viewers(["1", "2"], "drums")
+    await recall.about(["1", "2"], "drums")
     recall.forget("2")
     assert not recall._kept
     assert not recall._answers
@@ -152,7 +152,7 @@ async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, re
     assert ("1",) in recall._kept
     assert ("2",) not in recall._kept
     ready = recall._kept[("1",)]
-    assert (await recall.about_viewer("1", "drums"))[0].note.fact == "plays drums"
+    assert (await recall.about(["1"], "drums"))[0].note.fact == "plays drums"
     await recall.prepare()
     assert recall._kept[("1",)] is ready
 
@@ -160,7 +160,7 @@ async def test_what_is_known_about_those_who_chat_is_made_ready(world: World, re
 async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall: Recall) -> None:
     await write(world, None, "movie night is on the first friday of the month", scope=Scope.CHANNEL)
     await write(world, None, *(f"rule {i}: be kind to the {i}th mod" for i in range(12)), scope=Scope.CHANNEL)
-    found = await recall.about_channel(recall.query("when is movie night?"), 3)
+    found = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
     assert found[0].note.fact.startswith("movie night")
     assert found.fits
-    assert not (await recall.about_channel(recall.query("which football club does she support"), 3)).fits
+    assert not (await recall.about([CHANNEL], recall.query("which football club does she support"), 3)).fits

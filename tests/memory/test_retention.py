@@ -61,10 +61,7 @@ async def test_absence_is_not_staleness(world: World) -> None:
 
 async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(world: World) -> None:
     note = await write(world, "lives in Oslo")
-    kept = [
-        await write(world, "has a cat", kind=SourceKind.IMPORT),
-        await write(world, "is a founder", pinned=True),
-    ]
+    kept = [await write(world, "has a cat", kind=SourceKind.IMPORT), await write(world, "is a founder", pinned=True)]
     for _ in range(19):
         await world.clock.advance(5 * DAY)
         await world.attends("1", await world.stream())

@@ -1,33 +1,27 @@
 """When a stream begins and ends, and its recap."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from forgetmenot.clock import HOUR, MINUTE
+from forgetmenot.domain.chat import ChannelState
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.store import streams
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer
 
 
-@dataclass(frozen=True)
-class State:
-    live: bool
-    stream_id: str | None = None
-    started_at: int | None = None
-    title: str = "A title"
-    category: str = "Art"
+def state(*, live: bool, started_at: int | None = None, stream_id: str = "") -> ChannelState:
+    return ChannelState(live, "A title", "Art", started_at, stream_id)
 
 
 async def test_helix_opens_and_closes_a_stream(channel: Channel) -> None:
     start = channel.clock.now()
-    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
+    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
     assert channel.stream_tracker.current == 1
-    await channel.stream_tracker.live(State(live=False), start + 9 * MINUTE)
+    await channel.stream_tracker.live(state(live=False), start + 9 * MINUTE)
     assert channel.stream_tracker.current == 1
-    await channel.stream_tracker.live(State(live=False), start + 11 * MINUTE)
+    await channel.stream_tracker.live(state(live=False), start + 11 * MINUTE)
     assert channel.stream_tracker.current is None
     assert await channel.db.value("SELECT ended_at FROM streams") == start
 
@@ -36,18 +30,18 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(chan
     """Helix answers before the first line of chat tells what time it is."""
     wrong = channel.clock.now()
     right = wrong + 9 * HOUR
-    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=right), wrong)
+    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=right), wrong)
     assert await channel.db.value("SELECT started_at FROM streams") == right
-    await channel.stream_tracker.live(State(live=False), wrong + 11 * MINUTE)
+    await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
 
 
 async def test_a_flap_is_the_same_stream(channel: Channel) -> None:
     start = channel.clock.now()
-    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
-    await channel.stream_tracker.live(State(live=False), start + 5 * MINUTE)
+    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
+    await channel.stream_tracker.live(state(live=False), start + 5 * MINUTE)
     await channel.stream_tracker.live(
-        State(live=True, stream_id="s2", started_at=start + 8 * MINUTE), start + 9 * MINUTE
+        state(live=True, stream_id="s2", started_at=start + 8 * MINUTE), start + 9 * MINUTE
     )
     assert channel.stream_tracker.current == 1
     assert await channel.db.value("SELECT twitch_id FROM streams") == "s2"
@@ -55,23 +49,23 @@ async def test_a_flap_is_the_same_stream(channel: Channel) -> None:
 
 async def test_another_broadcast_is_another_stream(channel: Channel) -> None:
     start = channel.clock.now()
-    await channel.stream_tracker.live(State(live=True, stream_id="s1", started_at=start), start)
+    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=start), start)
     later = start + 5 * HOUR
-    await channel.stream_tracker.live(State(live=True, stream_id="s2", started_at=later), later)
+    await channel.stream_tracker.live(state(live=True, stream_id="s2", started_at=later), later)
     assert channel.stream_tracker.current == 2
 
 
 async def test_chat_before_the_first_answer_of_helix_belongs_to_the_stream(channel: Channel) -> None:
     await channel.chat(3)
     await channel.stream_tracker.live(
-        State(live=True, stream_id="s1", started_at=channel.clock.now()), channel.clock.now()
+        state(live=True, stream_id="s1", started_at=channel.clock.now()), channel.clock.now()
     )
     await channel.chat(3)
     assert {row[0] for row in await channel.db.rows("SELECT stream_id FROM events")} == {1}
 
 
 async def test_what_is_said_while_offline_is_of_no_stream(channel: Channel) -> None:
-    await channel.stream_tracker.live(State(live=False), channel.clock.now())
+    await channel.stream_tracker.live(state(live=False), channel.clock.now())
     await channel.chat(3)
     assert await channel.db.value("SELECT count(*) FROM streams") == 0
     assert await channel.db.value("SELECT count(*) FROM attendance") == 0

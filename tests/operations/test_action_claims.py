@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+from bench_memory import lines_of
 from hypothesis import given
 from hypothesis import strategies as st
+from scoring import facts
 
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.machine_text import without_machine_text
@@ -40,8 +42,8 @@ TALK = (
     ),
     *("He was timed out by a mod yesterday.", "Remember to drink water", "The title of that book is long"),
 )  # fmt: skip
-MOST_FALSE = 0.15
-LEAST_HEARD = 0.6
+MOST_FALSE = 0.03
+LEAST_HEARD = 0.9
 
 
 def test_the_claims_that_went_out_are_heard_and_talk_is_not() -> None:
@@ -49,13 +51,11 @@ def test_the_claims_that_went_out_are_heard_and_talk_is_not() -> None:
     assert [text for text in TALK if claims_action(text)] == []
 
 
-def test_enough_of_unseen_claims_is_heard_and_little_else() -> None:
-    """The held-out half of the file: a limit that only its author's change may lower."""
-    path = Path(__file__).parent.parent / "data" / "action_claims.tsv"
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("heldout")]
-    heard = {label: [claims_action(row[3]) for row in rows if row[1] == label] for label in ("claim", "no_claim")}
-    assert sum(heard["claim"]) >= LEAST_HEARD * len(heard["claim"])
-    assert sum(heard["no_claim"]) <= MOST_FALSE * len(heard["no_claim"])
+def test_claims_are_heard_as_well_as_they_were() -> None:
+    """On the half that the rules were made on; `scripts/bench_memory.py claims` prints the other one, too."""
+    rates, _ = facts.claims(lines_of(Path(__file__).parent.parent / "data" / "action_claims.tsv", "\t", 4))
+    assert rates["dev: claims heard"] >= LEAST_HEARD
+    assert rates["dev: other talk taken for one"] <= MOST_FALSE
 
 
 def test_what_was_really_done_may_be_told_and_no_more() -> None:

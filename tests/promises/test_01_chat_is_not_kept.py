@@ -15,7 +15,7 @@ from forgetmenot.app.replay import Replay, read_recording, replay
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
@@ -84,11 +84,11 @@ import asyncio, json, pathlib, sys
 from forgetmenot import logs
 from forgetmenot.demo.show import Show, play
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim import oauth, twitch
+from forgetmenot.sim import twitch
 
 folder = pathlib.Path(sys.argv[1])
 given = []
-class Noted(oauth.Tokens):
+class Noted(twitch.Tokens):
     def grant(self, *words, **more):
         granted = super().grant(*words, **more)
         given.extend((granted.access, granted.refresh))

@@ -11,7 +11,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.llm.offline.model import Offline
+from forgetmenot.llm.offline import Offline
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.retention import sweep_chat

@@ -7,7 +7,7 @@ from forgetmenot.domain.memory import Scope
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.settings.schema import BotSettings, Mode, PromptSettings, Settings
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what do I play in the band?"

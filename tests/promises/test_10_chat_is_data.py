@@ -7,7 +7,7 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Scope
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering
 
 BREAKOUTS = (

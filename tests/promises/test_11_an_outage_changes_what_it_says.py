@@ -15,9 +15,9 @@ from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from tests.loopback_servers.openai import SimOpenAI, raw
+from tests.loopback_servers.twitch import TwitchSim
 
 LINES = 30
 DOWN = raw("down for maintenance", status=503)
@@ -156,7 +156,7 @@ async def test_without_twitch_it_reconnects_and_goes_on_listening(tmp_path: Path
             await sim.until(lambda: bot.ingest.waiting)
             await sim.drop()
             await sim.until(lambda: not sim.irc.connections)
-            await sim.joined(seconds=20)
+            await sim.joined()
             await sim.say("alice", "after")
             await sim.until(lambda: gaps)
             await sim.until(lambda: bot.ingest.waiting)

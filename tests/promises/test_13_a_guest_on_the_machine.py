@@ -11,9 +11,9 @@ import forgetmenot
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
-from forgetmenot.sim.twitch import TwitchSim
 from tests.loopback_servers.gemini import SimGemini
 from tests.loopback_servers.openai import SimOpenAI
+from tests.loopback_servers.twitch import TwitchSim
 
 PACKAGE = Path(forgetmenot.__file__).parent
 HEAVY = ("google", "twitchio", "openai", "pydantic")

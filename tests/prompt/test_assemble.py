@@ -33,7 +33,7 @@ from forgetmenot.prompt.material import (
 )
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, PromptSettings, Settings
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 
 NOW = 1_784_894_400_000
 SETTINGS = Settings()

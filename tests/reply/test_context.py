@@ -19,9 +19,8 @@ from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import suppression
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.material import TailMaterial
-from forgetmenot.reply.context import Composed, ContextGatherer, compose
+from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.explanation import asked
-from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.store import channel_state, identities, notes, opt_outs

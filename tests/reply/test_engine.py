@@ -15,7 +15,7 @@ from forgetmenot.reply.explanation import explain
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, model_calls
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from tests.stage import Stage, answering
 
 Move = Callable[[int], Awaitable[None]]

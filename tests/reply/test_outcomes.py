@@ -1,29 +1,33 @@
 """How chat takes a reply, and what of its prompt a reply used."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
+from bench_memory import lines_of
+from scoring import facts
+from scoring.facts import PEOPLE
 
-from forgetmenot.reply.outcomes import LineAfter, Outcome, outcome_of
-from forgetmenot.reply.support import Claim, facts_in, unsupported, used_notes, without_unsupported
+from forgetmenot.reply.outcomes import (
+    Claim,
+    LineAfter,
+    Outcome,
+    asks_memory,
+    facts_in,
+    outcome_of,
+    unfounded,
+    unsupported,
+    used_notes,
+    without_unsupported,
+)
 
-PEOPLE = ("alice", "bob", "carol", "dave", "streamer")
 DATA = Path(__file__).parents[1] / "data" / "outcomes.tsv"
 
 
-@pytest.mark.parametrize(("split", "right", "precision"), [("dev", 0.88, 0.85), ("heldout", 0.64, 0.7)])
-def test_outcomes_are_read_as_well_as_they_were(split: str, right: float, precision: float) -> None:
-    """The held-out half was never looked at; docs/EVALUATION.md has the figures."""
-    counted: Counter[tuple[str, str]] = Counter()
-    for row in DATA.read_text(encoding="utf-8").splitlines():
-        if row.startswith(split):
-            _, label, reply, after = row.split("\t")
-            lines = [LineAfter(*line.split("|", 1)) for line in after.split(" ¶ ")]
-            counted[label, outcome_of(reply, lines, people=PEOPLE).value] += 1
-    assert sum(n for (label, read), n in counted.items() if label == read) >= right * counted.total()
-    called_wrong = sum(n for (_, read), n in counted.items() if read == "corrected")
-    assert counted["corrected", "corrected"] >= precision * called_wrong
+def test_outcomes_are_read_as_well_as_they_were() -> None:
+    """On the half that the rules were made on; `scripts/bench_memory.py outcomes` prints the other one, too."""
+    rates, _ = facts.outcomes(lines_of(DATA, "\t", 4))
+    assert rates["dev: right"] >= 0.88
+    assert rates["dev: corrected, precision"] >= 0.85
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,25 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
     assert unsupported("You have stamps from Peru, two of them.", [LORE]) == []
     assert unsupported("Last time we spoke of your cello and stamps.", [LORE]) == []
     assert without_unsupported("In Rome.", [Claim("name", 3, 7)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("Alice plays the cello in Rome.", "Alice plays the cello in Rome."),  # half of it is known
+        ("She plays the trombone. Nice question!", "Nice question!"),
+        ("Her band tours Norway in June.", ""),
+        ("I don't remember that, sorry.", "I don't remember that, sorry."),
+    ],
+)
+def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, left: str) -> None:
+    asked = "what instrument does alice play?"
+    assert asks_memory(asked, names_somebody=True)
+    assert without_unsupported(reply, unfounded(reply, asked, [LORE])) == left
+
+
+@pytest.mark.parametrize(
+    "question", ["what is the capital of Norway?", "alice plays well", "who would win, alice or bob?"]
+)
+def test_what_asks_for_no_memory_is_left_alone(question: str) -> None:
+    assert not asks_memory(question, names_somebody="alice" in question)

@@ -8,8 +8,8 @@ import pytest
 import twitchio
 from twitchio.http import Route
 
-from forgetmenot.sim.twitch import TwitchSim
 from tests.loopback_servers.irc_reader import Connect, Reader
+from tests.loopback_servers.twitch import TwitchSim
 
 RECAP_DEADLINE = aiohttp.ClientWSTimeout(ws_close=0.05)
 

@@ -4,9 +4,9 @@ import aiohttp
 import pytest
 import twitchio
 
-from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.sim.world import Said
 from tests.loopback_servers.irc_reader import Connect
+from tests.loopback_servers.twitch import TwitchSim
 
 
 async def test_what_is_sent_comes_back_on_the_reading_connection(
@@ -57,7 +57,7 @@ def _banned(sim: TwitchSim) -> None:
         ("msg_followersonly", lambda sim: setattr(sim.world.rules, "follower_mode", True)),
         ("msg_subsonly", lambda sim: setattr(sim.world.rules, "subscriber_mode", True)),
         ("msg_emoteonly", lambda sim: setattr(sim.world.rules, "emote_mode", True)),
-        ("msg_rejected", lambda sim: sim.world.held_words.add("hello")),
+        ("msg_rejected", lambda sim: sim.drops.held_words.add("hello")),
         ("msg_timedout", _timed_out),
         ("msg_banned", _banned),
         ("something_new", lambda sim: sim.drop_next("something_new")),
@@ -76,7 +76,7 @@ async def test_the_room_drops_with_a_reason(  # type: ignore[no-untyped-def]
         await channel.send_message("hello", bot_id, token_for=bot_id)
     assert raised.value.code == code
     assert not sim.sent
-    assert sim.chat.attempts[0].dropped == code
+    assert sim.drops.attempts[0].dropped == code
 
 
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
@@ -89,7 +89,7 @@ async def test_the_rate_limit_is_counted(
         await channel.send_message(f"line {number}", bot_id, token_for=bot_id)
     with pytest.raises(twitchio.MessageRejectedError):
         await channel.send_message("one more", bot_id, token_for=bot_id)
-    assert sim.chat.breaches == 1
+    assert sim.drops.breaches == 1
 
 
 async def test_a_timeout_is_done_recorded_and_read_by_all(
@@ -160,7 +160,7 @@ async def test_a_call_without_its_papers_is_401(sim: TwitchSim, headers: dict[st
 
 
 async def test_helix_has_so_many_points_a_minute(sim: TwitchSim) -> None:
-    sim.helix.bucket.limit = 1
+    sim.bucket.limit = 1
     headers = {"Client-Id": sim.client_id, "Authorization": f"Bearer {sim.grant('bot').access}"}
     async with aiohttp.ClientSession(headers=headers) as session:
         for status in (200, 429):

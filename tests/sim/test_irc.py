@@ -5,8 +5,8 @@ import asyncio
 import aiohttp
 import pytest
 
-from forgetmenot.sim.twitch import TwitchSim
 from tests.loopback_servers.irc_reader import Connect
+from tests.loopback_servers.twitch import TwitchSim
 
 
 async def test_an_anonymous_reader_hears_what_is_said(sim: TwitchSim, connect: Connect) -> None:
@@ -78,7 +78,7 @@ async def test_clearing_tells_what_is_gone(sim: TwitchSim, connect: Connect) -> 
         ("sub", lambda sim: sim.sub("alice")),
         ("resub", lambda sim: sim.sub("alice", 12, "a year!")),
         ("submysterygift", lambda sim: sim.gift("alice", 5)),
-        ("subgift", lambda sim: sim.gift("alice", recipient="bob")),
+        ("subgift", lambda sim: sim.gift_to("alice", "bob")),
         ("raid", lambda sim: sim.raid("alice", 40)),
         ("announcement", lambda sim: sim.announcement("alice", "listen")),
     ],
@@ -98,12 +98,6 @@ async def test_a_message_can_be_delivered_twice(sim: TwitchSim, connect: Connect
     await sim.repeat(message_id)
     assert await reader.until("PRIVMSG") == line
     assert len(sim.log) == 1
-
-
-async def test_a_rename_keeps_the_id_and_a_recycled_login_gets_another(sim: TwitchSim) -> None:
-    alice = sim.world.user("alice")
-    assert sim.world.rename("alice", "alicia").id == alice.id
-    assert sim.world.user("alice", id="77").id == "77"
 
 
 async def test_a_fault_strikes_its_own_call_and_so_often_as_asked(sim: TwitchSim) -> None:

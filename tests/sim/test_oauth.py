@@ -7,7 +7,7 @@ import pytest
 import twitchio
 from twitchio.authentication import Scopes
 
-from forgetmenot.sim.twitch import TwitchSim
+from tests.loopback_servers.twitch import TwitchSim
 
 SCOPES = Scopes(["chat:read", "user:write:chat"])
 

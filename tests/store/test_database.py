@@ -141,6 +141,25 @@ async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: 
         assert b"needle-in-the-file" not in file.read_bytes()
 
 
+async def test_whoever_wants_to_write_does_not_wait_for_the_file_to_be_rebuilt(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.many(INSERT, [(number, "x" * 4_000) for number in range(4_000)])
+    ended = []
+
+    async def wipe() -> None:
+        assert await db.wipe_deleted(thorough=True)
+        ended.append("wiped")
+
+    wiping = asyncio.create_task(wipe())
+    for number in range(3):
+        async with db.write() as tx:
+            await tx.insert(INSERT, (number, "meanwhile"))
+        ended.append("written")
+    await wiping
+    assert ended == ["written", "written", "written", "wiped"]
+    assert await count(db) == 4_003
+
+
 async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Database) -> None:
     async with db.write() as tx:
         await tx.insert(INSERT, (1, "a"))

@@ -76,19 +76,19 @@ async def found(db: Database, word: str) -> list[str]:
 async def test_after_a_merge_everything_is_found_in_one_piece(db: Database) -> None:
     await summarise(db, "a raid came", "a tuba was played", "the raid left")
     assert await db.value(PIECES) > 1
-    await episodes.merge_search_index(db)
+    await db.merge_search_index()
     assert await db.value(PIECES) == 1
     assert sorted(await found(db, "raid")) == ["a raid came", "the raid left"]
 
 
 async def test_what_came_after_a_merge_is_merged_too(db: Database) -> None:
-    await episodes.merge_search_index(db)
+    await db.merge_search_index()
     await summarise(db, "a raid came")
-    await episodes.merge_search_index(db)
+    await db.merge_search_index()
     await summarise(db, "a tuba was played")
     assert await db.value(PIECES) == 2
-    await episodes.merge_search_index(db)
-    await episodes.merge_search_index(db)
+    await db.merge_search_index()
+    await db.merge_search_index()
     assert await db.value(PIECES) == 1
     assert await found(db, "tuba") == ["a tuba was played"]
 

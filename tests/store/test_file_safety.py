@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot import logs
 from forgetmenot.errors import StoreLocked, TwitchRefused
-from forgetmenot.store.channel_files import Owner, claim, file_for, owner_of
+from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
 from forgetmenot.store.file_safety import instance_lock, is_locked, protect, synced_by, warning_about
 

@@ -4,10 +4,21 @@ import json
 
 import pytest
 
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
-from forgetmenot.store import bot_messages
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.notes.edits import remember, undo
+from forgetmenot.memory.notes.proposals import FactRefused
+from forgetmenot.memory.notes.spoken_corrections import OWN_WORD, SpokenCorrections
+from forgetmenot.reply.explanation import KINDS
+from forgetmenot.store import action_logs, bot_messages, briefs, evidence, notes
+from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus
-from tests.memory.conftest import Channel, channel, settings
+from forgetmenot.store.briefs import Brief
+from forgetmenot.store.evidence import Stance
+from forgetmenot.store.notes import NewNote
+from tests.memory.conftest import Channel, answer, channel, settings
+from tests.memory.conftest import line as channel_line
 
 __all__ = ["channel", "settings"]
 
@@ -17,7 +28,7 @@ async def reply(channel: Channel, text: str, *, event_id: str | None = None, **r
     now = channel.clock.now()
     async with channel.db.write() as tx:
         made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger="mention", mode="live")
-        sections = [{"name": name, "rows": found} for name, found in rows.items()]
+        sections = [{"name": name, "of": KINDS.get(name, ""), "rows": found} for name, found in rows.items()]
         await bot_messages.record_prompt(tx, made, {"sections": sections})
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
@@ -54,3 +65,79 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
         )
         == 0
     )
+
+
+async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
+    """A summary that tells of a line, and a note on it; their ids."""
+    channel.model.reply = lambda _: answer("P1 owns a zitherbloom. P2 had a nice day.")
+    await channel.compactor.run_pass(everything=True)
+    channel.model.reply = lambda _: answer("Somebody had a nice day.")
+    [episode] = [row[0] for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")]
+    new = NewNote(Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now())
+    async with channel.db.write() as tx:
+        note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
+        await evidence.add(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
+        await briefs.put(tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,), episodes=(episode,)))
+    return note, episode
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(channel: Channel, late: bool) -> None:
+    bad, _good = channel.say("viewer0", "i own a zitherbloom"), channel.say("viewer1", "nice day")
+    await channel.ingest.flush()
+    note, episode = await write_of_it(channel, bad.user_id)
+    clear = Redaction(channel.clock.now(), event_id=bad.id)
+    if late:
+        channel.ingest.take(clear)
+        await channel.compactor.run_pass()
+    by_note = await reply(channel, "how is the bloom of zither?", event_id="e1", lore=[note])
+    await reply(channel, "the zitherbloom again", event_id="e2", bot_replies=[by_note])
+    if not late:
+        await reply(channel, "a zitherbloom, they said", event_id="e3", episodes=[episode])
+    await reply(channel, "a nice day it was", event_id="e4", episodes=[episode])
+    async with channel.db.write() as tx:
+        params = {"text": "zitherbloom day", "target": "7"}
+        row = NewAction("k", 1, "announce", "B", params, "ask", "r", "r", ActionStatus.WAITING, bot_message_id=by_note)
+        await action_logs.insert(tx, row)
+    channel.ingest.take(clear)
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    if late:  # the action was asked for after the note had gone
+        async with channel.db.write() as tx:
+            await bot_messages.settle(tx, by_note, ReplyStatus.SENT)
+    await channel.ingest.flush()
+    assert await texts(channel) == {"a nice day it was"}
+    assert await channel.db.wipe_deleted(thorough=True)
+    for file in channel.db.path.parent.iterdir():
+        assert b"zither" not in file.read_bytes().lower(), file
+    [action] = await action_logs.latest(channel.db, 5)
+    assert (action.status, action.params) == ("denied", {"target": "7"})
+    assert [one.fact for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))] == []
+    with pytest.raises(FactRefused):
+        await undo(channel.db, note, at=channel.clock.now())
+
+
+@pytest.mark.parametrize("whole_chat", [False, True])
+async def test_a_cleared_correction_in_plain_speech_leaves_no_byte(channel: Channel, whole_chat: bool) -> None:
+    channel.say("viewer0", "hello")
+    await channel.ingest.flush()
+    who, now = "id-viewer0", channel.clock.now()
+    await remember(channel.db, who, "plays the harp", by=who, at=now, word=OWN_WORD)
+    asked = await remember(channel.db, who, "lives in Oslo", by=who, at=now, line="m-asked")
+    read = SpokenCorrections(
+        db=channel.db, settings=lambda: channel.settings, clock=channel.clock, flush=channel.ingest.flush
+    )
+    await channel.clock.advance(MINUTE)
+    said = channel_line("viewer0", "zitherbloom, not the harp", at=channel.clock.now())
+    await read.take(said)
+    channel.ingest.take(said)
+    await channel.ingest.flush()
+    assert "zitherbloom" in str([tuple(row) for row in await channel.db.rows("SELECT fact FROM semantic_notes")])
+    channel.ingest.take(Redaction(channel.clock.now(), event_id=None if whole_chat else said.id))
+    await channel.ingest.flush()
+    await channel.compactor.run_pass()
+    assert await channel.db.wipe_deleted(thorough=True)
+    for file in channel.db.path.parent.iterdir():
+        assert b"zither" not in file.read_bytes().lower(), file
+    active = {one.fact for one in await notes.of_subject(channel.db, who)}
+    assert active == {"plays the harp", asked.fact}

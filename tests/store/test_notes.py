@@ -119,7 +119,7 @@ async def test_only_their_own_wish_deletes_the_notes_about_somebody(db: Database
     async with db.write() as tx:
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=8, cause="conflict", superseded_by=new.id)
     async with db.write() as tx:
-        assert await notes.delete_of_subject(tx, alice) == 2
+        assert await notes.delete_of_subject(tx, alice, [channel.id, old.id, new.id]) == 2
     assert await notes.page(db) == [channel]
     assert await db.value("SELECT count(*) FROM note_changes") == 1
 
@@ -127,7 +127,7 @@ async def test_only_their_own_wish_deletes_the_notes_about_somebody(db: Database
 async def test_ids_are_never_used_twice(db: Database, alice: str) -> None:
     note = await write(db, alice)
     async with db.write() as tx:
-        await notes.delete_of_subject(tx, alice)
+        await notes.delete_of_subject(tx, alice, [note.id])
     assert await notes.highest_id(db) == note.id
     assert (await write(db, alice)).id == note.id + 1
     assert set(await notes.facts_of(db, [note.id, note.id + 1])) == {note.id + 1}

@@ -217,6 +217,7 @@ async def test_a_bill_that_does_not_say_stays_unknown(db: Database, clock: Manua
 
 async def test_old_calls_are_pruned(db: Database, clock: ManualClock) -> None:
     await Meter(db, clock).record(Purpose.REPLY, "m", TokenUsage(), 1, None)
-    assert await prune(db, clock.now()) == 0
-    assert await prune(db, clock.now() + 1) == 1
+    async with db.write() as tx:
+        assert await prune(tx, clock.now(), 9) == 0
+        assert await prune(tx, clock.now() + 1, 9) == 1
     assert await spent(db) == {}

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.lookalikes import skeleton
+from forgetmenot.text.clean import skeleton
 from forgetmenot.text.mentions import has_address, has_link, without_addresses
-from forgetmenot.text.numbers import has_account, has_card, has_phone
 from forgetmenot.text.outgoing import without_command, without_phrases
+from forgetmenot.text.sensitive import has_account, has_card, has_phone
 
 ADDRESSES = """evil.zip/abc evil.cc _https://evil.zip/x 1.2.3.4/x 1.2.3.4 evil。com evil.com:8080 http:/evil.zip t.co
 evil․com evil.ｃom ｗｗｗ.x bob@evil.com 😀evil.com evil_.com (evil.cc) //x evil.js/x evil.com.js xn--e1a.xn--p1ai"""

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.fences import fence, fenced, unbracket
-from forgetmenot.text.lookalikes import fold_word, plain, skeleton, unleet
-from forgetmenot.text.mentions import is_login, login_of
+from forgetmenot.text.clean import clean, cut, fold_word, plain, skeleton, unleet
+from forgetmenot.text.mentions import fence, fenced, is_login, login_of, unbracket
 from forgetmenot.text.outgoing import without_phrase
 from forgetmenot.text.words import STOPWORDS, stem, stems, trigrams, words
 

@@ -1,1 +1,58 @@
-"""A model made of rules, for the demo and a first run without a key."""
+"""A model of rules, without network or key, that reads the same prompts and answers in the same shapes.
+
+It keeps the memory working where no model is configured, and says nothing rather than something silly. The same
+request always gets the same answer.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.llm.offline.answer import answer
+from forgetmenot.llm.offline.memory import extract, recap, summary
+from forgetmenot.text.mentions import fenced
+
+_EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number": 0.0, "boolean": False, "string": ""}
+
+
+class Offline:
+    """A LanguageModel of rules."""
+
+    @property
+    def name(self) -> str:
+        """What the meter and the telemetry call it."""
+        return "offline"
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answer by purpose; never an error."""
+        text = await asyncio.to_thread(_text, request)  # a long window takes longer than the loop may be held
+        usage = TokenUsage(_tokens(request.system + request.prompt), None, _tokens(text), None)
+        return ModelAnswer(text, self.name, usage)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def _text(request: ModelRequest) -> str:
+    if request.purpose is Purpose.REPLY:
+        return json.dumps(answer(request.system, request.prompt), ensure_ascii=False)
+    if request.purpose is Purpose.EXTRACT:
+        return extract(request.prompt)
+    data = "\n".join(fenced(request.prompt).values()) or request.prompt
+    return _shaped(summary(data) if request.purpose is Purpose.SUMMARY else recap(data), request.schema)
+
+
+def _shaped(text: str, schema: Mapping[str, Any] | None) -> str:
+    """The text as the schema wants it: in its first text field, with nothing in whatever else is required."""
+    if not schema:
+        return text
+    kinds = {name: str(field.get("type")) for name, field in (schema.get("properties") or {}).items()}
+    name = next((name for name, kind in kinds.items() if kind == "string"), "text")
+    rest = {key: _EMPTY.get(kinds.get(key, "")) for key in schema.get("required", ()) if key != name}
+    return json.dumps({name: text, **rest}, ensure_ascii=False)
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text.encode()) // 3)  # about three bytes to a token

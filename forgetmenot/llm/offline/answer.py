@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from forgetmenot.llm.offline.memory import claims, fact_of, kindred
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_QUOTED = 3
 _NOTE = re.compile(
-    r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:\d+\]\s*(?:running bit[^:]*:\s*)?(?P<fact>.*?)"
-    r"(?:\s\((?P<why>[^()]*(?:ago|today|said by others)[^()]*)\))?\s*\Z"
+    r"\A\s*(?:(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:\d+\]\s*(?:running bit[^:]*:\s*)?)?(?P<fact>.*?)"
+    r"(?:\s\((?P<why>[^()]*(?:ago|today|just now|said by others)[^()]*)\))?\s*\Z"
 )
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
 from typing import Any
 
-from forgetmenot.text.earnest import meant_part
-from forgetmenot.text.english import about_them, plain_first_person, third
-from forgetmenot.text.fences import fenced
+from forgetmenot.text.mentions import fenced
+from forgetmenot.text.statements import about_them, meant_part, plain_first_person, third
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 MOST_WORDS, MOST_CLAIM_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 7, 14, 8
@@ -45,7 +44,9 @@ _SUPPOSED = re.compile(
 _LEADS = re.compile(r"(?:do not|no longer|still|always|never)\s+")
 _ADVERB = re.compile(r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE)
 _EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
-_TRAILING = re.compile(r"(?:\s+(?:now|too|right now|here|a|an|the|and|or|of|to|in|on|at|with|for|from|by|their|is))+\Z")
+_TRAILING = re.compile(
+    r"(?:\s+(?:now|too|right now|here|a|an|the|and|or|of|to|in|on|at|with|for|from|by|their|is|called|named))+\Z"
+)
 _SPECIAL = {
     "am": re.compile(
         r"(?:an?\s(?!bit|little|lot|mess|fan of)|from\s|(?:learn|study|train|writ)ing\s|working\s(?:as|on|at|in)\s"
@@ -61,13 +62,33 @@ _MINE = re.compile(
     r"|mum|mom|dad|son|daughter|car|bike|van|job|main|band|birthday|hometown))\s(?P<verb>is|are|plays|works|lives)\s"
     r"(?P<rest>(?!so\b|very\b|too\b|not\b|here\b|\w+ing\b).+)\Z"
 )
+_NAMED = re.compile(
+    rf"\bI [\w ]{{2,40}}? an? ({_PETS}|band) (?:called|named) ([A-Z][\w'’-]*(?: [A-Z][\w'’-]*){{0,3}})"
+).finditer
+_WHEN = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|every|each|daily|weekly|monthly|\d{1,2}(?::\d\d)?(?: ?[ap]m)"
+_ANNOUNCED = re.compile(
+    r"\A(?P<fact>(?:the )?(?!(?:i|we|my|you|it|this|that|there|he|she|they|what|next|who)\b)"
+    r"[a-z][a-z' -]{2,30}? (?:is|are|happens|starts?)"
+    rf" (?:on|at|every|each)\b[\w:' ]*?\b(?:{_WHEN})\b[\w:' ]*?)(?:,? (?:by the way|btw|everyone|guys|chat))?[.! ]*\Z",
+    re.IGNORECASE,
+)
 _ROLE = re.compile(r"\b(?:mod|moderator|admin|owner|streamer|broadcaster|vip|your)\b|[\[{<]", re.IGNORECASE)
 
 
 def claims(text: str) -> list[str]:
     """What the speaker says about themselves, without subject: "lives in Oslo", "'s cat is called Miso"."""
-    found = (_claim(clause) for clause in _clauses(plain_first_person(meant_part(text))))
+    meant = plain_first_person(meant_part(text))
+    found = [
+        *(_claim(clause) for clause in _clauses(meant)),
+        *(f"'s {it[1]} is called {it[2]}" for it in _NAMED(meant)),
+    ]
     return list(dict.fromkeys(claim for claim in found if claim and not _ROLE.search(claim)))
+
+
+def announcement(text: str) -> str | None:
+    """What a line of the streamer or a moderator says of when something happens on the channel again and again."""
+    found = _ANNOUNCED.match(meant_part(text))
+    return found["fact"].strip() if found else None
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -176,6 +197,7 @@ def _within(sentences: Iterable[str], most: int) -> str:
 
 
 _ABOUT = re.compile(r"\A(?P<who>P\d+)(?P<own>'s)?\s+(?P<what>.{3,180}?)\.?\Z")
+_CHANNEL = re.compile(r"\AChannel: (?P<fact>.{3,160}?)\.?\Z")
 _BIT = re.compile(r"\ARunning bit: (?P<bit>.{3,160}?)\.?\Z")
 _KNOWN = re.compile(r"\A\s*\[(?:id:)?(?P<id>\d+)\]\s*(?P<about>P\d+|channel|bit):\s*(?P<fact>.+?)\s*\Z")
 _VERBS = {third(verb) for verb in _LASTING} | frozenset(("is", "has", "was", "comes", "no", "never", "always", "still"))
@@ -241,6 +263,8 @@ def _change(sentence: str, known: list[re.Match[str]]) -> dict[str, Any] | None:
     about, fact = "bit", ""
     if bit := _BIT.match(sentence):
         fact = bit["bit"]
+    elif announced := _CHANNEL.match(sentence):
+        about, fact = "channel", announced["fact"]
     elif found := _ABOUT.match(sentence):
         about, fact = found["who"], fact_of(f"'s {found['what']}") if found["own"] else found["what"]
         if not found["own"] and (fact.split()[0] not in _VERBS or _PASSING.match(fact)):
@@ -261,7 +285,7 @@ def _change(sentence: str, known: list[re.Match[str]]) -> dict[str, Any] | None:
         "importance": "medium",
         "topics": [topic for topic, _ in topics][:3],
         "asked_with": [word for _, asked in topics for word in asked if word not in words(fact)][:6],
-        "said_by": "" if about == "bit" else about,
+        "said_by": "" if about in {"bit", "channel"} else about,
     } | ({"id": int(match["id"])} if match else {})
 
 

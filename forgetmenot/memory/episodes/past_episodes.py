@@ -11,7 +11,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Episode
 from forgetmenot.memory.inverted_index import having_stem
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.store import episodes as episode_search
 from forgetmenot.store import streams, viewers
 from forgetmenot.store.database import Database, Source
@@ -53,7 +53,7 @@ async def spoken_of(
     people: Sequence[str] = (),
     without: Sequence[int] = (),
 ) -> list[Episode]:
-    """The older episodes that speak of enough of a message, best first.
+    """The older episodes that speak of enough of a message, best first; their topic decides between equals.
 
     `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
     """
@@ -67,9 +67,9 @@ async def spoken_of(
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
     visible = await _visible(at, found, suppression_filter)
-    shared = {one.id: _shared(terms, one.summary) for one in visible}
-    about = sorted((one for one in visible if shared[one.id] >= enough), key=lambda one: -shared[one.id])
-    return about[:limit]
+    shared = {one.id: (_shared(terms, f"{one.summary} {one.topic}"), _shared(terms, one.topic)) for one in visible}
+    about = [one for one in visible if shared[one.id][0] >= enough]
+    return sorted(about, key=lambda one: shared[one.id], reverse=True)[:limit]
 
 
 async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
@@ -89,9 +89,9 @@ def _telling(query: Query) -> list[str]:
     return [word for word, weight in query.words.items() if weight >= 1]
 
 
-def _shared(stems: Iterable[str], summary: str) -> int:
-    """How many of these stems a summary has."""
-    words_of_it = sorted(set(words(summary)))
+def _shared(stems: Iterable[str], text: str) -> int:
+    """How many of these stems a text has."""
+    words_of_it = sorted(set(words(text)))
     return sum(bool(having_stem(words_of_it, one)) for one in stems)
 
 

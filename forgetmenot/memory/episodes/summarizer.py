@@ -16,7 +16,7 @@ from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.llm.offline import memory as rules
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summary_rules import KeptText, counted, kept
+from forgetmenot.memory.episodes.summary_rules import KeptText, counted, kept, topic_of
 from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles, names_typed
@@ -193,4 +193,5 @@ def _episode(case: WindowCase, kind: EpisodeKind, summary: str, model: str) -> N
         people=case.people,
         seqs=[line.seq for line in window],
         model=model,
+        topic=topic_of(window, case.handles, summary),
     )

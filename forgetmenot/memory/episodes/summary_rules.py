@@ -19,8 +19,8 @@ from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, mention
-from forgetmenot.text.words import STOPWORDS, UNSPACED, words
+from forgetmenot.text.mentions import MENTION, defang, mention
+from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
 
 QUOTE = 8
 """So many words of one message in a row are a quotation."""
@@ -34,6 +34,8 @@ MOST_READ = 4_000
 """Characters of a model's summary that are looked at: more than it may have words for."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+
+_NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
 
 Forbidden = Callable[[str], bool]
 
@@ -67,7 +69,7 @@ def kept(
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
     bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
-    written = [sentence for sentence in _SENTENCE.split(bare) if sentence.strip(" …")]
+    written = [part for sentence in _SENTENCE.split(bare) if sentence.strip(" …") for part in _clauses(sentence)]
     refused: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in written:
@@ -84,6 +86,16 @@ def kept(
     own = uncopied(list(allowed.values()), [handles.ids(message) or message for message in messages])
     refused["copied"] += len(allowed) - len(own)
     return KeptText(within(own, most_words), +refused, len(written))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """A sentence that lists what three people or more did, as sentences: small models string a window together."""
+    parts = _NEXT_PERSON.split(sentence.strip().rstrip("."))
+    return (
+        [f"{part}." for part in parts]
+        if len(parts) > 2 and all(len(part.split()) > 2 for part in parts)
+        else [sentence]
+    )
 
 
 def _key(sentence: str) -> str:
@@ -220,7 +232,9 @@ def counted(window: Window, handles: Handles, forbidden: Callable[[str], bool] =
     most = ", ".join(f"{mention(who)} ({part.lines})" for who, part in people[:NAMED])
     rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
     first = f"Chat in numbers: {_n(lines, 'line')} by {most}{rest}."
-    return " ".join([first, *_happened(window), *_about(window, handles, forbidden)])
+    topics = topic_words(window, handles, forbidden)[:TOPICS]
+    about = [f"Words that came up: {', '.join(topics)}."] if topics else []
+    return " ".join([first, *_happened(window), *about])
 
 
 def _n(number: int, what: str) -> str:
@@ -232,15 +246,24 @@ def _happened(window: Window) -> list[str]:
     return [f"Also: {', '.join(f'{kind.value} ×{number}' for kind, number in kinds.items())}."] if kinds else []
 
 
-def _about(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+def topic_words(window: Window, handles: Handles, forbidden: Callable[[str], bool]) -> list[str]:
+    """The words that at least two people used, those of most people first, then the longer ones."""
     users: dict[str, set[str]] = defaultdict(set)
     for line in window:
         if not line.from_bot and not is_command(line.text):
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
     fit = [word for word in users if len(users[word]) > 1 and _is_topic(word) and not forbidden(word)]
-    topics = sorted(fit, key=lambda word: (-len(users[word]), word))[:TOPICS]
-    return [f"Words that came up: {', '.join(topics)}."] if topics else []
+    return sorted(fit, key=lambda word: (-len(users[word]), -len(word), word))
+
+
+def topic_of(window: Window, handles: Handles, summary: str) -> str:
+    """What an episode is about: the two words of most people among those that its summary has; often none."""
+    written = set(stems(MENTION.sub(" ", summary)))
+    topics: dict[str, str] = {}
+    for word in topic_words(window, handles, lambda word: stem(word) not in written):
+        topics.setdefault(stem(word), word)
+    return " ".join(list(topics.values())[:2])
 
 
 def _is_topic(word: str) -> bool:

@@ -23,7 +23,10 @@ Window = Sequence[Line]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How to cut. Times in ms. `everything`: also the remainders. `truncated`: more unread lines follow these."""
+    """How to cut. Times in ms. `everything`: also the remainders. `truncated`: more unread lines follow these.
+
+    Fewer lines than `largest` wait until the first of them is older than `wait`: a quiet chat costs fewer calls.
+    """
 
     smallest: int
     largest: int
@@ -32,6 +35,7 @@ class Cut:
     closed: Collection[int] = field(default_factory=frozenset)
     everything: bool = False
     truncated: bool = False
+    wait: int = 0
 
 
 def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
@@ -78,13 +82,18 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
 def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     found: list[Window] = []
     start = 0
-    while len(lines) - start >= cut.smallest and (end := _end(lines, start, cut)):
+    while _is_enough(lines, start, cut) and (end := _end(lines, start, cut)):
         found.append(lines[start:end])
         start = end
     rest = lines[start:]
     if rest and _is_over(rest, cut):
         found.append(rest)
     return found
+
+
+def _is_enough(lines: Sequence[Line], start: int, cut: Cut) -> bool:
+    left = len(lines) - start
+    return left >= cut.largest or (left >= cut.smallest and lines[start].at <= cut.now - cut.wait)
 
 
 def _end(lines: Sequence[Line], start: int, cut: Cut) -> int | None:

@@ -1,9 +1,11 @@
-"""Briefs: who a regular is, in at most 500 characters, made in the background and read when they speak.
+"""Briefs: who a regular is, in at most 500 characters, made at the end of a stream and read when they speak.
 
-Sources: their notes, which win; their part of the current stream, renewed once an hour; their last seven days.
+Sources: their notes, which win, and what they did in their last streams. That, too, is shown by itself, by stream: it
+is cut from the episodes by rule, so it needs no model and goes with them.
 
+- One call of the model is for many regulars; whoever waited longest comes first, and nobody is left out.
 - The same sources are not paid for twice: a hash of them is kept.
-- No hearsay.
+- No hearsay, and no sentence that somebody's own sources do not support.
 - Where a brief is missing or outdated, the notes themselves are shown.
 """
 
@@ -11,43 +13,86 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
-from forgetmenot.clock import DAY, HOUR, Clock
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
 from forgetmenot.memory.episodes.summary_rules import kept, sentences_of, within_characters
+from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import briefs, notes, streams
-from forgetmenot.store.briefs import STREAM, Brief
-from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.store import briefs, notes, viewers
+from forgetmenot.store.briefs import Brief
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.mentions import ids_in, mention, show
 
 CHARACTERS = 500
 STREAM_CHARACTERS = 300
-LATELY_CHARACTERS = 600
+STREAMS = 3
 DAYS = 7
 AT_ONCE = 10
+"""Regulars in one call of the model."""
+MOST = 60
+"""Regulars in one pass; the others come with the next."""
 NOTES = 20
-SEEN_WITHIN = HOUR
 FEWEST = 3
 """With fewer notes and sentences together than that there is nothing to sum up."""
 
 
-@dataclass(frozen=True, slots=True)
-class BriefPart:
-    """What a few episodes tell of somebody, and which."""
+class StreamPart(NamedTuple):
+    """What somebody did in one stream, and the episodes that say it."""
 
+    stream: int
+    began_at: int
     text: str
     episodes: tuple[int, ...]
+
+
+async def streams_of(
+    source: Source, viewer_id: str, suppressed: SuppressionFilter, *, since: int = 0, streams: int = STREAMS
+) -> list[StreamPart]:
+    """What somebody did in the newest streams in which something is known of them, oldest first."""
+    rows = await briefs.summaries_about(source, viewer_id, since=since, streams=streams)
+    parts = []
+    for (stream, began), of_stream in groupby(rows, key=itemgetter(0, 1)):
+        sentences = [
+            (episode, sentence)
+            for *_, episode, summary in of_stream
+            for sentence in _own(sentences_of(suppressed.without(summary)), viewer_id)
+        ]
+        while sum(len(sentence) + 1 for _, sentence in sentences) > STREAM_CHARACTERS + 1:
+            del sentences[0]  # the newest stay
+        text = " ".join(sentence for _, sentence in sentences)
+        if text:
+            parts.append(StreamPart(stream, began, text, tuple(dict.fromkeys(episode for episode, _ in sentences))))
+    return parts
+
+
+async def about_viewer(source: Source, viewer_id: str) -> tuple[str, list[dict[str, object]]]:
+    """A viewer's brief and what they did in their last streams ({"at": start in ms, "text"}), to be shown to people."""
+    suppressed = await load_filter(source)
+    brief = suppressed.without((await briefs.usable(source, viewer_id, None))[0])
+    parts = await streams_of(source, viewer_id, suppressed, streams=DAYS)
+    people = {viewer_id, *ids_in(brief), *(who for part in parts for who in ids_in(part.text))}
+    names, hidden = await viewers.shown_and_hidden(source, people)
+    if viewer_id in hidden:
+        return "", []
+    return show(brief, names), [{"at": part.began_at, "text": show(part.text, names)} for part in reversed(parts)]
+
+
+def _own(sentences: Sequence[str], viewer_id: str) -> list[str]:
+    """The sentences that begin with somebody: what "bob said of alice" is hearsay, and no part of who alice is."""
+    return [one for one in sentences if ids_in(one)[:1] == (viewer_id,) and text_fault(one) is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +101,23 @@ class _Sources:
 
     viewer_id: str
     notes: tuple[Note, ...]
-    now: BriefPart
-    lately: BriefPart
+    streams: tuple[StreamPart, ...]
+
+    @property
+    def facts(self) -> list[str]:
+        """Their notes as sentences."""
+        return [f"{mention(self.viewer_id)} {note.fact.rstrip('.')}." for note in self.notes]
+
+    @property
+    def lately(self) -> list[str]:
+        """What they did, as sentences."""
+        return [sentence for part in self.streams for sentence in sentences_of(part.text)]
 
     @property
     def made_of(self) -> str:
         """Their hash."""
         facts = [f"{note.id} {note.fact}" for note in sorted(self.notes, key=lambda note: note.id)]
-        return hashlib.sha256("\n".join([*facts, self.now.text, self.lately.text]).encode()).hexdigest()[:32]
-
-    @property
-    def size(self) -> int:
-        """How much there is to sum up; what an episode says as a note does counts once."""
-        sentences = [*sentences_of(self.now.text), *sentences_of(self.lately.text)]
-        return len({*sentences, *(f"{mention(self.viewer_id)} {note.fact}." for note in self.notes)})
+        return hashlib.sha256("\n".join([*facts, *self.lately]).encode()).hexdigest()[:32]
 
 
 class BriefWriter:
@@ -82,140 +130,94 @@ class BriefWriter:
         self._clock = clock
 
     async def run_pass(self) -> int:
-        """Make the briefs of regulars seen lately whose sources changed; how many. Raises StoreError."""
+        """Make the briefs of regulars whose stream is over and whose sources changed; how many. Raises StoreError."""
         settings, now = self._settings(), self._clock.now()
-        suppression_filter = await suppression.load_filter(self._db)
-        people = settings.people
-        around = await briefs.regulars_around(
+        if not settings.memory.briefs:
+            await briefs.drop_all(self._db)
+            return 0
+        people, persona = settings.people, speaking(settings).name
+        viewer_ids = await briefs.due(
             self._db,
-            seen_since=now - SEEN_WITHIN,
+            persona,
             regular_since=now - people.regular_within_d * DAY,
             regular_streams=people.regular_streams,
-            limit=AT_ONCE,
+            a_day_ago=now - DAY,
+            limit=MOST,
         )
-        made = 0
-        for viewer_id in around:
-            try:
-                made += await self._make(viewer_id, settings, suppression_filter)
-            except ModelError as error:
-                log.debug("briefs wait for the model", error=type(error).__name__)
-                break
+        suppressed = await load_filter(self._db) if viewer_ids else SuppressionFilter()
+        waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
+        async with self._db.write() as tx:
+            changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]
+        made = await self._put([(s, "") for s in changed if len({*s.facts, *s.lately}) < FEWEST], persona)
+        changed = [s for s in changed if len({*s.facts, *s.lately}) >= FEWEST]
+        try:
+            for start in range(0, len(changed), AT_ONCE):
+                made += await self._make(changed[start : start + AT_ONCE], settings, suppressed)
+        except ModelError as error:
+            log.debug("briefs wait for the model", error=type(error).__name__)
         if made:
             log.info("briefs made", viewers=made)
         return made
 
-    async def _make(self, viewer_id: str, settings: Settings, suppression_filter: SuppressionFilter) -> bool:
-        persona = speaking(settings)
-        sources = await self._sources(viewer_id, settings, suppression_filter)
-        old = await briefs.get(self._db, viewer_id, persona=persona.name)
-        if old is not None and old.made_of == sources.made_of:
-            return False
-        text = await self._text(sources, settings, suppression_filter) if sources.size >= FEWEST else ""
-        brief = Brief(
-            viewer_id=viewer_id,
-            text=text,
-            made_of=sources.made_of,
-            made_at=self._clock.now(),
-            persona=persona.name,
-            notes=tuple(note.id for note in sources.notes),
-            episodes=(*sources.now.episodes, *sources.lately.episodes),
-        )
-        async with self._db.write() as tx:
-            await briefs.put(tx, brief)
-        return bool(text)
-
-    async def _sources(self, viewer_id: str, settings: Settings, suppression_filter: SuppressionFilter) -> _Sources:
-        stream = await streams.open_id(self._db)
-        since = self._clock.now() // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
-        summaries = await briefs.summaries_about(
-            self._db, viewer_id, since=since, without=() if stream is None else (stream,)
-        )
-        return _Sources(
-            viewer_id,
-            await self._notes(viewer_id, settings, suppression_filter),
-            await self._stream_part(viewer_id, stream, suppression_filter),
-            _part(summaries, viewer_id, suppression_filter, LATELY_CHARACTERS),
-        )
-
-    async def _notes(
-        self, viewer_id: str, settings: Settings, suppression_filter: SuppressionFilter
-    ) -> tuple[Note, ...]:
-        """The freshest of their own: no hearsay, nothing that is to be left alone."""
-        held = await notes.of_subject(self._db, viewer_id)
+    async def _sources(self, viewer_id: str, settings: Settings, suppressed: SuppressionFilter) -> _Sources:
+        """The freshest of their own notes and streams: no hearsay, nothing that is not to be mentioned."""
         shown = [
             note
-            for note in held
+            for note in await notes.of_subject(self._db, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
             and speaking(settings).sees(note.persona)
-            and suppression_filter.allows(note)
+            and suppressed.allows(note)
         ]
         ranked = await asyncio.to_thread(by_recency, shown, now=self._clock.now(), limit=NOTES)
-        return tuple(one.note for one in ranked)
+        since = self._clock.now() // DAY * DAY - DAYS * DAY  # by whole days: it does not change with every minute
+        streams = await streams_of(self._db, viewer_id, suppressed, since=since)
+        return _Sources(viewer_id, tuple(one.note for one in ranked), tuple(streams))
 
-    async def _stream_part(
-        self, viewer_id: str, stream: int | None, suppression_filter: SuppressionFilter
-    ) -> BriefPart:
-        """Their part of the stream that is on, as it was when it was last renewed."""
-        if stream is None:
-            return BriefPart("", ())
-        now = self._clock.now()
-        old = await briefs.get(self._db, viewer_id, STREAM)
-        if old is not None and old.stream_id == stream and now - old.made_at < HOUR:
-            return BriefPart(suppression_filter.without(old.text), old.episodes)
-        part = _part(
-            await briefs.summaries_about(self._db, viewer_id, stream_id=stream),
-            viewer_id,
-            suppression_filter,
-            STREAM_CHARACTERS,
-        )
-        async with self._db.write() as tx:
-            await briefs.put(
-                tx,
-                Brief(viewer_id, part.text, "", now, kind=STREAM, stream_id=stream, episodes=part.episodes),
-            )
-        return part
+    async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
+        """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
-    async def _text(self, sources: _Sources, settings: Settings, suppression_filter: SuppressionFilter) -> str:
-        handles = _handles(sources)
-        request = prompts.brief_request(
-            [f"P1 {handles.hide(note.fact).rstrip('.')}." for note in sources.notes],
-            handles.hide(sources.now.text),
-            handles.hide(sources.lately.text),
-            characters=CHARACTERS,
-            max_output_tokens=prompts.output_limit(CHARACTERS // 4, settings.model),
-        )
+        What the model blocks is halved until it is one person's, who then has none. Raises ModelError.
+        """
         try:
-            answer = prompts.read_summary((await self._model.generate(request)).text) or ""
+            texts = await self._asked(people, settings, suppressed)
         except ModelBlocked:
-            return ""
-        text = kept(answer, (), handles, most_words=CHARACTERS, forbidden=forbidden(settings)).text
-        return within_characters(sentences_of(suppression_filter.without(text)), CHARACTERS)
+            if len(people) > 1:
+                half = len(people) // 2
+                first = await self._make(people[:half], settings, suppressed)
+                return first + await self._make(people[half:], settings, suppressed)
+            texts = {}
+        answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
+        return await self._put(answered, speaking(settings).name)
 
+    async def _asked(
+        self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter
+    ) -> dict[str, str]:
+        ids = [one.viewer_id for one in people]
+        handles = Handles.of([*ids, *(who for one in people for s in (*one.facts, *one.lately) for who in ids_in(s))])
+        request = prompts.briefs_request(
+            [([handles.hide(s) for s in one.facts], [handles.hide(s) for s in one.lately]) for one in people],
+            characters=CHARACTERS,
+            max_output_tokens=prompts.output_limit(len(people) * CHARACTERS // 4, settings.model),
+        )
+        answers = prompts.read_briefs((await self._model.generate(request)).text)
+        texts = {}
+        for one in people:
+            answer = answers.get(handles.handle(one.viewer_id))
+            if answer is not None:
+                evidence = Evidence([Said(one.viewer_id, sentence) for sentence in (*one.facts, *one.lately)])
+                never = forbidden(settings)
+                text = kept(answer, (), handles, most_words=CHARACTERS, forbidden=never, evidence=evidence).text
+                own = _own(sentences_of(suppressed.without(text)), one.viewer_id)
+                texts[one.viewer_id] = within_characters(own, CHARACTERS)
+        return texts
 
-def _handles(sources: _Sources) -> Handles:
-    texts = [*(note.fact for note in sources.notes), sources.now.text, sources.lately.text]
-    return Handles.of([sources.viewer_id, *(who for text in texts for who in ids_in(text))])
-
-
-def _part(
-    summaries: Sequence[tuple[int, str]], viewer_id: str, suppression_filter: SuppressionFilter, most: int
-) -> BriefPart:
-    """The sentences about somebody out of episodes, the newest that fit, in their order.
-
-    Only those that begin with them: what "bob said of alice" is hearsay, and no part of who alice is.
-    """
-    found = [
-        (episode, sentence)
-        for episode, summary in summaries
-        for sentence in sentences_of(suppression_filter.without(summary))
-        if ids_in(sentence)[:1] == (viewer_id,) and text_fault(sentence) is None
-    ]
-    kept_: list[tuple[int, str]] = []
-    room = most
-    for episode, sentence in reversed(found):
-        if len(sentence) + 1 > room:
-            break
-        kept_.append((episode, sentence))
-        room -= len(sentence) + 1
-    kept_.reverse()
-    return BriefPart(" ".join(sentence for _, sentence in kept_), tuple(dict.fromkeys(episode for episode, _ in kept_)))
+    async def _put(self, made: Sequence[tuple[_Sources, str]], persona: str) -> int:
+        """Store briefs, also empty ones: their sources are not paid for again. How many have a text."""
+        async with self._db.write() as tx:
+            for sources, text in made:
+                note_ids = tuple(note.id for note in sources.notes)
+                episode_ids = tuple(episode for part in sources.streams for episode in part.episodes)
+                now = self._clock.now()
+                brief = Brief(sources.viewer_id, text, sources.made_of, now, persona, note_ids, episode_ids)
+                await briefs.put(tx, brief)
+        return sum(bool(text) for _, text in made)

@@ -15,83 +15,71 @@ def as_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _phrases(text: str, *marks: str) -> dict[tuple[str, ...], tuple[str, ...]]:
-    return {tuple(phrase.split()): marks for phrase in text.split(",")}
-
-
-PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
-    # what looks like a negation and is none
-    **_phrases("cant wait,cannot wait,can not wait", "eager"),
-    **_phrases("cant get enough of,cant stop,cannot stop,cant live without,never gets tired of,never tires of", LIKE),
-    **_phrases("never misses,never missed,hasnt missed,does not miss,doesnt miss", "attend"),
-    **_phrases("no hit,no death,no damage", "nohit"),
-    **_phrases("not only,no matter,no doubt,no problem,no cap,why not,whether or not"),
-    # liking and its opposite
-    **_phrases("a fan of,fan of,big fan of,a big fan of,a huge fan of,into,fond of,obsessed with", LIKE),
-    **_phrases("crazy about,in love with", LIKE),
-    **_phrases("a sucker for,keen on,addicted to,passionate about,has a soft spot for,really into", LIKE),
-    **_phrases("cant stand,cannot stand,can not stand,cant bear,not a fan of,isnt a fan of,no fan of", DISLIKE),
-    **_phrases("isnt into,not into", DISLIKE),
-    **_phrases("sick of,tired of,fed up with,not keen on,isnt keen on,could do without,cant handle", DISLIKE),
-    # a state that is over
-    **_phrases("used to,use to,no longer,no more,gave up on,gave up,given up on", ENDED),
-    **_phrases("given up,giving up on,giving up,moved away from,moved out of,moved on from", ENDED),
-    **_phrases("dropped out of,broke up with,moved out from,dropped out", ENDED),
-    **_phrases(
-        "graduated from,once was,was once,was previously,got rid of,rage quit,is done with,done with,is over",
-        ENDED,
-    ),
-    **_phrases("grew out of,got over", ENDED),
-    **_phrases("was a,was an,is an ex,is a former,is a retired,is retired from,retired from", ENDED),
-    **_phrases("split up with,swore off", ENDED),
-    **_phrases("ragequit,quit,quits,quitted,quitting,stopped,stops,dropped,abandoned,uninstalled", ENDED),
-    **_phrases("former,formerly,previously", ENDED),
-    **_phrases("ex,retired,sold,cancelled,canceled,discontinued,ceased,lost interest in,left behind", ENDED),
-    **_phrases("unfollowed", ENDED),
-    **_phrases("does not,do not,did not,is not,are not,was not,has not,have not,will not,would not", NOT),
-    **_phrases("could not,can not", NOT),
-    **_phrases("not anymore,any more,anymore,any longer", ANYMORE),
-    **_phrases("no more than", "most"),
-    **_phrases("one day,someday,some day,at some point"),
-    **_phrases("was at,were at,was there for,was present at,was there at", "attend"),
-    **_phrases("a parent of,parent of,father of,mother of,dad of,mom of"),
-    **_phrases("dream is to be,dream is to become,dreams of becoming,dreams of being,wants to become"),
-    # what is wanted and not there yet
-    **_phrases("looking for,saving up for,saving up to buy,saving for,saving to buy,waiting for,hunting for", AIM),
-    **_phrases("wants to buy,wants to get,plans to buy,plans to get,hopes to buy,hopes to get,in search of", AIM),
-    **_phrases("planning to buy,planning to get,hoping to buy,hoping to get,going to buy,going to get", AIM),
-    **_phrases("want to be", "aspire"),
-    **_phrases("a member of,member of"),
-    **_phrases("wants to be,hopes to become,aspires to be", "aspire"),
-    # more of the same kind
-    **_phrases("as well,also,too,another,additionally,a second,both,on top of that,besides", ALSO),
-    # several names of one thing
-    **_phrases("league of legends,lol league", "league"),
-    **_phrases("computer science,comp sci,compsci", "compsci"),
-    **_phrases("cs student,cs major", "study", "compsci"),
-    **_phrases("video games,video game,videogame,videogames", "game"),
-    **_phrases("game developer,game dev,gamedev,game development", "gamedev"),
-    **_phrases("does not eat meat,doesnt eat meat,dont eat meat,eats no meat,never eats meat", "vegetarian"),
-    **_phrases("eats meat,eat meat", NOT, "vegetarian"),
-    **_phrases("play station,playstation", "ps"),
-    **_phrases("world of warcraft", "wow"),
-    **_phrases("counter strike,counterstrike", "cs"),
-    **_phrases("breath of the wild", "botw"),
-    **_phrases("united states,united states of america,the states,america", "usa"),
-    **_phrases("united kingdom,great britain,britain", "uk"),
-    **_phrases("personal best,best time,personal record", "pb"),
-    **_phrases("high school", "highschool"),
-    **_phrases("part time", "parttime"),
-    **_phrases("full time", "fulltime"),
-    **_phrases("night owl", "nightowl"),
-    **_phrases("early bird,early riser", "earlybird"),
-    **_phrases("late riser,late sleeper", "nightowl"),
-    **_phrases("ice cream", "icecream"),
-    **_phrases("in a row", "row"),
-    **_phrases("best friends,bff,bestie", "best", "friend"),
-    **_phrases("takes part in,took part in,participates in,participated in,competed in,competes in", "compete"),
-    **_phrases("is in charge of,runs", "run"),
+_PHRASES = {
+    ("eager",): "cant wait, cannot wait, can not wait",
+    (LIKE,): """
+        cant get enough of, cant stop, cannot stop, cant live without, never gets tired of, never tires of, a fan
+        of, fan of, big fan of, a big fan of, a huge fan of, into, fond of, obsessed with, crazy about, in love
+        with, a sucker for, keen on, addicted to, passionate about, has a soft spot for, really into""",
+    ("attend",): """
+        never misses, never missed, hasnt missed, does not miss, doesnt miss, was at, were at, was there for, was
+        present at, was there at""",
+    ("nohit",): "no hit, no death, no damage",
+    (): """
+        not only, no matter, no doubt, no problem, no cap, why not, whether or not, one day, someday, some day, at
+        some point, a parent of, parent of, father of, mother of, dad of, mom of, dream is to be, dream is to
+        become, dreams of becoming, dreams of being, wants to become, a member of, member of""",
+    (DISLIKE,): """
+        cant stand, cannot stand, can not stand, cant bear, not a fan of, isnt a fan of, no fan of, isnt into, not
+        into, sick of, tired of, fed up with, not keen on, isnt keen on, could do without, cant handle""",
+    (ENDED,): """
+        used to, use to, no longer, no more, gave up on, gave up, given up on, given up, giving up on, giving up,
+        moved away from, moved out of, moved on from, dropped out of, broke up with, moved out from, dropped out,
+        graduated from, once was, was once, was previously, got rid of, rage quit, is done with, done with, is over,
+        grew out of, got over, was a, was an, is an ex, is a former, is a retired, is retired from, retired from,
+        split up with, swore off, ragequit, quit, quits, quitted, quitting, stopped, stops, dropped, abandoned,
+        uninstalled, former, formerly, previously, ex, retired, sold, cancelled, canceled, discontinued, ceased,
+        lost interest in, left behind, unfollowed""",
+    (NOT,): """
+        does not, do not, did not, is not, are not, was not, has not, have not, will not, would not, could not, can
+        not""",
+    (ANYMORE,): "not anymore, any more, anymore, any longer",
+    ("most",): "no more than",
+    (AIM,): """
+        looking for, saving up for, saving up to buy, saving for, saving to buy, waiting for, hunting for, wants to
+        buy, wants to get, plans to buy, plans to get, hopes to buy, hopes to get, in search of, planning to buy,
+        planning to get, hoping to buy, hoping to get, going to buy, going to get""",
+    ("aspire",): "want to be, wants to be, hopes to become, aspires to be",
+    (ALSO,): "as well, also, too, another, additionally, a second, both, on top of that, besides",
+    ("league",): "league of legends, lol league",
+    ("compsci",): "computer science, comp sci, compsci",
+    ("study", "compsci"): "cs student, cs major",
+    ("game",): "video games, video game, videogame, videogames",
+    ("gamedev",): "game developer, game dev, gamedev, game development",
+    ("vegetarian",): "does not eat meat, doesnt eat meat, dont eat meat, eats no meat, never eats meat",
+    (NOT, "vegetarian"): "eats meat, eat meat",
+    ("ps",): "play station, playstation",
+    ("wow",): "world of warcraft",
+    ("cs",): "counter strike, counterstrike",
+    ("botw",): "breath of the wild",
+    ("usa",): "united states, united states of america, the states, america",
+    ("uk",): "united kingdom, great britain, britain",
+    ("pb",): "personal best, best time, personal record",
+    ("highschool",): "high school",
+    ("parttime",): "part time",
+    ("fulltime",): "full time",
+    ("nightowl",): "night owl, late riser, late sleeper",
+    ("earlybird",): "early bird, early riser",
+    ("icecream",): "ice cream",
+    ("row",): "in a row",
+    ("best", "friend"): "best friends, bff, bestie",
+    ("compete",): "takes part in, took part in, participates in, participated in, competed in, competes in",
+    ("run",): "is in charge of, runs",
 }
+PHRASES: dict[tuple[str, ...], tuple[str, ...]] = {
+    tuple(phrase.split()): marks for marks, phrases in _PHRASES.items() for phrase in phrases.split(",")
+}
+"""What phrases are rewritten to: likings and their opposite, ends, wishes, several names of one thing."""
 
 NEGATIONS = as_set(
     """not no without cant cannot dont doesnt didnt isnt arent aint wasnt werent wont wouldnt couldnt shouldnt
@@ -157,82 +145,32 @@ NUMBERS: dict[str, str] = {
     "ix": "9",
 }
 
-SAME = {
-    alias: canonical
-    for canonical, aliases in {
-        "play": "player players",
-        "height": "tall",
-        "lol": "league",
-        "day": "daily",
-        "week": "weekly",
-        "night": "nightly",
-        "kid": "children child kids son daughter",
-        "beat": "finished finish finishes completed complete completes beaten cleared defeated beats",
-        "get": "adopted bought purchased acquired received picked",
-        "movie": "films film movies cinema",
-        "break": "broke broken breaks fractured",
-        "win": "won wins winning victory victories",
-        "lose": "lost loses losing",
-        "begin": "start started starts starting began begun begins",
-        "make": "made makes making creates created builds built building assembled assembles assembling build create",
-        "speedrun": "speedrunner speedruns speedrunning speedran",
-        "drum": "drummer drummers drumming",
-        "guitar": "guitarist",
-        "bass": "bassist",
-        "piano": "pianist",
-        "paint": "painter paints painting paintings",
-        "program": "programmer programs programming coder coding codes developer dev",
-        "write": "wrote written writer writes writing author",
-        "run": "ran runner running",
-        "teach": "taught teacher teaches teaching",
-        "uni": "university college",
-        "tv": "television telly",
-        "bike": "bicycle cycle cycling cyclist biking bikes",
-        "allergy": "allergic allergies",
-        "sub": "subbed subscribed subscriber subscription subs subscribes",
-        "drink": "drank drinks drinking drunk",
-        "eat": "ate eats eating eaten",
-        "sing": "sang sings singing singer",
-        "swim": "swam swims swimming swimmer",
-        "teammate": "teammates",
-        "dog": "puppy puppies pup doggo dogs",
-        "cat": "kitten kittens kitty cats",
-        "mom": "mother mum mommy",
-        "dad": "father daddy",
-        "grandma": "grandmother gran nana",
-        "grandpa": "grandfather grandad",
-        "pc": "computer",
-        "photo": "photography photographer photos photographs",
-        "mod": "moderator mods moderators",
-        "plan": "plans planning planned",
-        "study": "studies studying studied student",
-        "live": "lives living lived resides residing based",
-        "favourite": "favorite fav fave favorites favourites faves",
-        "bday": "birthday",
-        "colour": "color",
-        "job": "profession occupation",
-        "boyfriend": "bf",
-        "girlfriend": "gf",
-        "afraid": "scared fear fears terrified",
-        "go": "went goes going gone travelled traveled travels travelling traveling travel",
-        "call": "called named calls",
-        "terrible": "awful horrible dreadful",
-        "great": "awesome amazing excellent fantastic brilliant",
-        "speak": "spoke speaks speaking spoken",
-        "holiday": "vacation",
-        "football": "soccer",
-        "switch": "switched swapped",
-        "month": "months mo",
-        "hour": "hours hrs hr",
-        "minute": "minutes mins min",
-        "meet": "met meets meeting",
-        "know": "knew known knows",
-        "see": "saw seen sees",
-        "give": "gave given gives",
-        "sell": "sold sells selling",
-    }.items()
-    for alias in [*aliases.split(), canonical]
-}
+_SAME = """play: player players; height: tall; lol: league; day: daily; week: weekly; night: nightly; kid: children
+    child
+    kids son daughter; beat: finished finish finishes completed complete completes beaten cleared defeated beats; get:
+    adopted bought purchased acquired received picked; movie: films film movies cinema; break: broke broken breaks
+    fractured; win: won wins winning victory victories; lose: lost loses losing; begin: start started starts starting
+    began begun begins; make: made makes making creates created builds built building assembled assembles assembling
+    build create; speedrun: speedrunner speedruns speedrunning speedran; drum: drummer drummers drumming; guitar:
+    guitarist; bass: bassist; piano: pianist; paint: painter paints painting paintings; program: programmer programs
+    programming coder coding codes developer dev; write: wrote written writer writes writing author; run: ran runner
+    running; teach: taught teacher teaches teaching; uni: university college; tv: television telly; bike: bicycle
+    cycle cycling cyclist biking bikes; allergy: allergic allergies; sub: subbed subscribed subscriber subscription
+    subs subscribes; drink: drank drinks drinking drunk; eat: ate eats eating eaten; sing: sang sings singing singer;
+    swim: swam swims swimming swimmer; teammate: teammates; dog: puppy puppies pup doggo dogs; cat: kitten kittens
+    kitty cats; mom: mother mum mommy; dad: father daddy; grandma: grandmother gran nana; grandpa: grandfather
+    grandad; pc: computer; photo: photography photographer photos photographs; mod: moderator mods moderators; plan:
+    plans planning planned; study: studies studying studied student; live: lives living lived resides residing based;
+    favourite: favorite fav fave favorites favourites faves; bday: birthday; colour: color; job: profession
+    occupation; boyfriend: bf; girlfriend: gf; afraid: scared fear fears terrified; go: went goes going gone travelled
+    traveled travels travelling traveling travel; call: called named calls; terrible: awful horrible dreadful; great:
+    awesome amazing excellent fantastic brilliant; speak: spoke speaks speaking spoken; holiday: vacation; football:
+    soccer; switch: switched swapped; month: months mo; hour: hours hrs hr; minute: minutes mins min; meet: met meets
+    meeting; know: knew known knows; see: saw seen sees; give: gave given gives; sell: sold sells selling"""
+SAME: dict[str, str] = {}
+for _group in _SAME.split(";"):
+    _canonical, _aliases = _group.split(":")
+    SAME |= dict.fromkeys((*_aliases.split(), _canonical.strip()), _canonical.strip())
 """Words that say the same in a short fact, inflections that the stemmer does not know included."""
 
 _OPPOSITES = """morning night|morning evening|day night|cat dog|left right|early late|earlybird nightowl

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forgetmenot.memory.facts import lexicon as lex
-from forgetmenot.text.lookalikes import fold_word, plain
+from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.words import LONG_DRAWN, stem
 
 # Typos: a missing, extra or swapped letter in words of five letters or more; in longer ones also a wrong letter from a

@@ -81,11 +81,9 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
         key = episodes.key_of_line(line) if line else None
-        episode = await episodes.insert_own(
-            tx,
-            _request_episode(subject_id, stored, by, at, stream, key, asked=word.source is not SourceKind.SELF_CLAIM),
-            at,
-        )
+        verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
+        about = mention(subject_id) if subject_id is not None else "the channel"
+        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", subject_id, by, at, stream, key)
         new = NewNote(
             scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
             subject_id=subject_id,
@@ -99,7 +97,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         done = await note_merge.merge_claim(
             tx,
             new,
-            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream),
+            ClaimSource(episode, by, addressed=True, at=at, stream_id=stream, amends=instead_of is not None),
             now=at,
             instead_of=instead_of,
         )
@@ -109,30 +107,30 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     return note
 
 
-def _request_episode(  # all that it holds
-    subject_id: str | None, stored: str, by: str, at: int, stream: int | None, key: str | None, *, asked: bool
-) -> OwnEpisode:
-    about = mention(subject_id) if subject_id is not None else "the channel"
+async def _own_episode(  # all that it holds
+    tx: Transaction, summary: str, subject_id: str | None, by: str, at: int, stream: int | None, key: str | None = None
+) -> int:
+    """Write the one-line episode that is the evidence of what `by` did; its id."""
     subjects = (subject_id,) if subject_id is not None else ()
-    return OwnEpisode(
-        kind=EpisodeKind.COMMAND,
-        summary=f"{mention(by)} {'asked to remember' if asked else 'corrected what is known'} about {about}: {stored}",
-        at=at,
-        people=tuple(dict.fromkeys((by, *subjects, *ids_in(stored)))),
-        key=key,
-        stream_id=stream,
-        spoke=by,
-    )
+    people = tuple(dict.fromkeys((by, *subjects, *ids_in(summary))))
+    summary = f"{mention(by)} {summary}"
+    return await episodes.insert_own(tx, OwnEpisode(EpisodeKind.COMMAND, summary, at, people, key, stream, by), at)
+
+
+async def _live(tx: Transaction, note_id: int) -> Note:
+    """The note, if it may be changed. Raises FactRefused (not_found, not_live)."""
+    note = await notes.get(tx, note_id)
+    if note is None:
+        raise FactRefused("not_found")
+    if note.status not in LIVE:
+        raise FactRefused("not_live")
+    return note
 
 
 async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
     """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises Refused."""
     async with db.write() as tx:
-        note = await notes.get(tx, note_id)
-        if note is None:
-            raise FactRefused("not_found")
-        if note.status not in LIVE:
-            raise FactRefused("not_live")
+        note = await _live(tx, note_id)
         await notes.set_pinned(tx, note_id, pinned=pinned)
         cause = "pinned" if pinned else "unpinned"
         await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
@@ -146,7 +144,7 @@ async def find(
     By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
     `past`: where no live one fits, those that are no longer live too.
     """
-    found = _fitting(await notes.of_subject(db, subject_id, note_merge.LIVE), text, now, limit)
+    found = _fitting(await notes.of_subject(db, subject_id, LIVE), text, now, limit)
     if found or not past:
         return found
     return _fitting(await notes.of_subject(db, subject_id, tuple(NoteStatus)), text, now, limit)
@@ -177,39 +175,21 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
         clean(fact), allowed=frozenset(privacy.allow_categories), never=privacy.never_store, links=True
     )
     async with db.write() as tx:
-        old = await notes.get(tx, note_id)
-        if old is None:
-            raise FactRefused("not_found")
-        if old.status not in note_merge.LIVE:
-            raise FactRefused("not_live")
+        old = await _live(tx, note_id)
         if old.fact == stored:
             return old
-        await _refuse_forgotten(tx, old.subject_id, stored)
+        about = old.subject_id
+        if about is not None and await forgotten_facts.is_forgotten(tx, about, traces(stored), own_since=None):
+            raise FactRefused("forgotten")
         new_id = await _write(tx, old, stored, by, at)
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause="corrected by hand", superseded_by=new_id)
-        found = await notes.get(tx, new_id)
-    if found is None:
-        raise FactRefused("not_found")
-    return found
-
-
-async def _refuse_forgotten(tx: Transaction, subject_id: str | None, stored: str) -> None:
-    if subject_id is not None and await forgotten_facts.is_forgotten(tx, subject_id, traces(stored), own_since=None):
-        raise FactRefused("forgotten")
+        return await _live(tx, new_id)
 
 
 async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> int:
     stream = await streams.open_id(tx)
-    about = (old.subject_id,) if old.subject_id is not None else ()
-    episode = OwnEpisode(
-        kind=EpisodeKind.COMMAND,
-        summary=f"{mention(by)} corrected a note{f' about {mention(about[0])}' if about else ''}: {stored}",
-        at=at,
-        people=tuple(dict.fromkeys((by, *about, *ids_in(stored)))),
-        stream_id=stream,
-        spoke=by,
-    )
-    episode_id = await episodes.insert_own(tx, episode, at)
+    about = "" if old.subject_id is None else f" about {mention(old.subject_id)}"
+    episode_id = await _own_episode(tx, f"corrected a note{about}: {stored}", old.subject_id, by, at, stream)
     new = NewNote(
         scope=old.scope,
         subject_id=old.subject_id,
@@ -225,7 +205,7 @@ async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> i
         pinned=old.pinned,
         persona=old.persona,
     )
-    new_id = await notes.insert(tx, new, cause=note_merge.REPLACES, now=at)
+    new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
     await evidence.add(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
     return new_id
 
@@ -239,11 +219,7 @@ UNDONE = "undone"
 async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
     """Take a note back; it keeps its text and can be brought back with `undo`. The note as it was. Raises Refused."""
     async with db.write() as tx:
-        note = await notes.get(tx, note_id)
-        if note is None:
-            raise FactRefused("not_found")
-        if note.status not in LIVE:
-            raise FactRefused("not_live")
+        note = await _live(tx, note_id)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
         return note
 
@@ -255,7 +231,7 @@ async def undo(db: Database, note_id: int, *, at: int) -> Note:
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
-        if note is None:
+        if note is None or not note.fact:  # its text went with a line that was deleted in chat
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
             return await _stand_again(tx, note, at)

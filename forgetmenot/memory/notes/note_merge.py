@@ -42,6 +42,7 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class ClaimSource(NamedTuple):
     """Where a claim comes from. `stream_id` None: outside a stream; `per_stream` None: as many as come.
 
+    `amends`: its subject corrects the note that it stands instead of, however much the two are alike.
     `witness_streams`: who has come to fewer is no witness to what is said about somebody else. In a channel too young
     to have had so many, everybody is.
     """
@@ -53,6 +54,7 @@ class ClaimSource(NamedTuple):
     stream_id: int | None
     per_stream: int | None = None
     witness_streams: int = 0
+    amends: bool = False
 
 
 class MergeResult(NamedTuple):
@@ -64,18 +66,18 @@ class MergeResult(NamedTuple):
 
 
 async def merge_claim(
-    tx: Transaction, new: NewNote, said: ClaimSource, *, now: int, instead_of: int | None = None
+    tx: Transaction, new: NewNote, origin: ClaimSource, *, now: int, instead_of: int | None = None
 ) -> MergeResult:
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
     held = await notes.of_subject(tx, new.subject_id, LIVE)
-    done = await _believe(tx, known_to(new.persona, held), new, said, now, instead_of)
+    done = await _believe(tx, known_to(new.persona, held), new, origin, now, instead_of)
     if new.source_kind is SourceKind.COMMAND and not new.persona:
-        await _correct_personas(tx, [note for note in held if note.persona], new, said, done.note_id, now)
+        await _correct_personas(tx, [note for note in held if note.persona], new, origin, done.note_id, now)
     return done
 
 
 async def _believe(
-    tx: Transaction, known: Sequence[Note], new: NewNote, said: ClaimSource, now: int, instead_of: int | None
+    tx: Transaction, known: Sequence[Note], new: NewNote, origin: ClaimSource, now: int, instead_of: int | None
 ) -> MergeResult:
     old = None if instead_of is None else _among(known, instead_of)
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
@@ -83,32 +85,32 @@ async def _believe(
     same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT))
     rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
-        await _refuse_said_before(tx, new, said, rival)
-    if same is not None:
-        return await _take_as_same(tx, same, rival, new, said, now)
+        await _refuse_said_before(tx, new, origin, rival)
+    if same is not None and not (origin.amends and same is old):
+        return await _take_as_same(tx, same, rival, new, origin, now)
     if rival is not None:
-        return await _supersede(tx, rival, new, said, now)
+        return await _supersede(tx, rival, new, origin, now)
     cleared = await _gone_with_a_line(tx, new)
     if cleared is not None:
-        return MergeResult(TAKE_BACK, await _say_again(tx, cleared, said, now))
+        return MergeResult(TAKE_BACK, await _say_again(tx, cleared, origin, now))
     await _refuse_retracted(tx, new)
-    return MergeResult("added", await _write(tx, new, said, cause="said", now=now))
+    return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
 
 
-async def _refuse_said_before(tx: Transaction, new: NewNote, said: ClaimSource, rival: Note | None) -> None:
+async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource, rival: Note | None) -> None:
     """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
 
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
     retracted or undone later (unless that went with a cleared line). A command is said when it is typed.
     """
-    if rival is not None and said.at < rival.last_confirmed_at + _outranks(rival, new):
+    if rival is not None and origin.at < rival.last_confirmed_at + _outranks(rival, new):
         raise FactRefused("said_before")
-    gone = await notes.withdrawn_since(tx, new.subject_id, said.at)
+    gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
     for relation, note in await _compared(gone, new.fact):
         if relation is Relation.DUPLICATE:
             last = (await notes.changes(tx, note.id))[-1]
-            if last.at > said.at and last.cause != REDACTED:
+            if last.at > origin.at and last.cause != REDACTED:
                 raise FactRefused("said_before")
 
 
@@ -118,13 +120,13 @@ def _outranks(rival: Note, new: NewNote) -> bool:
 
 
 async def _correct_personas(
-    tx: Transaction, held: Sequence[Note], new: NewNote, said: ClaimSource, new_id: int, now: int
+    tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
 ) -> None:
     """What somebody tells the bot holds for every persona: what one of them had otherwise is superseded."""
     for relation, note in await _compared(held, new.fact):
         if relation is Relation.CONFLICT and may_replace(new.source_kind, note):
             await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=new_id)
-            await evidence.add(tx, _stance(note.id, said, "contradicted"))
+            await evidence.add(tx, _stance(note.id, origin, "contradicted"))
 
 
 def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
@@ -148,11 +150,11 @@ def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
     return [(relate(note.fact, fact), note) for note in known]
 
 
-async def confirm(tx: Transaction, note_id: int, new: NewNote, said: ClaimSource, *, now: int) -> MergeResult:
+async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
     """Say that a live note of this subject was said again. Raises Refused."""
     known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
     note = _among(known, note_id)
-    await _confirm(tx, note, new, said, now)
+    await _confirm(tx, note, new, origin, now)
     return MergeResult("confirmed", note.id)
 
 
@@ -164,13 +166,13 @@ def _among(known: Sequence[Note], note_id: int) -> Note:
 
 
 async def _take_as_same(
-    tx: Transaction, same: Note, old: Note | None, new: NewNote, said: ClaimSource, now: int
+    tx: Transaction, same: Note, old: Note | None, new: NewNote, origin: ClaimSource, now: int
 ) -> MergeResult:
-    await _confirm(tx, same, new, said, now)
+    await _confirm(tx, same, new, origin, now)
     if old is None or old.id == same.id or not may_replace(new.source_kind, old):
         return MergeResult("confirmed", same.id)
     await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=same.id)
-    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    await evidence.add(tx, _stance(old.id, origin, "contradicted"))
     return MergeResult("superseded", same.id, old.id)
 
 
@@ -179,20 +181,20 @@ def may_replace(source: SourceKind, old: Note) -> bool:
     return not old.pinned and old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
 
 
-async def _supersede(tx: Transaction, old: Note, new: NewNote, said: ClaimSource, now: int) -> MergeResult:
+async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSource, now: int) -> MergeResult:
     if old.pinned:
         raise FactRefused("pinned")
     if not may_replace(new.source_kind, old):
         raise FactRefused("weaker_word")
     former, cleared = await _former(tx, new), await _gone_with_a_line(tx, new)
     if former is not None:
-        note_id = await _bring_back(tx, former, old, new, said, now)
+        note_id = await _bring_back(tx, former, old, new, origin, now)
     elif cleared is not None:
-        note_id = await _say_again(tx, cleared, said, now)
+        note_id = await _say_again(tx, cleared, origin, now)
     else:
-        note_id = await _write(tx, new, said, cause=REPLACES, now=now)
+        note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
     await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
-    await evidence.add(tx, _stance(old.id, said, "contradicted"))
+    await evidence.add(tx, _stance(old.id, origin, "contradicted"))
     return MergeResult("superseded" if former is None else TAKE_BACK, note_id, old.id)
 
 
@@ -203,12 +205,12 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
     return (await _related(gone[-LOOKED_BACK:], new.fact)).get(Relation.DUPLICATE)
 
 
-async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, said: ClaimSource, now: int) -> int:
-    since = await attendance.start_of(tx, said.stream_id) if said.stream_id is not None else now - HALF_A_DAY_MS
+async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
+    since = await attendance.start_of(tx, origin.stream_id) if origin.stream_id is not None else now - HALF_A_DAY_MS
     if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
         raise FactRefused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
-    await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, said, now)
+    await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
     return former.id
 
 
@@ -219,10 +221,10 @@ async def _gone_with_a_line(tx: Transaction, new: NewNote) -> Note | None:
     return same if same is not None and (await notes.changes(tx, same.id))[-1].cause == REDACTED else None
 
 
-async def _say_again(tx: Transaction, note: Note, said: ClaimSource, now: int) -> int:
+async def _say_again(tx: Transaction, note: Note, origin: ClaimSource, now: int) -> int:
     """The rest of its episode still says it: the note stands again, under its own id."""
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="said again")
-    await evidence.add(tx, _stance(note.id, said, "stated"))
+    await evidence.add(tx, _stance(note.id, origin, "stated"))
     return note.id
 
 
@@ -236,80 +238,80 @@ async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
         raise FactRefused("retracted")
 
 
-async def _refuse_forgotten(tx: Transaction, new: NewNote, said: ClaimSource) -> None:
+async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) -> None:
     """What its subject asked to be forgotten comes back by nobody's word but a command of their own."""
     if new.subject_id is None:
         return
-    own = said.speaker_id == new.subject_id
+    own = origin.speaker_id == new.subject_id
     if own and new.source_kind is SourceKind.COMMAND:
         await forgotten_facts.allow_again(tx, new.subject_id, traces(new.fact))
-    elif await forgotten_facts.is_forgotten(tx, new.subject_id, traces(new.fact), own_since=said.at if own else None):
+    elif await forgotten_facts.is_forgotten(tx, new.subject_id, traces(new.fact), own_since=origin.at if own else None):
         raise FactRefused("forgotten")
 
 
-async def _write(tx: Transaction, new: NewNote, said: ClaimSource, *, cause: str, now: int) -> int:
-    if await _enough(tx, new, said):
+async def _write(tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int) -> int:
+    if await _enough(tx, new, origin):
         raise FactRefused("enough_this_stream")
-    await _refuse_forgotten(tx, new, said)
+    await _refuse_forgotten(tx, new, origin)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
-    await evidence.add(tx, _stance(note_id, said, "stated"))
+    await evidence.add(tx, _stance(note_id, origin, "stated"))
     return note_id
 
 
-async def _enough(tx: Transaction, new: NewNote, said: ClaimSource) -> bool:
-    if said.per_stream is None or said.stream_id is None:
+async def _enough(tx: Transaction, new: NewNote, origin: ClaimSource) -> bool:
+    if origin.per_stream is None or origin.stream_id is None:
         return False
     if new.source_kind is SourceKind.REPORTED:  # gossip leaves room for what its subject says
-        heard = await notes.written_in_stream(tx, new.subject_id, said.stream_id, new.source_kind)
-        if heard >= max(1, said.per_stream // 4):
+        heard = await notes.written_in_stream(tx, new.subject_id, origin.stream_id, new.source_kind)
+        if heard >= max(1, origin.per_stream // 4):
             return True
-    return await notes.written_in_stream(tx, new.subject_id, said.stream_id) >= said.per_stream
+    return await notes.written_in_stream(tx, new.subject_id, origin.stream_id) >= origin.per_stream
 
 
-def _stance(note_id: int, said: ClaimSource, stance: str) -> Stance:
-    return Stance(note_id, said.episode_id, stance, said.speaker_id, said.addressed, said.at)
+def _stance(note_id: int, origin: ClaimSource, stance: str) -> Stance:
+    return Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, origin.at)
 
 
-async def _confirm(tx: Transaction, note: Note, new: NewNote, said: ClaimSource, now: int) -> None:
+async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource, now: int) -> None:
     """Write that a note was said again: its confidence grows at most once a stream, a stronger word always counts.
 
     An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
     """
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
-    if not stronger and await evidence.says(tx, note.id, said.episode_id, said.speaker_id):
+    if not stronger and await evidence.says(tx, note.id, origin.episode_id, origin.speaker_id):
         return
-    again = await _is_new_occasion(tx, note, said)
-    source = await _strongest(tx, note, new.source_kind, said)
+    again = await _is_new_occasion(tx, note, origin)
+    source = await _strongest(tx, note, new.source_kind, origin)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
-    await evidence.add(tx, _stance(note.id, said, "confirmed"))
+    await evidence.add(tx, _stance(note.id, origin, "confirmed"))
     confirmed = replace(
         note,
         confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
         source_kind=source,
-        last_confirmed_at=max(note.last_confirmed_at, said.at),
-        expires_at=_longer(note, new, said.at),
+        last_confirmed_at=max(note.last_confirmed_at, origin.at),
+        expires_at=_longer(note, new, origin.at),
     )
-    await notes.set_confirmed(tx, confirmed, stream_id=said.stream_id)
+    await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
     if note.status is NoteStatus.STALE:
         await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
 
 
-async def _is_new_occasion(tx: Transaction, note: Note, said: ClaimSource) -> bool:
-    if said.stream_id is None:
-        return said.at - note.last_confirmed_at >= HALF_A_DAY_MS
-    return await notes.confirmed_stream(tx, note.id) != said.stream_id
+async def _is_new_occasion(tx: Transaction, note: Note, origin: ClaimSource) -> bool:
+    if origin.stream_id is None:
+        return origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    return await notes.confirmed_stream(tx, note.id) != origin.stream_id
 
 
-async def _strongest(tx: Transaction, note: Note, source: SourceKind, said: ClaimSource) -> SourceKind:
+async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: ClaimSource) -> SourceKind:
     """The stronger of two words. Two people in two episodes make hearsay something observed, if both are known."""
     strongest = max(note.source_kind, source, key=_STRENGTH.__getitem__)
     if strongest is not SourceKind.REPORTED:
         return strongest
-    others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != said.episode_id}
-    if said.speaker_id is None or not others - {said.speaker_id}:
+    others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != origin.episode_id}
+    if origin.speaker_id is None or not others - {origin.speaker_id}:
         return SourceKind.REPORTED
-    witnesses = await attendance.came_often(tx, others | {said.speaker_id}, said.witness_streams)
-    heard_twice = said.speaker_id in witnesses and len(witnesses) > 1
+    witnesses = await attendance.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)
+    heard_twice = origin.speaker_id in witnesses and len(witnesses) > 1
     return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
 
 

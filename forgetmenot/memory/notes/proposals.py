@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -18,7 +19,7 @@ from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
 from forgetmenot.memory.text_gate import claim_fault, text_fault
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
-from forgetmenot.text.mentions import MENTION, ids_in
+from forgetmenot.text.mentions import MENTION, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.sensitive_languages import in_uncovered_language
 from forgetmenot.text.words import stems
@@ -59,33 +60,43 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 """Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon"."""
+_STREAMER = re.compile(r"\A(?:the )?(?:streamer|broadcaster) (?=\w+s\b)", re.IGNORECASE)
+_TALK = re.compile(
+    r"(?:(?:also|just|only|then) )?(?:(?:is|was) (?:an? |the )?(?:\w+ )?(?:viewer|participant|chatter"
+    r"|(?:person|user) who"
+    r"|member of (?:the |this )?(?:chat|channel|stream|community))"
+    r"|mention(?:s|ed)|comment(?:s|ed)|stat(?:es|ed)|discuss(?:es|ed)|express(?:es|ed)|repl(?:ies|ied)|respond(?:s|ed)"
+    r"|react(?:s|ed)|agree[sd]|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
+    re.IGNORECASE,
+)
+"""What somebody did in the talk itself, or that they were there: no fact about them."""
 _LIST = re.compile(r'\s*\{\s*"changes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
+
+def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
+    return {"type": "string", "enum": [one.value for one in choices]}
+
+
+_TEXT = {"type": "string"}
+_FIELDS: Mapping[str, Any] = {
+    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
+    "id": {"type": "integer"},
+    "about": _TEXT,
+    "fact": _TEXT,
+    "confidence": {"type": "number"},
+    "lifetime": _one_of(Lifetime),
+    "importance": _one_of(Importance),
+    "topics": {"type": "array", "items": _TEXT},
+    "asked_with": {"type": "array", "items": _TEXT},
+    "said_by": _TEXT,
+}
+_REQUIRED = ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"]
+_CHANGE: Mapping[str, Any] = {"type": "object", "properties": _FIELDS, "required": _REQUIRED}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {
-        "changes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
-                    "id": {"type": "integer"},
-                    "about": {"type": "string"},
-                    "fact": {"type": "string"},
-                    "confidence": {"type": "number"},
-                    "lifetime": {"type": "string", "enum": [one.value for one in Lifetime]},
-                    "importance": {"type": "string", "enum": [one.value for one in Importance]},
-                    "topics": {"type": "array", "items": {"type": "string"}},
-                    "asked_with": {"type": "array", "items": {"type": "string"}},
-                    "said_by": {"type": "string"},
-                },
-                "required": ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"],
-            },
-        }
-    },
+    "properties": {"changes": {"type": "array", "items": _CHANGE}},
     "required": ["changes"],
 }
 
@@ -202,7 +213,7 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     _check_op(proposed)
     scope, subject = _subject(proposed, screen)
     speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
-    fact = "" if proposed.op == "confirm" else _fact(proposed, screen)
+    fact = "" if proposed.op == "confirm" else _fact(proposed, screen, subject)
     if scope is Scope.VIEWER:
         gossips = subject is not None and tells_of_another(fact, subject.viewer_id)
     else:
@@ -279,12 +290,17 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
     return any((found[1] or found[2]) != viewer_id for found in _TELLS.finditer(fact))
 
 
-def _fact(proposed: Proposed, screen: Screen) -> str:
+def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> str:
     if proposed.confidence < screen.min_confidence:
         raise FactRefused("confidence")
     named = screen.to_ids(clean(proposed.fact))
     if named is None:
         raise FactRefused("unknown_handle")
+    if subject is not None:
+        named = named.removeprefix(mention(subject.viewer_id)).lstrip(" ,:")
+        named = _STREAMER.sub("", named) if subject.streamer else named
+        if _TALK.match(named):
+            raise FactRefused("talk")
     lasts = LASTS[_lifetime(proposed.lifetime)]
     if lasts is None or lasts > LASTS_A_WEEK:
         named = without_moments(named)  # it will be read on days when "last week" is another one

@@ -1,15 +1,16 @@
 """The origin of a note: its fact, who said it, its episodes, what it replaced, where it was used.
 
-Texts show present names. Reads only.
+And what a model wrote that did not become one: `refusals`. Texts show present names. Reads only.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes import edits, note_merge
-from forgetmenot.store import bot_messages, evidence, notes, viewers
+from forgetmenot.store import bot_messages, evidence, notes, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_redaction import REDACTED
 from forgetmenot.store.evidence import EvidenceLink
@@ -43,6 +44,24 @@ _CAUSES = {
     REDACTED: "the line that it rested on was cleared in chat",
 }
 REPLIES_NAMED = 5
+
+
+class Refusal(NamedTuple):
+    """How often a rule kept something out of the memory. `what`: "note_refused", or "summary_cut" for a sentence."""
+
+    what: str
+    rule: str
+    times: int
+
+
+async def refusals(db: Database) -> list[Refusal]:
+    """What was kept out of the memory since the last start, by rule, the most frequent first."""
+    found: list[Refusal] = []
+    for name, times in (await run_stats.latest_counts(db)).items():
+        what, _, rule = name.partition(":")
+        if what in {"note_refused", "summary_cut"}:
+            found.append(Refusal(what, rule, times))
+    return sorted(found, key=lambda one: (-one.times, one.what, one.rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +159,7 @@ def _subject(note: Note, names: dict[str, str]) -> str:
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     episode = word.episode
+    about = f", about {episode.topic}" if episode.topic else ""
     where = f"stream {episode.stream_id}" if episode.stream_id is not None else "outside a stream"
     who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
     head = f"{moment(word.at)}, {where}:"
@@ -148,7 +168,7 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
     how = "to the bot" if word.addressed else "in chat"
     return [
-        f"{head} {said} {how}. The summary of that time (summary {episode.id}):",
+        f"{head} {said} {how}. The summary of that time (summary {episode.id}{about}):",
         f"  {show(episode.summary, names)}",
     ]
 

@@ -1,15 +1,17 @@
 """Corrections in plain speech count at the next reply, not when chat is summarised.
 
 Promises that a line changes only what is known of its speaker, and only where it plainly contradicts one live note:
-"I live in Bergen now", "cello, not viola", "the exam moved to Friday". The streamer corrects the channel's notes as
-well. What is quoted, supposed or joked changes nothing, and whatever is new but contradicts nothing waits for the
-memory's own reading of chat. The old note is superseded as by any other claim.
+"I live in Bergen now", "cello, not viola", "the exam moved to Friday", "scratch that, Dark Souls 3". The streamer
+corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new but
+contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim.
+
+A line that names no subject ("no wait, two cats") is about what its speaker has just said, and about nothing else.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
@@ -22,17 +24,30 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.earnest import meant_part
+from forgetmenot.text.statements import meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
+LATELY = 10 * MINUTE
+OWN_LINES = 4
+"""Lines of the speaker that a correction without a subject may be about, and how old they may be."""
+JUST_SAID = 0.6
+"""So large a share of a note's telling words in one of these lines makes it the note that they were about."""
 _CUE = re.compile(
-    r"\b(?:now|moved|move|changed|pushed|switched|correction|since|finally|new|again|instead|actually|from now on|jetzt"
-    r"|verschoben|ahora|maintenant|agora|теперь)\b",
+    r"\b(?:now|moved|move|changed|pushed|switched|upgraded|correction|since|finally|new|again|instead|actually"
+    r"|from now on|jetzt|verschoben|ahora|maintenant|agora|теперь)\b",
     re.IGNORECASE,
 )
-_MAY_CORRECT = re.compile(rf"\b(?:i|i['’]?m|i['’]?ve|my|not|from)\b|{_CUE.pattern}", re.IGNORECASE)
+_AMENDS = (
+    r"(?:correction|scratch that|scrap that|strike that|make (?:it|that)|changed my mind"
+    r"|i (?:meant|mean|misspoke|mistyped)|typo|oops|wait|my bad|i was wrong|should (?:be|say))"
+)
+_MAY_CORRECT = re.compile(
+    rf"\b(?:i|i['’]?m|i['’]?ve|my|not|from|{_AMENDS})\b|{_CUE.pattern}"
+    r"|\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b|\w\*\s*\Z|\A\*\w",
+    re.IGNORECASE,
+)
 _EMPHATIC = re.compile(r"\b(i) do (?!not\b)(?=[a-z]+ [a-z]+)", re.IGNORECASE)
 _KINDS = (
     re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE),
@@ -63,6 +78,33 @@ _INSTEAD = (
         re.IGNORECASE,
     ),
 )
+_ANEW = re.compile(
+    rf"(?:.*\b{_AMENDS}\b[\s,:;.!-]*|(?:no|nah|nope|actually|sorry|ok|okay|wait|well)?[\s,:!]*(?=it['’]?s .* now\b))"
+    rf"(?:it['’]?s |its |it is |that['’]?s |now |really |actually |more like )*(?:an? |the |my )?"
+    rf"(?P<new>{_THING}){_TAIL}",
+    re.IGNORECASE,
+)
+_STARRED = re.compile(r"\*(?P<new>[\w'’ -]{2,30})|(?P<new_>[\w'’ -]{2,30})\*")
+_CLAUSE = re.compile(r"[,;.!]+\s*|\s[-–—]+\s|\b(?:and|but|so)\b\s*", re.IGNORECASE)
+_SOMEBODY = re.compile(
+    r"\b(?:he|she|they|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother"
+    r"|father|son|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle"
+    r"|aunt|kid)s?)\b",
+    re.IGNORECASE,
+)
+_TURNED = re.compile(r"(?P<value>[\w'’:+ -]{2,40}?) is my (?P<what>(?:favou?rite|main)(?: \w+)?)", re.IGNORECASE)
+_OWN = frozenset(("i", "i'm", "im", "i've", "ive", "my"))
+_AROUND = re.compile(
+    r"\A(?:(?:ok|okay|well|actually|no|nah|nope|wait|sorry|yeah|btw|@\w+)[\s,:!]+)+"
+    r"|(?:\s+(?:now|again|these days|nowadays|lately|instead|anymore|btw|lol|bot))+\W*\Z",
+    re.IGNORECASE,
+)
+_COMPLEMENT = re.compile(r"(?P<head>.*\b(?:is|are|called|named)) (?:an? |the )?(?P<old>.+)")
+_OBJECT = re.compile(r"(?P<head>\w+s(?: (?:an?|the|in|at|on|as|to|for|from|with))*) (?P<old>\w+(?: \w+)?)")
+_MOPING = re.compile(
+    r"(?:\w{2,}ing|pain|sadness|misery|regret|despair|chaos|nothing|everything|nerves|tears)", re.IGNORECASE
+)
+"""What nobody plays, drives or is called but in a joke about themselves."""
 
 
 class SpokenCorrections:
@@ -85,7 +127,7 @@ class SpokenCorrections:
         try:
             for subject in about:
                 held = await notes.of_subject(self._db, subject, note_merge.LIVE)
-                found = corrected(meant, held) if held else None
+                found = corrected(meant, held, await self._said_lately(event)) if held else None
                 if found is not None:
                     await self._write(event, *found)
                     return
@@ -94,8 +136,14 @@ class SpokenCorrections:
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
-    async def _write(self, event: ChatEvent, note: Note, fact: str) -> None:
+    async def _said_lately(self, event: ChatEvent) -> list[str]:
+        """What the speaker said just before, the newest first."""
         await self._flush()
+        since = event.at - LATELY
+        lines = await events.lines_of(self._db, event.user_id, since=since, until=event.at, limit=OWN_LINES + 1)
+        return [line.text for line in reversed(lines) if line.event_id != event.id]
+
+    async def _write(self, event: ChatEvent, note: Note, fact: str) -> None:
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
         await edits.remember(
@@ -112,23 +160,59 @@ class SpokenCorrections:
         )
 
 
-def corrected(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
-    """The live note that a line contradicts, and what it says instead. Pure."""
-    for claim in claims(_EMPHATIC.sub(r"\1 ", meant)):
-        for fact in _forms(claim):
+def corrected(meant: str, held: Sequence[Note], lately: Sequence[str] = ()) -> tuple[Note, str] | None:
+    """The live note that a line contradicts, and what it says instead. `lately`: what its speaker said before. Pure."""
+    found = _claimed(meant, held) or _substituted(meant, held) or _revalued(meant, held)
+    if found is None and not _SOMEBODY.search(meant):
+        found = _amended(meant, held, lately)
+    return None if found is None or _is_moping(found[0].fact, found[1]) else found
+
+
+def may_replace(line: str, old: str, new: str) -> bool:
+    """Whether a line of its subject carries a model's correction of a note: every new word is theirs. Pure."""
+    meant = "" if line.rstrip().endswith("?") else meant_part(line)
+    said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
+    fresh, gone = after - before, before - after
+    own = fresh <= said and bool(fresh or gone & said)
+    return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not _is_moping(old, new)
+
+
+def _claimed(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
+    """The one note that something said about the speaker contradicts: "I live in Bergen now"."""
+    for forms in _readings(_EMPHATIC.sub(r"\1 ", meant)):
+        for fact in forms:
             related = [(relate(note.fact, fact), note) for note in held]
             if any(relation is Relation.DUPLICATE for relation, _ in related):
                 break
             conflicts = [note for relation, note in related if relation is Relation.CONFLICT]
             if len(conflicts) == 1:
                 return conflicts[0], fact
-    return _substituted(meant, held) or _revalued(meant, held)
+    return None
 
 
-def _forms(claim: str) -> tuple[str, ...]:
-    """A claim as a note says it; "my cat is called Soot" also as what it says of the one cat there is."""
-    definite = ("their " + claim.removeprefix("'s "),) if claim.startswith("'s ") else ()
-    return (fact_of(claim), *definite)
+def _readings(meant: str) -> Iterator[tuple[str, ...]]:
+    """What a line may state of its speaker, each in the forms that a note may have.
+
+    "My cat is called Soot" is also what it says of the one cat there is; "living in Bergen now" has lost its "I'm",
+    and "Hades is my favourite game again" stands on its head.
+    """
+    for claim in claims(meant):
+        definite = ("their " + claim.removeprefix("'s "),) if claim.startswith("'s ") else ()
+        yield fact_of(claim), *definite
+    for clause in _CLAUSE.split(meant):
+        said = _AROUND.sub("", clause)
+        if turned := _TURNED.fullmatch(said):
+            said = f"my {turned['what']} is {turned['value']}"
+        first = said.partition(" ")[0].casefold()
+        if " " in said and (first in _OWN or first not in STOPWORDS):
+            full = said if first in _OWN else f"I {'am ' * first.endswith('ing')}{said}"
+            yield (own_fact(full) or "",)
+
+
+def _is_moping(before: str, after: str) -> bool:
+    """Whether the new value is a joke about oneself ("mains dying") where the old one was none."""
+    old, new = ({word.casefold() for word in words(text)} for text in (before, after))
+    return any(map(_MOPING.fullmatch, new - old)) and not any(map(_MOPING.fullmatch, old - new))
 
 
 def _substituted(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
@@ -161,8 +245,63 @@ def _revalued(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
         ]
         if len(fitting) == 1 and fitting[0][1][0].casefold() != value:
             note, old = fitting[0]
-            return (
-                note,
-                f"{note.fact[: old.start()]}{value.title() if old[0][0].isupper() else value}{note.fact[old.end() :]}",
-            )
+            return note, _instead(note.fact, old, value)
     return None
+
+
+def _instead(fact: str, old: re.Match[str], value: str) -> str:
+    return f"{fact[: old.start()]}{value.title() if old[0][0].isupper() else value}{fact[old.end() :]}"
+
+
+def _just_said(held: Sequence[Note], lately: Sequence[str]) -> list[Note]:
+    """The notes that the speaker's newest line about any of them was about."""
+    for line in lately:
+        said = {stem(word) for word in words(line)}
+        telling = [({stem(word) for word in words(note.fact)} - STOPWORDS, note) for note in held]
+        about = [note for own, note in telling if own and len(own & said) >= JUST_SAID * len(own)]
+        if about:
+            return about
+    return []
+
+
+def _amended(meant: str, held: Sequence[Note], lately: Sequence[str]) -> tuple[Note, str] | None:
+    """What "scratch that, Dark Souls 3", "two cats" or "*Bergen" makes of the note that they have just said."""
+    about = _just_said(held, lately)
+    if len(about) != 1:
+        return None
+    note = about[0]
+    found = _ANEW.fullmatch(meant)
+    if found is None and (found := _STARRED.fullmatch(meant)) is not None:
+        new = found["new"] or found["new_"]
+    else:
+        new = found["new"] if found else ""
+    fragment = new or _CLAUSE.split(meant, maxsplit=1)[0]
+    fact = _recounted(note.fact, fragment) or (_placed(note.fact, new) if set(words(new)) - STOPWORDS else None)
+    return (note, fact) if fact and fact.casefold() != note.fact.casefold() else None
+
+
+def _recounted(fact: str, fragment: str) -> str | None:
+    """A count in the place of another: "two cats" makes "has 3 cats" say two."""
+    said = words(fragment)
+    for kind in _KINDS:
+        value, old = kind.findall(fragment), list(kind.finditer(fact))
+        others = {stem(word) for word in said if not kind.fullmatch(word)}
+        fits = len(value) == len(old) == 1 and len(said) <= 3 and others <= {stem(word) for word in words(fact)}
+        if fits and others:
+            return _instead(fact, old[0], value[0])
+    return None
+
+
+def _placed(fact: str, new: str) -> str | None:
+    """The fact with a new value: beside a word that both have ("dark souls 3"), else at its end."""
+    parts, size = fact.split(), len(new.split())
+    shared = {stem(word) for word in words(new)} & {stem(word) for word in words(fact)} - STOPWORDS
+    if shared:
+        spans = [range(at, at + size) for at in range(len(parts) - size + 1)]
+        span = max(spans, key=lambda span: len(shared & {stem(word) for at in span for word in words(parts[at])}))
+        return " ".join([*parts[: span.start], new, *parts[span.stop :]])
+    if any(kind.search(new) for kind in _KINDS):
+        found = next(((kind, old) for kind in _KINDS if kind.search(new) and (old := kind.search(fact))), None)
+        return _instead(fact, found[1], found[0].findall(new)[0]) if found else None
+    end = _COMPLEMENT.fullmatch(fact) or _OBJECT.fullmatch(fact)
+    return f"{end['head']} {new}" if end else None

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.llm.offline import Offline
 from forgetmenot.llm.offline.memory import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, claims, extract, recap, summary
-from forgetmenot.llm.offline.model import Offline
-from forgetmenot.text.fences import fence
+from forgetmenot.text.mentions import fence
 
 CHAT = """[20:00] P1: welcome in everybody, tonight we climb the clock tower
 [20:01] P3: hello! my cat is called Miso and she is watching

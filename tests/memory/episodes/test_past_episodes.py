@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.memory.episodes.past_episodes import LOOKED_AT, fitting, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
-from forgetmenot.memory.suppression_filter import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from tests.notes_world import World
 
 
@@ -56,6 +56,17 @@ async def test_who_is_named_counts_as_a_word(world: World) -> None:
     found = await spoken_of(world.db, query_of("when did they raid?"), SuppressionFilter(), 1, people=["2"])
     assert [one.id for one in found] == [raid]
     assert await spoken_of(world.db, query_of("how are they?"), SuppressionFilter(), 1, people=["2"]) == found
+
+
+async def test_what_an_episode_is_about_counts_and_decides(world: World) -> None:
+    for summary in ("<@1> fell into a pit while <@2> sang.", "Chat planned a pumpkin contest.", "<@1> cooked pumpkin."):
+        await world.episode(summary, {"1": (9, 0)})
+    topics = ("Ladders of Ash", "pumpkin contest", "cooking")
+    async with world.db.write() as tx:
+        await tx.many("UPDATE episodes SET topic = ? WHERE id = ?", [(t, n) for n, t in enumerate(topics, 1)])
+    found = await spoken_of(world.db, query_of("who sang in ladders of ash?"), SuppressionFilter(), 1)
+    assert [one.id for one in found] == [1]
+    assert [one.id for one in await spoken_of(world.db, query_of("the pumpkin thing"), SuppressionFilter(), 1)] == [2]
 
 
 async def test_one_word_is_enough_where_few_speak_of_it(world: World) -> None:

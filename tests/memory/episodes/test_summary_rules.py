@@ -36,6 +36,12 @@ def test_a_sentence_with_a_handle_that_was_not_given_out_goes() -> None:
     assert stay("P1 sang. P7 danced. P2 left.") == "<@1> sang. <@2> left."
 
 
+def test_a_list_of_what_everybody_did_is_taken_apart() -> None:
+    chain = "P1 plays drums, P2 moved to Oslo, P1 likes tea, and P7 danced on the table."
+    assert stay(chain) == "<@1> plays drums. <@2> moved to Oslo. <@1> likes tea."
+    assert stay("P1, P2, and P1 danced together.") == "<@1>, <@2>, and <@1> danced together."
+
+
 def test_a_forged_mention_is_no_mention() -> None:
     assert stay("<@7> danced.") == "(@7> danced."
 

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from forgetmenot.clock import HOUR
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.viewer_briefs import CHARACTERS, BriefWriter
-from forgetmenot.store import briefs, notes
+from forgetmenot.memory.episodes.viewer_briefs import CHARACTERS, BriefWriter, streams_of
+from forgetmenot.settings.schema import MemorySettings, Settings
+from forgetmenot.store import briefs, notes, streams
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import Scripted, World
 
@@ -30,84 +31,149 @@ def maker(world: World) -> Made:
 
 @pytest.fixture
 async def regular(world: World) -> Callable[..., Awaitable[list[int]]]:
-    """Alice came to five streams, of which the last is on; what is known about her."""
+    """Alice came to five streams, all of which are over; what is known about her."""
 
     async def made(*facts: str, kind: SourceKind = SourceKind.SELF_CLAIM) -> list[int]:
         for _ in range(5):
-            await world.attends("1", await world.stream())
-            await world.clock.advance(HOUR)
+            await over(world, "1")
         return await known(world, *facts, kind=kind)
 
     return made
 
 
-async def known(world: World, *facts: str, kind: SourceKind = SourceKind.SELF_CLAIM) -> list[int]:
+async def over(world: World, *people: str, recap: str = "Chat cooked.", summary: str = "") -> int:
+    """One more stream of an hour, with its recap."""
+    await world.clock.advance(MINUTE)
+    stream = await world.stream()
+    for viewer_id in people:
+        await world.attends(viewer_id, stream)
+    if summary:
+        await world.episode(summary, dict.fromkeys(people, (3, 0)), stream)
+    await world.clock.advance(HOUR)
+    async with world.db.write() as tx:
+        await streams.end(tx, stream, world.clock.now())
+        await streams.set_recap(tx, stream, recap, world.clock.now())
+    return stream
+
+
+async def known(world: World, *facts: str, kind: SourceKind = SourceKind.SELF_CLAIM, of: str = "1") -> list[int]:
     now = world.clock.now()
     async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET last_seen_at = ?", (now,))
         return [
-            await notes.insert(tx, NewNote(Scope.VIEWER, "1", fact, 0.8, kind, now), cause="said", now=now)
+            await notes.insert(tx, NewNote(Scope.VIEWER, of, fact, 0.8, kind, now), cause="said", now=now)
             for fact in facts
         ]
 
 
-async def brief(world: World) -> str:
-    return (await briefs.usable(world.db, "1"))[0]
+async def brief(world: World, viewer_id: str = "1") -> str:
+    return (await briefs.usable(world.db, viewer_id))[0]
 
 
-def answer(text: str) -> str:
-    return json.dumps({"summary": text})
+def answer(*texts: str) -> str:
+    return json.dumps({"briefs": [{"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)]})
 
 
 Regular = Callable[..., Awaitable[list[int]]]
 
 
-async def test_a_regular_gets_one_from_three_sources(world: World, maker: Made, regular: Regular) -> None:
-    await world.episode("<@1> had sung a song.", {"1": (3, 0)}, await world.stream())
+async def test_a_regular_gets_one_from_notes_and_their_last_streams(
+    world: World, maker: Made, regular: Regular
+) -> None:
     await regular(*FACTS)
-    stream = await world.db.value("SELECT max(id) FROM streams")
-    await world.episode("<@1> is building a shed. <@2> slept.", {"1": (3, 0), "2": (1, 0)}, stream)
-    made, model = maker(answer("P1 drums in Oslo and shares a cat with P2."))
+    await over(world, "1", "2", summary="<@1> is building a shed. <@2> said that <@1> cheats. <@2> slept.")
+    made, model = maker(answer("P1 drums in Oslo and has a cat with P2."))
     assert await made.run_pass() == 1
-    assert await brief(world) == "<@1> drums in Oslo and shares a cat with <@2>."
+    assert await brief(world) == "<@1> drums in Oslo and has a cat with <@2>."
     [request] = model.requests
     assert request.purpose is Purpose.BRIEF
     assert "P1 has a cat with P2" in request.prompt
-    assert "<now>\nP1 is building a shed.\n</now>" in request.prompt
-    assert "<lately>\nP1 had sung a song.\n</lately>" in request.prompt
+    assert "lately:\nP1 is building a shed.\n</p1>" in request.prompt
+    assert "cheats" not in request.prompt
     assert "<@" not in request.prompt + request.system
+
+
+async def test_one_call_is_for_many_and_every_changed_one_is_rebuilt(world: World, maker: Made) -> None:
+    """With 14 regulars, whose briefs no pass may leave out."""
+    people = [await world.viewer(str(number), f"viewer_{number}") for number in range(100, 114)]
+    for _ in range(5):
+        await over(world, *people)
+    for viewer_id in people:
+        await known(world, "plays drums", "lives in Oslo", "owns a boat", of=viewer_id)
+    made, model = maker(answer(*(f"P{number} plays drums." for number in range(1, 11))))
+    assert await made.run_pass() == 14
+    assert len(model.requests) == 2
+    assert [await brief(world, viewer_id) for viewer_id in people] == [f"<@{one}> plays drums." for one in people]
+    await known(world, "sold the boat", of="107")
+    assert await made.run_pass() == 0
+    await over(world, *people)
+    assert await made.run_pass() == 1
+    assert len(model.requests) == 3
+
+
+async def test_nobody_gets_what_is_known_of_another(world: World, maker: Made, regular: Regular) -> None:
+    await regular(*FACTS)
+    for _ in range(4):
+        await over(world, "2")
+    await over(world, "1", "2")
+    await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
+    made, _ = maker(answer("P1 plays drums. P1 keeps bees. P2 sings tenor.", "P2 bakes bread. P1 plays drums."))
+    assert await made.run_pass() == 2
+    assert (await brief(world), await brief(world, "2")) == ("<@1> plays drums.", "<@2> bakes bread.")
+
+
+async def test_who_is_left_out_of_an_answer_comes_next(world: World, maker: Made, regular: Regular) -> None:
+    await regular(*FACTS)
+    for _ in range(5):
+        await over(world, "2")
+    await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
+    cut_off = answer("P1 plays drums.")[:-2] + ', {"person": "P2", "text": "P2 bak'
+    made, model = maker(cut_off, answer("P1 bakes bread."))
+    assert [await made.run_pass(), await made.run_pass(), await made.run_pass()] == [1, 1, 0]
+    assert (await brief(world), await brief(world, "2")) == ("<@1> plays drums.", "<@2> bakes bread.")
+    assert len(model.requests) == 2
 
 
 async def test_the_same_sources_are_not_paid_for_twice(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
     made, model = maker(answer("P1 drums."))
     assert [await made.run_pass(), await made.run_pass()] == [1, 0]
+    await over(world, "1")
+    assert await made.run_pass() == 0
     await known(world, "bought a boat")
+    await over(world, "1")
     assert await made.run_pass() == 1
     assert len(model.requests) == 2
 
 
-async def test_their_part_of_this_stream_is_renewed_once_an_hour(world: World, maker: Made, regular: Regular) -> None:
+async def test_a_stream_that_never_ends_counts_once_a_day(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
-    stream = await world.db.value("SELECT max(id) FROM streams")
     made, model = maker(answer("P1 drums."))
-    await world.episode("<@1> lost a round.", {"1": (3, 0)}, stream)
     await made.run_pass()
-    await world.episode("<@1> won a round.", {"1": (3, 0)}, stream)
-    assert await made.run_pass() == 0
-    await world.clock.advance(HOUR + 1)
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET last_seen_at = ?", (world.clock.now(),))
-    assert await made.run_pass() == 1
-    assert "won a round" in model.requests[-1].prompt
+    stream = await world.stream()
+    for hour in range(49):
+        await world.clock.advance(HOUR)
+        async with world.db.write() as tx:
+            await streams.attend(tx, [("1", stream, world.clock.now(), world.clock.now(), 1)])
+        await known(world, f"won round number {hour}")
+        await made.run_pass()
+    assert len(model.requests) == 3
 
 
-async def test_whoever_is_no_regular_or_not_around_gets_none(world: World, maker: Made, regular: Regular) -> None:
-    await known(world, *FACTS)
-    made, model = maker(answer("P1 drums."))
-    assert await made.run_pass() == 0
+async def test_switched_off_there_are_none(world: World, maker: Made, regular: Regular) -> None:
     await regular(*FACTS)
-    await world.clock.advance(2 * HOUR)
+    made, model = maker(answer("P1 drums."))
+    await made.run_pass()
+    world.settings = Settings(memory=MemorySettings(briefs=False))
+    await over(world, "1", summary="<@1> is building a shed.")
+    assert await made.run_pass() == 0
+    assert await brief(world) == ""
+    assert len(model.requests) == 1
+
+
+async def test_whoever_is_no_regular_gets_none(world: World, maker: Made) -> None:
+    await known(world, *FACTS)
+    await over(world, "1")
+    made, model = maker(answer("P1 drums."))
     assert await made.run_pass() == 0
     assert model.requests == []
 
@@ -121,6 +187,7 @@ async def test_nobody_hidden_has_one(world: World, maker: Made, regular: Regular
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
     assert await brief(world) == ""
     await known(world, "bought a boat")
+    await over(world, "1")
     assert await made.run_pass() == 0
 
 
@@ -140,16 +207,15 @@ async def test_it_is_used_only_while_what_it_rests_on_stands(world: World, maker
 )
 async def test_what_is_erased_takes_it_along(world: World, maker: Made, regular: Regular, change: str) -> None:
     await regular(*FACTS)
-    stream = await world.db.value("SELECT max(id) FROM streams")
-    await world.episode("<@1> lost a round.", {"1": (3, 0)}, stream)
+    await over(world, "1", summary="<@1> lost a round.")
     made, _ = maker(answer("P1 drums."))
     await made.run_pass()
     async with world.db.write() as tx:
         await tx.execute(change)
-    assert await world.db.value("SELECT count(*) FROM briefs WHERE kind = 'brief'") == 0
+    assert await world.db.value("SELECT count(*) FROM briefs") == 0
 
 
-async def test_no_hearsay_no_role_no_order_and_nothing_left_alone_is_in_it(
+async def test_no_hearsay_no_role_no_order_and_nothing_suppressed_is_in_it(
     world: World, maker: Made, regular: Regular
 ) -> None:
     await regular(*FACTS, "had a divorce")
@@ -162,20 +228,9 @@ async def test_no_hearsay_no_role_no_order_and_nothing_left_alone_is_in_it(
     assert "divorce" not in model.requests[0].prompt
 
 
-async def test_what_others_say_of_somebody_is_no_source(world: World, maker: Made, regular: Regular) -> None:
-    await regular(*FACTS)
-    stream = await world.db.value("SELECT max(id) FROM streams")
-    summary = "<@2> said that <@1> cheats at chess. <@1> lost a round to <@2>."
-    await world.episode(summary, {"1": (3, 0), "2": (1, 0)}, stream)
-    made, model = maker(answer("P1 drums."))
-    await made.run_pass()
-    assert "cheats" not in model.requests[0].prompt
-    assert "P1 lost a round to P2." in model.requests[0].prompt
-
-
 async def test_it_is_short(world: World, maker: Made, regular: Regular) -> None:
-    await regular(*FACTS)
-    made, _ = maker(answer(" ".join(f"P1 has {i} drums." for i in range(200))))
+    await regular("has 7 drums, 8 drums or 9 drums", "lives in Oslo", "has a cat")
+    made, _ = maker(answer(" ".join(f"P1 has {i} drums{' and drums' * i}." for i in [7, 8, 9] * 40)))
     await made.run_pass()
     assert 0 < len(await brief(world)) <= CHARACTERS
 
@@ -188,3 +243,26 @@ async def test_without_a_model_there_is_none_and_nothing_breaks(
     made, _ = maker(odd)
     assert await made.run_pass() == 0
     assert await brief(world) == ""
+
+
+async def test_a_block_leaves_the_others_theirs(world: World, maker: Made, regular: Regular) -> None:
+    await regular(*FACTS)
+    for _ in range(5):
+        await over(world, "2")
+    await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
+    made, model = maker(ModelBlocked("no"), ModelBlocked("no"), answer("P1 bakes bread."))
+    assert [await made.run_pass(), await made.run_pass()] == [1, 0]
+    assert (await brief(world), await brief(world, "2")) == ("", "<@2> bakes bread.")
+    assert len(model.requests) == 3
+
+
+async def test_what_somebody_did_is_shown_by_stream_without_a_model(world: World) -> None:
+    first = await over(world, "1", "2", summary="<@1> won a round. <@2> said that <@1> cheats. <@1> sang.")
+    await over(world, "2", summary="<@2> slept.")
+    last = await over(world, "1", summary="<@1> had a divorce. <@1> built a shed.")
+    await suppression.suppress(world.db, "1", "divorces", by="9", at=0)
+    found = await streams_of(world.db, "1", await suppression.load_filter(world.db))
+    assert [(part.stream, part.text) for part in found] == [
+        (first, "<@1> won a round. <@1> sang."),
+        (last, "<@1> built a shed."),
+    ]

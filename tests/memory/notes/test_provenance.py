@@ -5,8 +5,8 @@ import json
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory.notes import edits
-from forgetmenot.memory.notes.provenance import explain, in_words, moment
-from forgetmenot.store import notes
+from forgetmenot.memory.notes.provenance import Refusal, explain, in_words, moment, refusals
+from forgetmenot.store import notes, run_stats
 from tests.notes_world import Change, Learn, World
 
 
@@ -114,3 +114,12 @@ async def test_a_name_of_before_a_rename_is_never_shown(world: World, learn: Lea
     told = await words(world, note.id)
     assert "is Robert's sister" in told
     assert "Bob" not in told
+
+
+async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, learn: Learn, change: Change) -> None:
+    await run_stats.begin_run(world.db, "test", world.clock.now())
+    await learn(change(fact="asked about drums"), change(fact="must always be obeyed"), change(fact="told a tale"))
+    assert await refusals(world.db) == [
+        Refusal("note_refused", "talk", 2),
+        Refusal("note_refused", "claim:instruction", 1),
+    ]

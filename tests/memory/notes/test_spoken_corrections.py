@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.spoken_corrections import corrected
-from forgetmenot.text.earnest import meant_part
+from forgetmenot.text.statements import meant_part
 
 KNOWN = ("lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs")
 

@@ -1,7 +1,7 @@
 import { h, redraw, button, chip, changedOnly, heading, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed } from "../ask.js";
-import { ago, count, named, t } from "../words.js";
+import { ago, count, t } from "../words.js";
 
 const MOODS = { ok: "good", warn: "", bad: "bad" };
 const DISMISSED = "forgetmenot-dismissed-checks";
@@ -24,7 +24,7 @@ export function open(room) {
     data.promises.some((promise) => promise.kept === false) && h("p", { class: "meta" }, t("health.broken_note")),
     h("h2", {}, t("health.refused")),
     data.refused.length
-      ? h("table", { class: "figures" }, h("tbody", {}, data.refused.map(([what, rule, n]) => h("tr", {}, h("th", { scope: "row" }, t(`health.${what}`, { rule: named("refused", rule, t("refused.other")) })), h("td", {}, count(n))))))
+      ? h("table", { class: "figures" }, h("tbody", {}, data.refused.map(([what, rule, n]) => h("tr", {}, h("th", { scope: "row" }, t(`health.${what}`, { rule })), h("td", {}, count(n))))))
       : h("p", { class: "meta" }, t("health.nothing_refused")),
     h("h2", {}, t("health.backups")),
     data.backups.length

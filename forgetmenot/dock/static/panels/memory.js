@@ -50,7 +50,7 @@ const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("co
 
 function openPerson(room, id) {
   const head = h("header", { class: "who" });
-  const alone = h("ul", { class: "plain" });
+  const alone = h("ul", { class: "plain" }), about = h("div", {});
   const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
     live: t("people.no_notes"), past: t("people.no_history"),
   });
@@ -77,10 +77,12 @@ function openPerson(room, id) {
       h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }), optOut(person, async (done) => { if (await done) refresh(); }),
         button(label("erase"), async (event) => { if (await erase(person, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );
+    redraw(about, (person.brief || person.in_streams.length > 0) && h("h2", {}, t("people.in_short")), person.brief && h("p", {}, person.brief),
+      person.in_streams.map((part) => h("p", {}, h("span", { class: "meta" }, `${date(part.at)} `), part.text)));
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(room, head, adder(t("people.remember"), { target: id }, refresh, t("people.remember_example")), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(room, head, about, adder(t("people.remember"), { target: id }, refresh, t("people.remember_example")), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -194,6 +196,6 @@ function stream(row, opened) {
 async function episodes(id, inner) {
   const rows = await get(`stream/${id}`);
   put(inner, rows.map((row) => h("div", { class: "item episode" },
-    h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.people", { n: row.people })} · ${t("count.notes", { n: row.notes })}`),
+    h("p", { class: "meta" }, `${hour(row.started_at)} – ${hour(row.ended_at)} · ${t("count.lines", { n: row.events })} · ${t("count.people", { n: row.people })} · ${t("count.notes", { n: row.notes })}`, row.topic && chip(row.topic)),
     h("p", {}, row.summary))));
 }

@@ -16,23 +16,23 @@ export function open(room) {
   let chosen = false; // the step that is open was not chosen by hand yet
 
   async function refresh() {
-    let told, settings;
+    let answer, settings;
     try {
-      told = await get("setup");
+      answer = await get("setup");
       if (!room.querySelector(".step")) settings = await get("settings");
     } catch (problem) {
       if (problem.status !== 0 && !room.querySelector(".step")) failed(room, problem, refresh);
       return;
     }
     if (!room.querySelector(".step")) {
-      put(room, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((one) => one.node),
+      put(room, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
         h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live"))));
       room.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
-    for (const [name, one] of Object.entries(steps)) one.draw(told[name], told);
+    for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
     if (!chosen) {
       chosen = true;
-      (all.find((one) => !one.node.classList.contains("done")) || all[0]).node.open = true;
+      (all.find((step) => !step.node.classList.contains("done")) || all[0]).node.open = true;
     }
   }
 
@@ -41,7 +41,7 @@ export function open(room) {
     changed: refresh,
     on(what) { if (what === "items") refresh(); },
     tick() {
-      for (const one of all) one.tick?.();
+      for (const step of all) step.tick?.();
       looks += 1;
       if (looks % LOOK_EVERY === 0 && !document.hidden) refresh();
     },
@@ -72,10 +72,10 @@ function frame(number, name, ...content) {
   }
   async function run(name, body, from, working) {
     tell(working || t("setup.moment"));
-    const told = await ask(name, body, from);
-    if (told) tell(told.line || "", told.ok ? "good" : "bad");
+    const answer = await ask(name, body, from);
+    if (answer) tell(answer.line || "", answer.ok ? "good" : "bad");
     else tell("");
-    return told?.ok ? told : null;
+    return answer?.ok ? answer : null;
   }
   return { node, tell, done, run, result };
 }
@@ -94,27 +94,27 @@ function channelStep() {
   const save = h("button", { type: "submit", class: "primary" }, t("setup.channel.listen"));
   const seen = h("div", { class: "seen" });
   const form = h("form", { class: "row line-form", onsubmit: send }, h("span", { class: "prefix" }, "twitch.tv/"), name, save);
-  const one = frame(1, "channel", form, seen);
+  const step = frame(1, "channel", form, seen);
   let asked = "";
   async function send(event) {
     event.preventDefault();
-    if (await one.run("channel", { channel: name.value }, save)) { delete name.dataset.typed; asked = name.value; }
+    if (await step.run("channel", { channel: name.value }, save)) { delete name.dataset.typed; asked = name.value; }
   }
-  function draw(told) {
-    const connected = told.name && told.phase === "connected";
-    one.done(Boolean(connected), told.name ? (connected ? t("setup.channel.listening", { name: told.name }) : told.name) : "");
-    follow(name, told.name);
-    if (told.trouble) one.tell(told.trouble, "bad");
-    else if (connected) { one.tell(t("setup.channel.listens", { name: told.name }), "good"); asked = ""; }
-    else if (told.name && !asked) one.tell(t("setup.channel.connecting", { name: told.name }));
+  function draw(data) {
+    const connected = data.name && data.phase === "connected";
+    step.done(Boolean(connected), data.name ? (connected ? t("setup.channel.listening", { name: data.name }) : data.name) : "");
+    follow(name, data.name);
+    if (data.trouble) step.tell(data.trouble, "bad");
+    else if (connected) { step.tell(t("setup.channel.listens", { name: data.name }), "good"); asked = ""; }
+    else if (data.name && !asked) step.tell(t("setup.channel.connecting", { name: data.name }));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
       connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
-      told.learned.length > 0 && h("p", { class: "heard-now" }, h("b", {}, t("setup.channel.learned"), " "), told.learned.map((fact) => `${fact.who} ${fact.fact}`).join(" · ")),
-      connected && told.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: told.waiting, window: told.window, silence_min: told.silence_min })));
+      data.learned.length > 0 && h("p", { class: "heard-now" }, h("b", {}, t("setup.channel.learned"), " "), data.learned.map((fact) => `${fact.who} ${fact.fact}`).join(" · ")),
+      connected && data.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: data.waiting, window: data.window, silence_min: data.silence_min })));
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── character ───────────────────────────────────────────────────────────────────────────────
@@ -128,7 +128,7 @@ function characterStep() {
   const text = input({ maxlength: 300, oninput: soon });
   const answer = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
   const save = button(t("save"), send, { class: "primary" });
-  const one = frame(2, "character",
+  const step = frame(2, "character",
     field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), answer),
     h("div", { class: "row" }, save, button(t("setup.character.another"), sample)));
   let model = false;
@@ -137,26 +137,26 @@ function characterStep() {
   async function sample() {
     const mine = ++run;
     put(answer, h("span", { class: "meta" }, t("thinking")));
-    const told = await ask("sample", { ...body(), text: text.value });
-    if (mine === run) put(answer, told?.text || h("span", { class: "meta" }, t("setup.character.silent")));
+    const answer = await ask("sample", { ...body(), text: text.value });
+    if (mine === run) put(answer, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
   }
   async function send() {
-    if (await one.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
+    if (await step.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
   }
-  one.node.addEventListener("toggle", () => { if (one.node.open && answer.textContent === "…") sample(); });
-  function draw(told, all) {
-    if (all.mode.model !== model) { model = all.mode.model; if (one.node.open) sample(); else put(answer, "…"); }
-    const preset = Object.entries(told.presets).find(([, words]) => words === told.persona);
-    one.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || told.name !== "ForgetMeNot", `${told.name}${preset ? `, ${preset[0]}` : ""}`);
-    follow(name, told.name);
-    follow(persona, told.persona);
-    if (!text.value && !text.dataset.typed) text.value = told.sample;
+  step.node.addEventListener("toggle", () => { if (step.node.open && answer.textContent === "…") sample(); });
+  function draw(data, all) {
+    if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(answer, "…"); }
+    const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
+    step.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
+    follow(name, data.name);
+    follow(persona, data.persona);
+    if (!text.value && !text.dataset.typed) text.value = data.sample;
     if (!presets.childElementCount) {
-      put(presets, Object.entries(told.presets).map(([title, words]) => button(title, () => { persona.value = words; persona.dataset.typed = "1"; sample(); }, { class: "toggle" })));
+      put(presets, Object.entries(data.presets).map(([title, words]) => button(title, () => { persona.value = words; persona.dataset.typed = "1"; sample(); }, { class: "toggle" })));
     }
   }
   save.addEventListener("click", () => localStorage.setItem("forgetmenot-character", "1"));
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── model ───────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +177,7 @@ function modelStep() {
   const local = h("div", { class: "stack" }, found, field(t("setup.model.model"), model),
     h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address, button(t("setup.model.list"), list))));
   const save = button(t("setup.model.test"), send, { class: "primary" });
-  const one = frame(3, "model", kinds, gemini, local, h("div", { class: "row" }, save));
+  const step = frame(3, "model", kinds, gemini, local, h("div", { class: "row" }, save));
   let shown = "";
   let picked = false;
   function show(kind) {
@@ -190,8 +190,8 @@ function modelStep() {
   }
   async function look() {
     put(found, h("p", { class: "meta" }, t("setup.model.looking")));
-    const told = await ask("programs");
-    const programs = told?.programs || [];
+    const answer = await ask("programs");
+    const programs = answer?.programs || [];
     put(found, programs.length
       ? programs.map((program) => button(t("setup.model.program", { name: program.name, n: program.models.length }), () => use(program.base_url, program.models), { class: "toggle" }))
       : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("setup.model.look_again"), look, { class: "small" })]);
@@ -202,36 +202,36 @@ function modelStep() {
     put(model, models.map((name) => h("option", { value: name }, name)));
   }
   async function list() {
-    const told = await one.run("models", { provider: "openai_compatible", base_url: address.value });
-    if (told) { use(address.value, told.models); one.tell(t("setup.model.found", { n: told.models.length }), "good"); }
+    const answer = await step.run("models", { provider: "openai_compatible", base_url: address.value });
+    if (answer) { use(address.value, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
   }
   async function send() {
     const body = { gemini: { key: key.value }, openai_compatible: { base_url: address.value, model: model.value }, offline: {} }[shown];
-    const told = await one.run("model", { provider: shown, ...body }, save, shown === "offline" ? "" : t("setup.model.asking"));
-    if (told) { key.value = ""; localStorage.setItem("forgetmenot-model", "1"); }
+    const answer = await step.run("model", { provider: shown, ...body }, save, shown === "offline" ? "" : t("setup.model.asking"));
+    if (answer) { key.value = ""; localStorage.setItem("forgetmenot-model", "1"); }
   }
-  function draw(told) {
-    put(terms, told.terms);
-    page.href = told.key_page;
-    address.placeholder = told.example;
-    if (told.key_kept) key.placeholder = t("setup.model.kept");
-    if (!picked) { choice[told.provider].checked = true; show(told.provider); picked = false; }
-    if (told.provider === "openai_compatible" && !model.childElementCount && !model.dataset.kept) {
+  function draw(data) {
+    put(terms, data.terms);
+    page.href = data.key_page;
+    address.placeholder = data.example;
+    if (data.key_kept) key.placeholder = t("setup.model.kept");
+    if (!picked) { choice[data.provider].checked = true; show(data.provider); picked = false; }
+    if (data.provider === "openai_compatible" && !model.childElementCount && !model.dataset.kept) {
       model.dataset.kept = "1";
-      use(told.base_url, [told.model]);
+      use(data.base_url, [data.model]);
     }
-    const off = told.provider === "offline";
-    one.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : told.model);
-    if (told.trouble) one.tell(told.trouble, "bad");
+    const off = data.provider === "offline";
+    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
+    if (data.trouble) step.tell(data.trouble, "bad");
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
   const id = input({ maxlength: 64, placeholder: t("setup.login.client_id") });
-  const saveId = button(t("save"), async () => { if (await one.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
+  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
   const how = h("ol", { class: "how" },
@@ -241,31 +241,31 @@ function loginStep() {
   const more = button(t("setup.login.more"), () => start({ every_right: true }, more), { class: "small" });
   const streamer = button(t("setup.login.streamer"), () => start({ account: "broadcaster" }, streamer), { class: "small" });
   const waiting = h("div", { class: "code" });
-  const one = frame(4, "login", own, h("div", { class: "row" }, begin, more, streamer), waiting);
+  const step = frame(4, "login", own, h("div", { class: "row" }, begin, more, streamer), waiting);
   let drawn = "";
-  const start = (body, from) => one.run("login", body, from, t("setup.login.code"));
-  function draw(told) {
-    follow(id, told.client_id);
-    consolePage.href = told.console;
-    put(redirect, told.redirect);
-    if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !told.client_id; }
-    own.hidden = told.supplied;
-    begin.hidden = !told.client_id;
-    more.hidden = !told.account || !told.more.bot;
-    streamer.hidden = !told.account || !told.more.broadcaster;
-    put(begin, t(told.account ? "setup.login.another" : "setup.login.bot"));
-    begin.className = told.account ? "small" : "primary";
-    one.done(Boolean(told.account), told.account ? t("setup.login.signed_in", { name: told.account }) : t("setup.login.optional"));
-    const pending = told.pending;
-    if (pending?.line) one.tell(pending.line, pending.ok ? "good" : "bad");
+  const start = (body, from) => step.run("login", body, from, t("setup.login.code"));
+  function draw(data) {
+    follow(id, data.client_id);
+    consolePage.href = data.console;
+    put(redirect, data.redirect);
+    if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !data.client_id; }
+    own.hidden = data.supplied;
+    begin.hidden = !data.client_id;
+    more.hidden = !data.account || !data.more.bot;
+    streamer.hidden = !data.account || !data.more.broadcaster;
+    put(begin, t(data.account ? "setup.login.another" : "setup.login.bot"));
+    begin.className = data.account ? "small" : "primary";
+    step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
+    const pending = data.pending;
+    if (pending?.line) step.tell(pending.line, pending.ok ? "good" : "bad");
     const text = pending && !pending.line ? pending.code : "";
     if (text !== drawn) {
       drawn = text;
-      put(waiting, text && codeCard(pending, () => one.run("cancel", {})));
+      put(waiting, text && codeCard(pending, () => step.run("cancel", {})));
     }
   }
   return {
-    node: one.node, draw,
+    node: step.node, draw,
     tick() { for (const node of waiting.querySelectorAll("[data-until]")) node.textContent = left(Number(node.dataset.until) + clock.ahead); },
   };
 }
@@ -285,26 +285,26 @@ function modeStep() {
   const shown = h("div", { class: "stack", "aria-live": "polite" });
   const thought = h("div", { class: "stack" });
   const choices = h("div", { class: "kinds" });
-  const one = frame(5, "mode", choices, h("div", { class: "row" }, look), shown, thought);
+  const step = frame(5, "mode", choices, h("div", { class: "row" }, look), shown, thought);
   const buttons = MODES.map((mode) => {
-    const node = h("button", { type: "button", class: "kind", onclick: () => one.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
+    const node = h("button", { type: "button", class: "kind", onclick: () => step.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
     return node;
   });
   put(choices, buttons);
   async function preview() {
     put(shown, h("p", { class: "meta" }, t("setup.mode.thinking")));
-    const told = await ask("preview", {}, look);
-    if (!told) return put(shown);
-    put(shown, told.lines.length
-      ? told.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("setup.mode.silent")))))
+    const answer = await ask("preview", {}, look);
+    if (!answer) return put(shown);
+    put(shown, answer.lines.length
+      ? answer.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("setup.mode.silent")))))
       : h("p", { class: "meta" }, t("setup.mode.no_chat")));
     return null;
   }
-  function draw(told) {
-    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === told.mode));
-    one.done(told.mode !== "shadow", t(`mode.${told.mode}.title`));
+  function draw(data) {
+    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === data.mode));
+    step.done(data.mode !== "shadow", t(`mode.${data.mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
     put(thought, replies.length > 0 && h("p", { class: "meta" }, t("setup.mode.lately")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }

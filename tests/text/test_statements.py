@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.english import others_fact, own_fact, said_of_oneself
+from forgetmenot.text.statements import others_fact, own_fact, said_of_oneself
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,45 @@
-"""Just enough English to turn "I play drums" into "plays drums". Pure."""
+"""What a line says about its speaker ("I play drums" becomes "plays drums"), and whether they mean it. Pure.
+
+A line that quotes, supposes, wishes or jokes is no evidence of a fact and corrects nothing. Prefers "not meant" where a
+word says so: what is true is said again. Only marks are read (quotation marks, "imagine", "Kappa"); a joke with a
+straight face passes. Facts are turned by just enough English.
+"""
 
 import re
+
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|(?<!\w)'[^']{6,}'(?!\w)|(?<!\w)‘[^’]{6,}’(?!\w)")
+_QUOTES = re.compile(
+    r"\b(?:(?:the )?(?:song|lyrics?|line|quote|title|panel|sign|meme|ad|trailer|npc|poem|chorus) (?:\w+ ){0,2}?"
+    r"(?:goes|says?|said|was|is|reads?|be like)|be(?:en)? like\b|was like\b"
+    r"|(?:i|he|she|they)(?:['’]?m| (?:was|is|were)) like,"
+    r"|\w+ (?:told me|always says?|says|said|keeps saying|wrote|typed|tweeted|claims)"
+    r"\s*[:,]?\s+(?:that )?(?=i\b|i['’]|my\b)"
+    r"|as \w+ (?:says|said|would say)|quote|in the voice of|quoting|impression of)",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    r"\b(?:imagine|suppos(?:e|ing)|pretend|what if|even if|if (?:i|my|we|only)\b|maybe|perhaps|might|someday|some day"
+    r"|one day|in (?:another|a parallel|my next) (?:life|universe|world)|hypothetically|theoretically|in theory|wish"
+    r"|i['’]d|i would|we['’]d|we would|could be|should i|shall i|would be|wouldn['’]?t|thinking (?:of|about)"
+    r"|considering|dream(?:t|ed)? (?:that|i)|in my dream|almost (?:bought|got|moved|switched|said)|tempted to"
+    r"|(?:wenn|falls) ich|vielleicht|würde|stell dir vor|ojalá|quizás|tal vez|si (?:yo )?fuera|peut-être|si j['’]"
+    r"|imagina|talvez|oxalá|se eu|если бы|может быть)(?!\w)",
+    re.IGNORECASE,
+)
+_JOKED = re.compile(
+    r"(?:\A|\s)(?:kappa\w*|keepo|jk|j/k|jkjk|/s|/j|/jk|kidding|4head|megalul\s*jk)(?=\W|\Z)"
+    r"|\b(?:just kidding|only kidding|kidding aside|joking|not really|trust me bro|source: trust me|april fools?)\b"
+    r"|\boh,? (?:yes|yeah|sure|great|joy)\b.{0,30}\b(?:love|adore|enjoy)\b|\bjust (?-i:LOVE|ADORE)\b",
+    re.IGNORECASE,
+)
+
+
+def meant_part(text: str) -> str:
+    """What of a line its speaker may mean: nothing of a supposition or a joke, and without what stands in quotes."""
+    if _JOKED.search(text) or _QUOTES.search(text) or _SUPPOSED.search(text):
+        return ""
+    return " ".join(_QUOTED.sub(" ", text).split())
+
 
 _THIRD = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "were": "was"}
 _UNCHANGED_TEXT = """can cannot could will would shall should may might must used got bought won lost grew quit became
@@ -119,7 +158,7 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     if said.startswith("I "):
         return _predicate(said[2:].strip())
     if _MINE.match(said):
-        return about_them(said[:1].lower() + said[1:])
+        return re.sub(r"\Atheir (?=fav)", "", about_them(said[:1].lower() + said[1:]))
     if _THIRD_TOLD_FACTS.match(f"{said} "):
         return about_them(said)
     if _I_ABROAD.search(said) and not _I.search(said):

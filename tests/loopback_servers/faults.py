@@ -1,4 +1,4 @@
-"""What goes wrong on request, at connecting to chat and at each HTTP call.
+"""What goes wrong on request, at connecting to chat and at each HTTP call of the loopback Twitch.
 
     sim.faults.add("helix", path="chat/messages", status=503, times=2)
     sim.faults.add("helix", path="moderation/bans", lose=True)      # carried out, but the answer never arrives
@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aiohttp import web
+
+from forgetmenot.sim.helix import error_body
 
 LOGIN_PAGE = "<!doctype html><html><head><title>Welcome to the hotel</title></head><body>Please sign in.</body></html>"
 FAR_AWAY = 3_600.0  # seconds: longer than anybody waits
@@ -100,21 +102,3 @@ def hang_up(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
-
-
-_NAMES = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    409: "Conflict",
-    422: "Unprocessable Entity",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
-}
-
-
-def error_body(status: int, message: str) -> dict[str, object]:
-    """Twitch's form of an error: {"error", "status", "message"}."""
-    return {"error": _NAMES.get(status, "Error"), "status": status, "message": message}

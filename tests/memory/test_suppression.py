@@ -6,8 +6,8 @@ from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.past_episodes import newest
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.suppression_filter import SuppressionFilter, SuppressionRule, without_suppressed
+from forgetmenot.memory.recall import CHANNEL, Recall
+from forgetmenot.memory.suppression import SuppressionFilter, SuppressionRule, without_suppressed
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
@@ -27,7 +27,7 @@ async def write(world: World, subject: str | None, fact: str, *topics: str) -> i
 
 
 async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
-    return [one.note.fact for one in await recall.about_viewer(viewer_id, query)]
+    return [one.note.fact for one in await recall.about([viewer_id], query)]
 
 
 async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(world: World, recall: Recall) -> None:
@@ -45,7 +45,7 @@ async def test_a_topic_of_the_channel_is_left_alone_for_everybody(world: World, 
     await write(world, None, "chat bets on elections")
     await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert await facts(recall, "1", "election") == []
-    assert await recall.about_channel("election") == []
+    assert await recall.about([CHANNEL], "election") == []
 
 
 async def test_all_words_of_an_entry_must_occur(world: World, recall: Recall) -> None:

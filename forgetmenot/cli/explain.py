@@ -1,0 +1,350 @@
+"""`forgetmenot prompt|why|recall|cost`: what a reply would be made of, why it was given, and what it cost."""
+
+import argparse
+import re
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import (
+    Commands,
+    add_command,
+    chosen_settings,
+    emit,
+    existing_database,
+    known_viewer,
+    number_from,
+    on_memory,
+    show_line,
+    text_lines,
+    time_of,
+)
+from forgetmenot.cli.memory import as_json as notes_as_json
+from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from forgetmenot.domain.memory import Recalled
+    from forgetmenot.domain.model import Prompt
+    from forgetmenot.memory.recall import Recall
+    from forgetmenot.reply.explanation import Explanation
+    from forgetmenot.store.bot_messages import BotMessage
+    from forgetmenot.store.database import Database
+    from forgetmenot.store.model_calls import Bill
+
+LISTED = 20
+GROUPS = ("purpose", "model", "day", "stream")
+_SPAN = re.compile(r"(\d{1,4})([hd])")
+PROMPT_KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
+"dropped"}]}. The prompt is prefix and tail, one after the other; `prefix_sha256` is the SHA-256 of the prefix in hex.
+`rows` are the ids, best first, of what stands in a section: notes (channel_notes, channel_notes_more,
+channel_notes_asked, brief, lore, others), episodes (episodes, past_episode), lines of chat (own_messages, chat,
+message), replies of the bot (bot_replies) or actions (actions_done). `dropped` counts the rows that the budget left
+out."""
+WHY_KEYS = """JSON of one reply: {"id", "at", "trigger", "mode", "text", "status", "detail", "twitch_id", "asked",
+"speaker", "model", "latency_ms", "tokens", "cost", "filters", "actions", "prompt", "sections": [{"name", "tokens",
+"dropped", "rows": [{"of", "id", "text", "score"}]}]}. `at` is a time in ISO 8601; `detail` and `twitch_id` are what
+Twitch answered (null: no id of it); `tokens` has "estimated", "billed", "cached", "output" and "thoughts", null where
+the provider does not say; `cost` is by the prices in the file that --config names, null where it names none;
+`filters` names those that changed the words; `prompt` is what was kept of it, with "shed", the steps that the budget
+needed; `of` says what a row is: notes, episodes, streams (a recap), events (a line of chat), replies or actions;
+`text` is the row as it reads today; `score` is what recall gave a note, else null.
+Without an id: {"replies": [the first seven keys of each, newest first]}."""
+RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "score", and the keys of a note as in
+`forgetmenot memory show --help`}]}. A score of 0 is padding by confidence and recency.
+--batch takes JSON lines {"id", "viewers": [logins or ids], "text", "limit"?} and prints a line for each, in order:
+{"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
+COST_KEYS = """JSON: {"since": ms, "by", "rows": [{"group", "model", "calls", "failed", "input", "cached", "output",
+"cost"}], "cost": in words or empty}.
+Tokens are as billed; costs need [prices] in the settings. Calls are kept for 30 days."""
+
+
+def add(subparsers: Commands) -> None:
+    """Name the commands and their options."""
+    prompt = add_command(
+        subparsers,
+        "prompt",
+        "show the exact prompt for a message, without sending anything",
+        _prompt,
+        about="Shows the prompt for a message from that viewer, with the tokens of each part. No model is asked, and "
+        "nothing is sent or written.",
+        keys=PROMPT_KEYS,
+        config=True,
+    )
+    prompt.add_argument("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID")
+    prompt.add_argument("--message", required=True, metavar="TEXT", help="what they write")
+    prompt.add_argument("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)")
+    why = add_command(
+        subparsers,
+        "why",
+        "show why the bot said something",
+        on_memory(_why),
+        about="Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. "
+        "Without an ID it lists the last replies.",
+        keys=WHY_KEYS,
+        config=True,
+    )
+    reply = "the reply's ID (default: list the last ones)"
+    why.add_argument("reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help=reply)
+    recall = add_command(
+        subparsers,
+        "recall",
+        "show the notes that a message would bring up",
+        _recall,
+        about="Shows the notes about a viewer that a message would bring up, best first.",
+        keys=RECALL_KEYS,
+    )
+    recall.add_argument("text", nargs="?", metavar="TEXT", help="the message")
+    recall.add_argument("--viewer", metavar="LOGIN", help="the viewer (login or id)")
+    recall.add_argument("--batch", metavar="FILE", help="questions as JSON lines (- reads standard input)")
+    recall.add_argument("--limit", type=number_from(1), default=10, help="at most this many notes (default: 10)")
+    recall.add_argument("--now", metavar="ISO", help="the time to recall at (default: now)")
+    cost = add_command(
+        subparsers,
+        "cost",
+        "show what calls to AI models cost",
+        on_memory(_cost),
+        about="Shows tokens and, if the settings have prices, money.",
+        keys=COST_KEYS,
+        config=True,
+    )
+    cost.add_argument("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)")
+    cost.add_argument("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)")
+
+
+# The prompt for a message.
+
+
+async def _prompt(arguments: argparse.Namespace) -> None:
+    path, settings = existing_database(arguments), chosen_settings(arguments.config)
+    now = time_of("--now", arguments.now) if arguments.now else None
+    prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
+    if arguments.json:
+        emit(prompt_as_json(prompt))
+    else:
+        _print_prompt(prompt, settings)
+
+
+async def build_prompt(path: "Path", settings: Settings, viewer: str, message: str, now: int | None) -> "Prompt":
+    """The prompt that this viewer's message would give at that time (None: now)."""
+    from forgetmenot.clock import ManualClock, SystemClock
+    from forgetmenot.prompt.instructions import check_floor
+    from forgetmenot.reply.explanation import ReplyPreview
+    from forgetmenot.reply.reply_object import offered
+    from forgetmenot.store.database import open_database
+
+    check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
+    clock = SystemClock() if now is None else ManualClock(now)
+    async with open_database(path) as db:
+        preview = ReplyPreview(db=db, settings=lambda: settings, clock=clock)
+        return (await preview.of(viewer, message)).prompt
+
+
+def prompt_as_json(prompt: "Prompt") -> dict[str, object]:
+    """The documented object."""
+    import hashlib
+
+    sections = [
+        {"name": s.name, "tokens": s.tokens, "rows": list(s.rows), "dropped": s.dropped} for s in prompt.sections
+    ]
+    return {
+        "prefix": prompt.prefix,
+        "tail": prompt.tail,
+        "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
+        "estimated_tokens": prompt.estimated_tokens,
+        "sections": sections,
+    }
+
+
+def _print_prompt(prompt: "Prompt", settings: Settings) -> None:
+    show_line(prompt.prefix + prompt.tail)
+    show_line()
+    for section in prompt.sections:
+        rows = f"  rows {', '.join(map(str, section.rows))}" if section.rows else ""
+        dropped = f"  dropped {section.dropped}" if section.dropped else ""
+        show_line(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
+    show_line(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+
+
+# Why a reply was given.
+
+
+async def _why(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.reply.explanation import explain, in_words, used
+    from forgetmenot.settings import prices
+    from forgetmenot.store import bot_messages
+
+    settings = chosen_settings(arguments.config)
+    if arguments.reply is None:
+        replies = await bot_messages.listing(db, LISTED)
+        if arguments.json:
+            emit({"replies": [_brief(reply) for reply in replies]})
+        for reply in replies if not arguments.json else ():
+            show_line(_line(reply))
+        return
+    explained = await explain(db, arguments.reply)
+    cost = prices.cost(settings, tokens) if (tokens := used(explained.reply)) else None
+    if arguments.json:
+        emit(reply_as_json(explained, cost.amount if cost is not None else None))
+    else:
+        show_line("\n".join(in_words(explained, prices.amount(settings, cost))))
+
+
+def _line(reply: "BotMessage") -> str:
+    from forgetmenot.clock import iso
+
+    return f"{reply.id:6} {iso(reply.at)} {reply.status:8} {reply.trigger:12} {reply.text or reply.detail}"
+
+
+def _brief(reply: "BotMessage") -> dict[str, object]:
+    from forgetmenot.clock import iso
+
+    return {
+        "id": reply.id,
+        "at": iso(reply.at),
+        "trigger": reply.trigger,
+        "mode": reply.mode,
+        "text": reply.text,
+        "status": reply.status,
+        "detail": reply.detail,
+    }
+
+
+def reply_as_json(explained: "Explanation", cost: float | None) -> dict[str, object]:
+    """The documented object."""
+    reply = explained.reply
+    return _brief(reply) | {
+        "twitch_id": reply.twitch_id,
+        "asked": explained.asked,
+        "speaker": explained.speaker,
+        "model": reply.model,
+        "latency_ms": reply.latency_ms,
+        "tokens": reply.usage,
+        "cost": cost,
+        "filters": list(reply.filters),
+        "actions": list(explained.actions),
+        "prompt": reply.prompt,
+        "sections": [
+            {
+                "name": section.name,
+                "tokens": section.tokens,
+                "dropped": section.dropped,
+                "rows": [{"of": row.of, "id": row.id, "text": row.text, "score": row.score} for row in section.rows],
+            }
+            for section in explained.sections
+        ],
+    }
+
+
+# The notes that a message brings up.
+
+
+async def _recall(arguments: argparse.Namespace) -> None:
+    from forgetmenot.clock import ManualClock
+    from forgetmenot.memory.recall import Recall
+    from forgetmenot.store.database import open_database
+
+    if (arguments.batch is None) == (arguments.viewer is None or arguments.text is None):
+        raise InputError("Give --viewer LOGIN and a TEXT, or --batch FILE.")
+    clock = ManualClock(time_of("--now", arguments.now))
+    async with open_database(existing_database(arguments)) as db:
+        recall = Recall(db=db, settings=Settings, clock=clock)
+        if arguments.batch is not None:
+            await _batch(db, recall, arguments.batch)
+        else:
+            await _one_question(db, recall, arguments)
+
+
+async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
+    viewer = await known_viewer(db, arguments.viewer)
+    started = perf_counter()
+    found = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
+    ms = (perf_counter() - started) * 1_000
+    shown = await notes_as_json(db, [recalled.note for recalled in found])
+    if arguments.json:
+        emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(found, shown)})
+        return
+    for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1):
+        show_line(f"{rank:3} {one.score:.4f} #{one.note.id} {note['fact']}")
+
+
+def _ranked(found: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [
+        {"rank": rank, "score": one.score, **note}
+        for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1)
+    ]
+
+
+async def _batch(db: "Database", recall: "Recall", name: str) -> None:
+    with text_lines(name) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                emit(await _answer(db, recall, number, line))
+
+
+async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
+    import msgspec
+
+    from forgetmenot.store import viewers
+
+    try:
+        asked = msgspec.json.decode(line, type=_question_type())
+    except msgspec.MsgspecError as error:
+        return {"id": None, "error": f"line {number}: {error}"}
+    started = perf_counter()
+    given = [name.removeprefix("@").casefold() for name in asked.viewers]
+    ids = await viewers.find_many(db, given)
+    subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
+    found = await recall.about(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
+    ms = (perf_counter() - started) * 1_000
+    return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
+
+
+def _question_type() -> Any:  # noqa: ANN401  # a class made late, so that msgspec is imported late
+    import msgspec
+
+    return msgspec.defstruct(
+        "Question", [("id", str | int), ("viewers", list[str]), ("text", str), ("limit", int, 10)], frozen=True
+    )
+
+
+# What models cost.
+
+
+async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.settings import prices
+    from forgetmenot.store import model_calls
+
+    settings = chosen_settings(arguments.config)
+    since = time_of("now", None) - _span_ms(arguments.since)
+    rows = await model_calls.bills(db, arguments.by, since)
+    total = {model: spent.used for model, spent in (await model_calls.spent(db, since=since)).items()}
+    whole = prices.in_words(settings, total)
+    if arguments.json:
+        kinds = [{**row._asdict(), **row.used._asdict(), "cost": _cost_of(settings, row)} for row in rows]
+        for kind in kinds:
+            del kind["used"]
+        emit({"since": since, "by": arguments.by, "rows": kinds, "cost": whole})
+        return
+    show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
+    for row in rows:
+        used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"
+        counts = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
+        show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
+    show_line(f"Total: {whole or 'no prices are set, see [prices] in the settings'}.")
+
+
+def _cost_of(settings: Settings, row: "Bill") -> str:
+    from forgetmenot.settings import prices
+
+    return prices.in_words(settings, {row.model: row.used})
+
+
+def _span_ms(text: str) -> int:
+    from forgetmenot.clock import DAY, HOUR
+
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise InputError(f"--since {text}: use a number and h or d, such as 12h or 7d.")
+    return int(found[1]) * (HOUR if found[2] == "h" else DAY)

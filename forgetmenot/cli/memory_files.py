@@ -1,0 +1,201 @@
+"""`forgetmenot memory import|export|backup|restore|new-key`: the memory's ways in and out as files."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forgetmenot.cli.common import (
+    Commands,
+    add_command,
+    confirmed,
+    database_path,
+    emit,
+    existing_database,
+    known_viewer,
+    on_memory,
+    run_async,
+    say,
+    text_lines,
+    time_of,
+)
+from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from forgetmenot.store.database import Database
+
+IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
+"observed_at"?, "topics"?, "persona"?, "episode"?: {"key", "summary"}}. viewer is a login or a Twitch id (none for
+scope channel and running_bit); a login nobody has seen yet is joined to its id when it first speaks. observed_at is ISO
+8601, UTC without a zone. An id that another note has gets a new one; the old is kept as its external id.
+Lines with the same episode key share that episode as evidence.
+Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
+import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
+were forgotten here, and people who were erased or opted out.
+JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
+EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
+"confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
+permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
+stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
+--viewer names them, nobody who opted out or was banned."""
+BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
+makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
+new file.
+JSON: {"path", "bytes", "notes", "episodes"}."""
+RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since
+(erasures, facts to be forgotten, opt-outs) is carried out again, as far as this machine recorded it. The previous
+memory is saved among the backups. JSON: {"restored": true, "notes", "episodes", "erased", "forgotten", "opted_out",
+"saved": path or null}; erased and opted_out count people, forgotten counts facts."""
+NEW_KEY_KEYS = """Opt-outs of people in the memory stay. Facts to be forgotten, opt-outs of people who were erased
+and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "opted_out_unknown", "copies"}."""
+
+
+def add(actions: Commands) -> None:
+    """Name the actions and their options."""
+    importing = add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
+    importing.add_argument("file", metavar="FILE")
+    importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
+    importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
+    importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
+    add_filters(add_command(actions, "export", "print notes as JSON lines", on_memory(_export), keys=EXPORT_KEYS))
+    backup = add_command(actions, "backup", "copy the memory, without chat", _backup, keys=BACKUP_KEYS)
+    backup.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
+    restore = add_command(actions, "restore", "restore a backup", _restore, keys=RESTORE_KEYS)
+    restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
+    restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    add_command(actions, "new-key", "go on without the key file, if it is lost", _new_key, keys=NEW_KEY_KEYS)
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Which notes."""
+    parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
+    parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
+
+
+def status_of(arguments: argparse.Namespace) -> str | None:
+    """The status that `--status` names; None for all. Raises InputError."""
+    from forgetmenot.domain.memory import NoteStatus
+
+    status: str = arguments.status
+    if status != "all" and status not in list(NoteStatus):
+        raise InputError(f"There is no status {status}. Use one of: {', '.join(NoteStatus)}, all.")
+    return None if status == "all" else status
+
+
+async def _import(arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.transfer import import_notes
+    from forgetmenot.store.database import open_database
+
+    with text_lines(arguments.file) as lines:
+        async with open_database(database_path(arguments)) as db:
+            report = await import_notes(
+                db,
+                lines,
+                now=time_of("now", None),
+                merge=arguments.merge,
+                filtered=not arguments.unfiltered,
+                dry_run=arguments.dry_run,
+            )
+    for refused in report.refused if not arguments.json else ():
+        say(f"line {refused.line}: {refused.reason}")
+    if arguments.json:
+        emit(
+            {
+                "imported": report.imported,
+                "merged": report.merged,
+                "episodes": report.episodes,
+                "viewers": report.viewers,
+                "refused": [refused._asdict() for refused in report.refused],
+            }
+        )
+    else:
+        if arguments.dry_run:
+            say("Nothing was changed. This is what would come in:")
+        say(f"{report.imported} notes imported, {report.merged} merged, {len(report.refused)} lines refused.")
+    if report.refused and not report.imported + report.merged:
+        raise InputError(f"None of the {len(report.refused)} lines of {arguments.file} could be used. Nothing changed.")
+
+
+async def _export(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory.transfer import export_notes
+
+    subject = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+    async for line in export_notes(db, subject_id=subject, status=status_of(arguments)):
+        emit(line)
+
+
+async def _new_key(arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.database import open_database
+    from forgetmenot.store.file_safety import instance_lock
+
+    path = existing_database(arguments)
+    with instance_lock(path, "memory new-key"):
+        async with open_database(path, any_key=True) as db:
+            done = await backups.start_new_key(db, time_of("now", None))
+    if arguments.json:
+        emit(done._asdict())
+        return
+    say(f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.")
+    say(f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.")
+
+
+async def _backup(arguments: argparse.Namespace) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.backup import kept
+    from forgetmenot.store.database import open_database
+
+    now = time_of("now", None)
+    async with open_database(existing_database(arguments)) as db:
+        if arguments.path is None:
+            keep = max(Settings().privacy.keep_backups, len(kept(db.path)) + 1)  # what was asked for stays
+            made = await backups.make(db, at=now, keep=keep)
+        else:
+            made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
+    if arguments.json:
+        emit({"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes})
+        return
+    say(f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out")
+    say("again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.")
+
+
+def _target(chosen: Path, name: str) -> Path:
+    target = chosen / name if chosen.is_dir() else chosen
+    if target.exists():
+        raise InputError(f"{target} already exists. Choose another name.")
+    return target
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    path = database_path(arguments)
+    if path.exists() and not arguments.yes and not confirmed(f"This replaces the memory in {path}."):
+        say("Nothing was changed.")
+        return 1
+    return run_async(_restore_now(arguments, path))
+
+
+async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
+    from forgetmenot.memory import backups
+    from forgetmenot.store.file_safety import instance_lock
+
+    with instance_lock(path, "memory restore"):
+        keep = Settings().privacy.keep_backups
+        done = await backups.restore(arguments.path, path, now=time_of("now", None), keep=keep)
+    if arguments.json:
+        emit(
+            {
+                "restored": True,
+                "notes": done.notes,
+                "episodes": done.episodes,
+                "erased": done.erased,
+                "forgotten": done.forgotten,
+                "opted_out": done.opted_out,
+                "saved": str(done.saved) if done.saved else None,
+            }
+        )
+        return
+    say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
+    if done.erased or done.forgotten or done.opted_out:
+        say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
+    if done.saved is not None:
+        say(f"The previous memory is saved in {done.saved}.")

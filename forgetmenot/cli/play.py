@@ -1,0 +1,312 @@
+"""`forgetmenot demo|replay|eval`: chat from a file or a script through the whole bot, and what came of it."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import shutil
+import signal
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import mean
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from forgetmenot.cli.common import (
+    DATABASE,
+    DEMO_FOLDER,
+    MODELS,
+    SUMMARY_KEYS,
+    Commands,
+    add_actions,
+    add_command,
+    chosen_settings,
+    data_folder,
+    database_path,
+    emit,
+    on_memory,
+    say,
+    show_line,
+    show_notices,
+    time_of,
+)
+from forgetmenot.errors import InputError
+
+if TYPE_CHECKING:
+    from forgetmenot.app.scenarios import Scenario, ScenarioResult
+    from forgetmenot.settings.schema import ModelSettings
+    from forgetmenot.store.database import Database
+
+FORMATS = ("irc", "csv", "jsonl")
+TEMPORARY = "forgetmenot-replay-"
+BASELINE = "baseline.json"
+REPORT_KEYS = """\
+The JSON object's keys: since, replies (by outcome), filters, rules, shed (by kind of message), sections (mean tokens,
+rows shown, rows used), notes (offered, used, corrected), unsupported, latency_ms, tokens, calls, prompts (by kind of
+message), spend (by purpose and model, where the settings name prices), spend_total (in words)."""
+
+
+def add(subparsers: Commands) -> None:
+    """Name the commands and their options."""
+    demo = add_command(
+        subparsers,
+        "demo",
+        "play a scripted stream on this machine",
+        _demo,
+        about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch: chat, memory, "
+        "prompts, decisions. With the offline model nothing leaves your machine. An interrupted demo continues where "
+        "it stopped.",
+        keys=SUMMARY_KEYS,
+    )
+    demo.add_argument("--fast", action="store_true", help="without waiting")
+    demo.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
+    demo.add_argument("--model", choices=MODELS, default="offline", help="which model to use (default: offline)")
+    replay = add_command(
+        subparsers,
+        "replay",
+        "feed recorded chat through the bot",
+        _replay,
+        about="Feeds recorded chat through the same pipeline as live chat. Times are the recording's own; nothing is "
+        "sent. csv: sender,date in ms,message. jsonl: login, text, at, and if known id, user_id, badges. Without --db "
+        "the memory is temporary.",
+        keys=SUMMARY_KEYS,
+        config=True,
+        db=False,
+    )
+    replay.add_argument("file", type=Path, metavar="FILE", help="the recording")
+    replay.add_argument("--format", choices=FORMATS, required=True, help="the recording's format")
+    replay.add_argument("--db", type=Path, metavar="PATH", help="the memory to fill (default: a temporary one)")
+    replay.add_argument("--model", choices=MODELS, help="which model to use (default: from the settings)")
+    replay.add_argument("--speed", default="max", metavar="N", help="multiple of real time, or max (default)")
+    replay.add_argument("--until-compacted", action="store_true", help="summarise the remainder too")
+    _add_eval(add_actions(subparsers, "eval", "measure the bot: scenarios, settings compared, a report of live chat"))
+
+
+def _add_eval(actions: Commands) -> None:
+    played = add_command(
+        actions,
+        "run",
+        "play scenario files and check what they expect",
+        _eval_run,
+        about="Plays every scenario of a file or folder through the whole bot, over a memory of its own. Ends with 1 "
+        f"if an expectation fails that {BASELINE} in the folder does not name.",
+        config=True,
+        db=False,
+    )
+    played.add_argument("--model", choices=MODELS, help="which model (default: offline)")
+    about = "show what another settings file changes in the scenarios"
+    compared = add_command(actions, "compare", about, _compare, db=False)
+    compared.add_argument("before", type=Path, metavar="A.toml")
+    compared.add_argument("after", type=Path, metavar="B.toml")
+    for parser in (played, compared):
+        parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of scenario files, or one file")
+    about = "how chat took the replies, and what of the memory was used"
+    report = add_command(actions, "report", about, on_memory(_report), keys=REPORT_KEYS, config=True)
+    report.add_argument("--since", default="7d", metavar="TIME", help="how far back: 12h, 7d (default), 30d")
+    report.add_argument("--html", type=Path, metavar="FILE", help="write it as one page with charts, too")
+
+
+async def _demo(arguments: argparse.Namespace) -> None:
+    say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot learns from them.")
+    from forgetmenot import logs
+    from forgetmenot.demo.show import Show, play
+
+    logs.set_up(level="error")
+    path = database_path(arguments, folder=data_folder() / DEMO_FOLDER)
+    out = _nothing if arguments.json else show_line
+    settings = chosen_settings(None, model=arguments.model)
+    show_notices(settings, path)
+    summary = await play(path, Show(settings, out, say, fast=arguments.fast, stay=arguments.stay))
+    if arguments.json:
+        emit(summary.as_json())
+        return
+    show_line("")
+    for line in summary.in_words():
+        show_line(line)
+    show_line(f"The demo's memory is in {path}. To see its notes: forgetmenot memory list --db {path}")
+
+
+def _nothing(_text: str) -> None:
+    """Discard a line: with --json standard output holds JSON only."""
+
+
+# Recordings.
+
+
+async def _replay(arguments: argparse.Namespace) -> None:
+    from forgetmenot import logs
+    from forgetmenot.app.replay import Replay, read_recording, replay
+
+    logs.set_up(level="warning")
+    how = Replay(
+        settings=chosen_settings(arguments.config, model=arguments.model),
+        speed=speed_of(arguments.speed),
+        until_compacted=arguments.until_compacted,
+        progress=say,
+    )
+    items = read_recording(arguments.file, arguments.format)
+    with _memory(arguments) as path:
+        summary = await replay(items, path, how)
+    if summary.account.unparsed and summary.account.unparsed == summary.account.lines:
+        lines = summary.account.lines
+        say(f"None of its {lines} lines is in {arguments.format} format. Is --format right?")
+    if arguments.json:
+        emit(summary.as_json())
+    else:
+        for line in summary.in_words():
+            show_line(line)
+
+
+def speed_of(text: str) -> float | None:
+    """Multiple of real time; None for as fast as possible. Raises InputError."""
+    if text == "max":
+        return None
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < 1e9:
+            return float(text)
+    raise InputError(f"--speed {text}: use `max` or a number above 0, for example 1 or 60.")
+
+
+@contextlib.contextmanager
+def _memory(arguments: argparse.Namespace) -> Iterator[Path]:
+    if arguments.db is not None:
+        yield database_path(arguments)
+        return
+    _drop_left_over()
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder, _ended_like_by_ctrl_c():
+        yield Path(folder) / DATABASE
+
+
+def _drop_left_over() -> None:
+    """Delete the temporary memory of a killed replay, because it holds chat."""
+    from forgetmenot.store.file_safety import is_locked
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        if (folder / DATABASE).exists() and not is_locked(folder / DATABASE):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _ended_like_by_ctrl_c() -> Iterator[None]:
+    """Handle SIGTERM like Ctrl-C; otherwise it would end the process at once."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# Scenarios.
+
+
+async def _eval_run(arguments: argparse.Namespace) -> int:
+    from forgetmenot import logs
+    from forgetmenot.app.scenarios import read_scenarios, worse
+
+    logs.set_up(level="error")
+    model = chosen_settings(arguments.config, model=arguments.model).model if arguments.model else None
+    results = await _play(read_scenarios(arguments.folder), {}, model)
+    failed = worse(results, _baseline(arguments.folder))
+    known = sum(len(result.failures) for result in results) - len(failed)
+    if arguments.json:
+        emit({"scenarios": len(results), "failed": failed, "known": known})
+    else:
+        for line in failed:
+            show_line(line)
+        show_line(
+            f"{len(results)} scenarios, {sum(result.expectations for result in results)} expectations: "
+            f"{len(failed)} fail" + (f", {known} more are known to." if known else ".")
+        )
+    return 1 if failed else 0
+
+
+def _baseline(folder: Path) -> Mapping[str, list[str]]:
+    file = (folder if folder.is_dir() else folder.parent) / BASELINE
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+async def _play(
+    scenarios: "list[Scenario]",
+    tables: Mapping[str, Any],
+    model: "ModelSettings | None" = None,
+) -> "list[ScenarioResult]":
+    """Two at a time: much of one's time is the disk's."""
+    from forgetmenot.app.scenarios import play
+
+    gate = asyncio.Semaphore(2)
+
+    async def played(scenario: "Scenario") -> "ScenarioResult":
+        async with gate:
+            return await play(scenario, tables, model)
+
+    return list(await asyncio.gather(*map(played, scenarios)))
+
+
+async def _compare(arguments: argparse.Namespace) -> None:
+    from forgetmenot import logs
+    from forgetmenot.app.scenarios import read_scenarios
+
+    logs.set_up(level="error")
+    scenarios = read_scenarios(arguments.folder)
+    before, after = [await _play(scenarios, _tables(file)) for file in (arguments.before, arguments.after)]
+    changes = [change for pair in zip(before, after, strict=True) for change in _changes(*pair)]
+    tokens = [
+        round(mean([tokens for result in side for tokens in result.prompt_tokens] or [0])) for side in (before, after)
+    ]
+    if arguments.json:
+        emit({"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens})
+        return
+    for change in changes:
+        show_line(f"{change['scenario']}: {change['what']}\n  before: {change['before']}\n  after:  {change['after']}")
+    show_line(f"{len(changes)} changes in {len(scenarios)} scenarios; mean prompt {tokens[0]} → {tokens[1]} tokens.")
+
+
+def _mean_tokens(results: "list[ScenarioResult]") -> int:
+    return round(mean([tokens for result in results for tokens in result.prompt_tokens] or [0]))
+
+
+def _tables(file: Path) -> Mapping[str, Any]:
+    from forgetmenot.settings.load import load_settings
+
+    load_settings(file)  # says what is wrong with it
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read: {error}.") from error
+
+
+def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str, str]]:
+    changes = []
+    for line in before.failures.keys() | after.failures.keys():
+        if (line in before.failures) != (line in after.failures):
+            sides = {True: "holds", False: "fails"}
+            was, now = sides[line not in before.failures], sides[line not in after.failures]
+            changes.append({"scenario": before.name, "what": line, "before": was, "after": now})
+    if before.replies != after.replies:
+        was, now = " / ".join(before.replies), " / ".join(after.replies)
+        changes.append({"scenario": before.name, "what": "replies", "before": was, "after": now})
+    return changes
+
+
+# The report of live chat.
+
+
+async def _report(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.app.evaluation import figures_since, in_words, page, period_of
+
+    settings, since = chosen_settings(arguments.config), time_of("now", None) - period_of(arguments.since)
+    figures = await figures_since(db, since, settings)
+    if arguments.html is not None:
+        arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
+        say(f"Written to {arguments.html}.")
+    if arguments.json:
+        emit(figures)
+        return
+    for line in in_words(figures, arguments.since):
+        show_line(line)

@@ -1,0 +1,470 @@
+"""What the dock shows, read from rows: the event feed, charts and figures, the memory panel. Reads only; bounded.
+
+Of people who opted out or were banned, and of redacted lines, the feed has nothing; of a banned viewer the memory panel
+shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from forgetmenot.domain.memory import Note
+from forgetmenot.settings.prices import Used
+from forgetmenot.store import action_logs, bot_messages, notes, privacy_log
+from forgetmenot.store.action_logs import LoggedAction
+from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store.database import Database, Row
+
+T = TypeVar("T")
+MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not shown
+
+
+class Heard(NamedTuple):
+    """One line of chat. `covered`: a summary has read it."""
+
+    seq: int
+    at: int
+    viewer_id: str
+    name: str
+    role: str
+    kind: str
+    text: str
+    addressed: int
+    covered: int
+
+
+class Happened(NamedTuple):
+    """An episode that was written. `until`: it covers chat up to then; 0 for what somebody asked to be remembered."""
+
+    id: int
+    at: int
+    until: int
+    kind: str
+    summary: str
+    events: int
+
+
+class Learnt(NamedTuple):
+    """A change of a note's status. `at`: when it was changed."""
+
+    id: int
+    at: int
+    note_id: int
+    subject_id: str | None
+    scope: str
+    fact: str
+    before: str | None
+    after: str
+    cause: str
+
+
+class FeedCursor(NamedTuple):
+    """A position in the feed: the highest id of each kind that was read."""
+
+    line: int = 0
+    episode: int = 0
+    change: int = 0
+
+
+async def feed_cursor(db: Database) -> FeedCursor:
+    """The present position."""
+    row = await db.row(
+        "SELECT (SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(id), 0) FROM episodes),"
+        " (SELECT coalesce(max(id), 0) FROM note_changes)"
+    )
+    return FeedCursor(*row) if row else FeedCursor()
+
+
+async def any_summary(db: Database) -> bool:
+    """Whether a summary of chat was ever written."""
+    return await db.row("SELECT 1 FROM episodes LIMIT 1") is not None
+
+
+async def hidden(db: Database) -> str:
+    """Another text whenever somebody was hidden, let in again or erased, or had a fact forgotten.
+
+    The list of wishes alone would be too early: a wish stands there before its transaction is done.
+    """
+    row = await db.row(
+        "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
+        " (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL), (SELECT max(id) FROM forgotten)"
+    )
+    return f"{privacy_log.size(db.key)} {tuple(row or ())}"
+
+
+async def lines(db: Database, after: int, limit: int) -> list[Heard]:
+    """The newest lines after a mark, oldest first."""
+    rows = await db.rows(
+        "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
+        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed, e.episode_id IS NOT NULL"
+        " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
+        " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
+        (after, limit),
+    )
+    return [Heard(*row) for row in reversed(rows)]
+
+
+async def taken_away(db: Database, since: int) -> list[int]:
+    """Lines that were cleared since then, of those that a page may still show."""
+    rows = await db.rows(
+        "SELECT seq FROM events WHERE seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ?"
+        " ORDER BY seq DESC LIMIT 500",
+        (MAY_BE_SHOWN, since),
+    )
+    return [int(row[0]) for row in rows]
+
+
+async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
+    """The newest episodes after a mark, oldest first."""
+    rows = await db.rows(
+        "SELECT id, created_at, iif(kind IN ('chat', 'counted'), ended_at, 0), kind, summary, events FROM episodes"
+        " WHERE id > ? ORDER BY id DESC LIMIT ?",
+        (after, limit),
+    )
+    return [Happened(*row) for row in reversed(rows)]
+
+
+async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
+    """The newest changes of notes after a mark, oldest first."""
+    rows = await db.rows(
+        "SELECT c.id, c.at, n.id, n.subject_id, n.scope, n.fact, c.from_status, c.to_status, c.cause"
+        " FROM note_changes c JOIN semantic_notes n ON n.id = c.note_id LEFT JOIN viewers v ON v.id = n.subject_id"
+        " WHERE c.id > ? AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY c.id DESC LIMIT ?",
+        (after, limit),
+    )
+    return [Learnt(*row) for row in reversed(rows)]
+
+
+async def replies(db: Database, limit: int) -> list[BotMessage]:
+    """The newest replies, oldest first: the newest ones may still change."""
+    return (await bot_messages.listing(db, limit))[::-1]
+
+
+async def actions(db: Database, limit: int) -> list[LoggedAction]:
+    """The newest proposals, oldest first."""
+    return (await action_logs.latest(db, limit))[::-1]
+
+
+# What was added to the memory since a moment.
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCursor:
+    """The highest ids that were seen."""
+
+    episode: int = 0
+    change: int = 0
+    reply: int = 0
+    action: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoteNews:
+    """A note whose status changed, from what to what, and why."""
+
+    note: Note
+    before: str | None
+    after: str
+    cause: str
+
+
+async def memory_cursor(db: Database) -> MemoryCursor:
+    """The present position."""
+    row = await db.row(
+        "SELECT (SELECT coalesce(max(id), 0) FROM episodes), (SELECT coalesce(max(id), 0) FROM note_changes),"
+        " (SELECT coalesce(max(id), 0) FROM bot_messages), (SELECT coalesce(max(id), 0) FROM action_logs)"
+    )
+    return MemoryCursor(*row) if row else MemoryCursor()
+
+
+async def notes_since(db: Database, after: int) -> list[NoteNews]:
+    """Changes of notes with a higher id, oldest first."""
+    rows = await db.rows(
+        "SELECT note_id, from_status, to_status, cause FROM note_changes WHERE id > ? ORDER BY id", (after,)
+    )
+    found = [(await notes.get(db, row["note_id"]), row) for row in rows]
+    return [NoteNews(note, row["from_status"], row["to_status"], row["cause"]) for note, row in found if note]
+
+
+async def rows_since(
+    db: Database, get: Callable[[Database, int], Awaitable[T | None]], after: int, upto: int
+) -> list[T]:
+    """The rows with a higher id, up to one of a later cursor, that `get` still finds, oldest first."""
+    found = [await get(db, row_id) for row_id in range(after + 1, upto + 1)]
+    return [row for row in found if row is not None]
+
+
+# Charts, and figures for the guarantees.
+
+
+async def chat_per_minute(db: Database, since: int, step: int) -> list[tuple[int, int]]:
+    """Lines per stretch of `step` ms: when it began, and how many."""
+    rows = await db.rows(
+        "SELECT at / :step * :step AS began, count(*) FROM events WHERE at >= :since AND from_bot = 0"
+        " GROUP BY began ORDER BY began",
+        {"since": since, "step": step},
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]:
+    """The mean of each section of the last prompts, in the order of the prompt."""
+    rows = await db.rows(
+        "WITH latest AS (SELECT prompt_json FROM bot_messages WHERE prompt_json <> '{}' ORDER BY id DESC LIMIT ?)"
+        " SELECT s.value ->> 'name' AS name, total(s.value ->> 'tokens') / (SELECT count(*) FROM latest)"
+        " FROM latest, json_each(latest.prompt_json, '$.sections') AS s GROUP BY name ORDER BY avg(s.key)",
+        (last,),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
+    """Of the last replies, oldest first: id, tokens estimated, billed, cached."""
+    rows = await db.rows(
+        "SELECT id, coalesce(token_usage_json ->> 'estimated', 0), coalesce(token_usage_json ->> 'billed', 0),"
+        " coalesce(token_usage_json ->> 'cached', 0) FROM bot_messages WHERE model <> '' ORDER BY id DESC LIMIT ?",
+        (last,),
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
+
+
+async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
+    """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
+    rows = await db.rows(
+        "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
+        " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
+        " FROM (SELECT * FROM streams ORDER BY id DESC LIMIT ?) s LEFT JOIN model_calls c ON c.at >= s.started_at"
+        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.id > s.id), 9e15)"
+        " GROUP BY s.id, c.model ORDER BY s.id",
+        (last,),
+    )
+    found: dict[int, dict[str, Used]] = {}
+    for began, model, *tokens in rows:
+        used = found.setdefault(began, {})
+        if model is not None:
+            used[model] = Used(*tokens)
+    return list(found.items())
+
+
+async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
+    """How many notes came into (+) or left (-) a status, per stretch of `step` ms, oldest first."""
+    rows = await db.rows(
+        "SELECT at / :step * :step AS began, status, sum(moved) FROM ("
+        " SELECT at, to_status AS status, 1 AS moved FROM note_changes UNION ALL"
+        " SELECT at, from_status, -1 FROM note_changes WHERE from_status IS NOT NULL)"
+        " GROUP BY began, status ORDER BY began",
+        {"step": step},
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
+    """How often each rule of the policy decided, and what."""
+    rows = await db.rows(
+        "SELECT rule, verdict, count(*) AS fired FROM action_logs WHERE at >= ? GROUP BY rule, verdict"
+        " ORDER BY fired DESC, rule",
+        (since,),
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+_PROMISES = {
+    "raw_old": "SELECT count(*) FROM events WHERE at < :oldest",
+    "unread": "SELECT count(*) FROM events WHERE episode_id IS NULL AND redacted_at IS NULL",
+    "pruned_unread": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'",
+    "no_evidence": "SELECT count(*) FROM semantic_notes n"
+    " WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)",
+    "hidden_lines": "SELECT count(*) FROM events e JOIN viewers v ON v.id = e.viewer_id"
+    " WHERE v.opted_out_at IS NOT NULL AND e.text <> '' AND e.redacted_at IS NULL",
+    "lost_successor": "SELECT count(*) FROM semantic_notes WHERE status = 'superseded' AND superseded_by IS NULL",
+    "over_budget": "SELECT count(*) FROM bot_messages WHERE prompt_json ->> 'estimated' > prompt_json ->> 'budget'",
+    "largest_prompt": "SELECT coalesce(max(prompt_json ->> 'estimated'), 0) FROM bot_messages",
+    "ran_unasked": "SELECT count(*) FROM action_logs WHERE class = 'C' AND status IN ('done', 'running')"
+    " AND decided_by IS NULL",
+    "without_trail": "SELECT count(*) FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
+    "unsure": "SELECT count(*) FROM bot_messages WHERE status = 'unknown'",
+    "to_extract": "SELECT count(*) FROM episodes WHERE extracted_at IS NULL",
+    "set_aside": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'set_aside'",
+    "erasing": "SELECT count(*) FROM viewers WHERE erase_at IS NOT NULL",
+    "last_line_at": "SELECT coalesce(max(last_event_at), 0) FROM streams",
+    "size": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+}
+
+
+async def promises(db: Database, *, oldest: int) -> dict[str, int]:
+    """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
+    # one by one: a reply that has to be thought meanwhile reads in between
+    return {name: int(await db.value(sql, {"oldest": oldest})) for name, sql in _PROMISES.items()}
+
+
+# The memory panel: viewers, pages of notes, streams with their episodes.
+
+
+class PersonRow(NamedTuple):
+    """Somebody in the list. Times in ms; `lately`: streams within the time that makes a regular."""
+
+    id: str
+    login: str | None
+    name: str
+    role: str
+    first_seen_at: int
+    last_seen_at: int
+    opted_out: int
+    banned: int
+    erasing: int
+    streams: int
+    lately: int
+    notes: int
+
+
+class EpisodeRow(NamedTuple):
+    """An episode of a stream."""
+
+    id: int
+    stream_id: int | None
+    kind: str
+    started_at: int
+    ended_at: int
+    summary: str
+    topic: str
+    events: int
+    people: int
+    notes: int
+
+
+_PEOPLE = """
+FROM viewers v WHERE v.id <> :bot AND (:likes = '[]' OR EXISTS (SELECT 1 FROM json_each(:likes) f
+    WHERE v.login LIKE f.value ESCAPE '\\' OR v.display_name LIKE f.value ESCAPE '\\'
+        OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND m.login LIKE f.value ESCAPE '\\')))
+    AND (:only = '' OR (:only = 'opted_out') = (v.opted_out_at IS NOT NULL))
+"""
+_PERSON = """
+SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.role, v.first_seen_at, v.last_seen_at,
+    v.opted_out_at IS NOT NULL AS opted_out, v.banned_at IS NOT NULL AS banned, v.erase_at IS NOT NULL AS erasing,
+    (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
+    (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id AND a.last_at >= :since) AS lately,
+    (SELECT count(*) FROM semantic_notes n
+        WHERE n.subject_id = v.id AND n.status IN ('active', 'stale') AND v.banned_at IS NULL)
+        AS notes
+"""
+
+
+async def people(
+    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int, only: str = ""
+) -> tuple[int, list[PersonRow]]:
+    """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
+
+    `only`: "opted_out", or "" for everybody.
+    """
+    asked = {
+        "likes": json.dumps(_likes(find)),
+        "since": since,
+        "bot": bot,
+        "only": only,
+        "offset": offset,
+        "limit": limit,
+    }
+    total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
+    rows = await db.rows(
+        f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
+        asked,
+    )
+    return total, [PersonRow(*row) for row in rows]
+
+
+async def person(db: Database, viewer_id: str, since: int) -> PersonRow | None:
+    """One of them."""
+    row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
+    return PersonRow(*row) if row else None
+
+
+def _likes(find: str) -> list[str]:
+    """Patterns, none for nothing; several for what is not ASCII, of which SQLite's LIKE knows no capitals."""
+    text = find.strip().removeprefix("@")
+    written = {text} if text.isascii() else {text, text.lower(), text.upper(), text.title()}
+    escaped = (one.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for one in sorted(written))
+    return [f"%{one}%" for one in escaped] if text else []
+
+
+_HIDDEN = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
+_SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
+_STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
+_ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
+_NOTE = """
+SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
+"""
+
+
+class NotePage(NamedTuple):
+    """Which notes. `scope`: viewer, channel or ""; `status`: live, past or ""; `subject` and `find` may be empty."""
+
+    scope: str = ""
+    subject: str = ""
+    status: str = "live"
+    find: str = ""
+    offset: int = 0
+    limit: int = 100
+
+
+async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
+    """How many notes fit, and a page of them: pinned first, then the newest."""
+    likes = {f"like{number}": like for number, like in enumerate(_likes(wanted.find))}
+    asked = {**wanted._asdict(), **likes}
+    found = f"FROM semantic_notes n WHERE {_conditions(wanted, likes)}"
+    total = int(await db.value(f"SELECT count(*) {found}", asked))  # constants, here and below
+    picked = f"SELECT n.id {found} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
+    rows = await db.rows(f"{_NOTE} FROM semantic_notes n WHERE n.id IN ({picked}) {_ORDER}", asked)
+    return total, [notes.from_row(row) for row in rows]
+
+
+def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
+    """Only those that ask for something: the database then finds its index."""
+    found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
+    found += ["n.subject_id = :subject"] if wanted.subject else []
+    found += [" OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes)]
+    return " AND ".join(f"({one})" for one in found if one)
+
+
+async def note(db: Database, note_id: int) -> Note | None:
+    """One of them, if it may be shown."""
+    row = await db.row(
+        f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}",
+        (note_id,),
+    )
+    return notes.from_row(row) if row else None
+
+
+async def streams(db: Database, limit: int) -> list[Row]:
+    """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
+    return await db.rows(
+        "WITH shown AS (SELECT * FROM streams ORDER BY id DESC LIMIT ?),"
+        " present AS (SELECT stream_id, count(*) AS people FROM attendance"
+        " WHERE stream_id >= (SELECT min(id) FROM shown) GROUP BY stream_id)"
+        " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
+        " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
+        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.id DESC",
+        (limit,),
+    )
+
+
+async def episodes_of(db: Database, stream_id: int) -> list[EpisodeRow]:
+    """A stream's episodes, oldest first."""
+    rows = await db.rows(
+        "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,"
+        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id),"
+        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id)"
+        " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
+        (stream_id,),
+    )
+    return [EpisodeRow(*row) for row in rows]
+
+
+async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:
+    """Title and start of these streams."""
+    marks = ", ".join("?" * len(stream_ids))
+    rows = await db.rows(
+        f"SELECT id, title, started_at FROM streams WHERE id IN ({marks})",  # noqa: S608  # only marks
+        stream_ids,
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}

@@ -1,0 +1,139 @@
+"""What an hour of chat costs: `python scripts/bench_cost.py [--rates 10,100,400] [--price IN OUT]`.
+
+Plays six streams through the bot that `forgetmenot run` makes: five short ones, so that there are regulars, and one of
+an hour with so many lines a minute, of which every hundredth asks the bot something. The model is a server on loopback
+that bills what it reads and writes (about three bytes to a token) and writes what the offline rules find. Counts calls
+and tokens of the hour and of what is written after it. IN and OUT are prices of a million tokens.
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from aiohttp import web
+from scoring import playing
+from scoring.gold import read_stream
+
+from forgetmenot.app.bot import Bot, BotIdentity, open_bot
+from forgetmenot.app.scenario_player import RecordingAccount
+from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind
+from forgetmenot.domain.model import ModelRequest, Purpose
+from forgetmenot.llm.offline import Offline
+from forgetmenot.memory import extraction
+from forgetmenot.memory.episodes import prompts
+from forgetmenot.store import model_calls
+
+REGULARS = 14
+ASKS_EVERY = 100
+QUESTION = "@forgetmenot_bot how are the stairs of the lighthouse?"
+STREAM = Path(__file__).with_name("scoring") / "stream.txt"
+_BEGINS = {
+    prompts.SUMMARY: Purpose.SUMMARY,
+    prompts.RECAP: Purpose.RECAP,
+    prompts.DIGEST: Purpose.DIGEST,
+    prompts.BRIEFS: Purpose.BRIEF,
+    extraction.SYSTEM: Purpose.EXTRACT,
+}
+
+
+async def _answer(request: web.Request) -> web.Response:
+    """One chat completion."""
+    body = await request.json()
+    system, prompt = (message["content"] for message in body["messages"][:2])
+    purpose = next((what for text, what in _BEGINS.items() if system.startswith(text[:60])), Purpose.REPLY)
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    answer = await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))
+    text = answer.text
+    if purpose is Purpose.BRIEF:
+        people = [{"person": f"P{n}", "text": f"P{n} plays drums and lives in Oslo. " * 8} for n in range(1, 11)]
+        text = json.dumps({"briefs": people[: prompt.count("</p")]})
+    elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
+        text = json.dumps({"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""})
+    usage = {"prompt_tokens": answer.usage.input, "completion_tokens": -(-len(text.encode()) // 3)}
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    return web.json_response({"model": "small", "choices": [choice], "usage": usage})
+
+
+async def _say(bot: Bot, clock: ManualClock, login: str, text: str, number: int) -> None:
+    event = ChatEvent(f"line-{number}", EventKind.MESSAGE, f"id-{login}", login, login.title(), text, clock.now())
+    await bot.hear(event)
+    if text.startswith("@"):
+        await bot.settle()
+    await bot.tasks.catch_up()
+
+
+async def _over(bot: Bot, clock: ManualClock) -> None:
+    await bot.channel_is(ChannelState(live=False, title="", category=""))
+    for _ in range(6):
+        await clock.move_to(clock.now() + 10 * MINUTE)
+        await bot.channel_is(ChannelState(live=False, title="", category=""))
+        await bot.tasks.catch_up()
+
+
+async def measure(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
+    """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
+    lines = [line.text for line in read_stream(STREAM).lines if not line.wanted]
+    people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
+    settings, clock = playing.settings_for(base_url, "small"), ManualClock(playing.BEGAN)
+    me = BotIdentity("99", "forgetmenot_bot")
+    account = RecordingAccount()
+    async with open_bot(path, "bench", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
+        number, began = 0, clock.now()
+        for stream in range(6):
+            last = stream == 5
+            if last:
+                began = clock.now()
+            at = clock.now()
+            await bot.channel_is(ChannelState(live=True, title="", category="", started_at=at, stream_id=f"s{stream}"))
+            for line in range(60 * rate if last else 2 * REGULARS):
+                await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
+                asks = last and line % ASKS_EVERY == ASKS_EVERY - 1
+                login = people[line % len(people)] if last else people[line % REGULARS]
+                text = QUESTION if asks else f"{lines[number % len(lines)]} {number // len(lines) or ''}"
+                await _say(bot, clock, login, text, number)
+                number += 1
+            await _over(bot, clock)
+        bills = await model_calls.bills(bot.db, "purpose", began)
+    return {bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills}
+
+
+async def _main(wanted: argparse.Namespace) -> None:
+    app = web.Application(client_max_size=2**22)
+    app.router.add_post("/v1/chat/completions", _answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    print(
+        "| lines a minute | calls an hour | of them replies | calls per 1,000 lines | tokens in | tokens out | cost |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for rate in wanted.rates:
+        with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
+            found = await measure(Path(folder) / "memory.sqlite3", base_url, rate)
+        calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
+        cost = (read * wanted.price[0] + written * wanted.price[1]) / 1_000_000
+        replies = found.get("reply", (0,))[0]
+        print(
+            f"| {rate} | {calls} | {replies} | {calls * 1000 / (60 * rate):.0f} | {read:,} | {written:,} | {cost:.3f} |"
+        )
+        if wanted.purposes:
+            print(f"  {Counter({purpose: row[0] for purpose, row in found.items()})}")
+    await runner.cleanup()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rates", type=lambda text: [int(one) for one in text.split(",")], default=[10, 100, 400])
+    parser.add_argument("--price", type=float, nargs=2, default=[0.0, 0.0], metavar=("IN", "OUT"))
+    parser.add_argument("--purposes", action="store_true", help="print the calls by purpose as well")
+    asyncio.run(_main(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,443 @@
+"""Odd inputs for everything that reads what comes from outside: `python scripts/fuzz.py [--inputs 10000]`.
+
+Lines of chat, commands, answers of models, settings, imports, Helix's answers, requests to the dock. Each reader may
+refuse an input with its own errors and nothing else, and must not take long. Inputs are mutations of good ones
+(seeded: `--seed 7` does the same again), objects that hypothesis makes, and with `--atheris` those that atheris finds
+by what they reach in the code; the script installs it in an environment of its own. Prints a table; the exit code is 1
+if a reader raised anything else or took longer than a second. Nothing leaves this machine.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+import msgspec
+from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from local_model import cache_folder
+
+from forgetmenot.chat.commands import CommandParser
+from forgetmenot.clock import SystemClock
+from forgetmenot.domain.model import ModelAnswer, TokenUsage
+from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
+from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
+from forgetmenot.llm.offline.memory import claims
+from forgetmenot.logs import set_up
+from forgetmenot.memory import transfer_format
+from forgetmenot.memory.episodes import prompts, summary_rules
+from forgetmenot.memory.handles import Handles
+from forgetmenot.memory.notes import spoken_corrections
+from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
+from forgetmenot.operations import parameters
+from forgetmenot.operations.run import BadParameter, checked
+from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.reply.postprocess import tidy
+from forgetmenot.reply.reply_object import read_reply
+from forgetmenot.settings.load import example_toml, parse_settings
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store.privacy_log import _decoded
+from forgetmenot.text.statements import meant_part
+from forgetmenot.twitch.chat_lines import parse, understand
+from forgetmenot.twitch.error_translation import dropped, from_status
+from forgetmenot.twitch.helix import Helix
+
+ATHERIS = "atheris==3.0.0"
+TOO_LONG_S = 1.0
+TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
+SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
+PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
+SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), 0.4)
+TERMS = transfer_format.Terms(SCREEN_NOW, filtered=True, privacy=SETTINGS.privacy)
+
+
+# ── the readers ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads an input, some good inputs, and what it may raise. `share`: of the inputs, for one that is slow."""
+
+    read: Callable[[str], object]
+    seeds: tuple[str, ...]
+    may_raise: tuple[type[Exception], ...] = ()
+    share: float = 1.0
+
+
+def _chat_line(text: str) -> None:
+    understand(parse(text), "demo", SCREEN_NOW)
+    understand(parse(text), None)
+
+
+@cache
+def _parser() -> CommandParser:
+    return CommandParser(OPERATIONS)
+
+
+def _command(text: str) -> None:
+    for question in ("", text):
+        if (command := _parser().parse(text, question)) is not None:
+            checked(OPERATIONS[command.name], command.params)
+
+
+def _reply(text: str) -> None:
+    for plain in (False, True):
+        answer = read_reply(ModelAnswer(text, "m", TokenUsage(), plain=plain))
+        tidy(answer.say, SETTINGS).encode()
+        operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
+        if operation is not None and operation.action is not None and answer.proposal is not None:
+            parameters.check(operation.action, answer.proposal.params, 60)
+
+
+def _summary(text: str) -> None:
+    written = prompts.read_summary(text) or text
+    handles = Handles.of(["1", "2"])
+    summary_rules.kept(written, ["P1 went to the shop", text[:200]], handles, most_words=150, forbidden=lambda _: False)
+    json_object(unwrapped(without_thought(without_loop(text))))
+
+
+def _notes(text: str) -> None:
+    for one in proposals(text) or []:
+        with contextlib.suppress(FactRefused, *ODD_INPUT):  # refused alone, and counted
+            screened(one, SCREEN)
+
+
+def _speech(text: str) -> None:
+    claims(text)
+    spoken_corrections.corrected(meant_part(text[:200]), [])
+
+
+def _dock_request(text: str) -> None:
+    given_params = json.loads(text)
+    for operation in itertools.islice(OPERATIONS.values(), None):
+        with contextlib.suppress(BadParameter):
+            checked(operation, given_params if isinstance(given_params, dict) else {"what": given_params})
+
+
+def _helix_words(text: str) -> None:
+    status, _, words = text.partition(" ")
+    from_status(int(status[:3]) if status[:3].isdecimal() else 400, words, "send a message")
+    dropped(status, words)
+
+
+CHAT = (
+    "!memory",
+    "!forget #12",
+    "@keeper remember that I play drums",
+    "!optout",
+    "!forgetme confirm",
+    "!edit 12 sings",
+)
+READERS: dict[str, Reader] = {
+    "chat lines": Reader(
+        _chat_line,
+        (
+            f"{TAGS}:bob!bob@bob.tmi.twitch.tv PRIVMSG #demo :hello there",
+            f"{TAGS}:tmi.twitch.tv USERNOTICE #demo :five months",
+            "@ban-duration=60;target-user-id=42;tmi-sent-ts=1 :tmi.twitch.tv CLEARCHAT #demo :bob",
+            "@target-msg-id=b1 :tmi.twitch.tv CLEARMSG #demo :hello",
+            "@emote-only=0;followers-only=-1;slow=5 :tmi.twitch.tv ROOMSTATE #demo",
+            "PING :tmi.twitch.tv",
+            ":tmi.twitch.tv 001 keeper :Welcome",
+        ),
+    ),
+    "commands": Reader(_command, CHAT, (BadParameter,)),
+    "replies": Reader(
+        _reply,
+        (
+            '{"say": "Hello!", "action": null, "if_refused": ""}',
+            '{"say": "", "action": {"name": "timeout", "target": "bob", "seconds": 60}, "if_refused": "no"}',
+            '```json\n{"say": "Hi"}\n```',
+            "<think>hm</think> Hello.",
+        ),
+        share=0.3,
+    ),
+    "summaries": Reader(
+        _summary, ('{"summary": "P1 went to the shop. P2 won."}', "P1 won.", '{"summary": ["P1"]}'), share=0.1
+    ),
+    "notes": Reader(
+        _notes,
+        (
+            '{"changes": [{"op": "add", "about": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 0.9}]}',
+            '[{"op": "confirm", "about": "P1", "id": 4, "confidence": 1}]',
+            '{"changes": [{"op": "add", "about": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
+        ),
+        share=0.1,
+    ),
+    "plain speech": Reader(_speech, ("I live in Bergen now", "cello, not viola", "I do play the harp"), share=0.3),
+    "settings": Reader(
+        lambda text: parse_settings(text, "fuzz.toml"),
+        (
+            example_toml(),
+            '[twitch]\nchannel = "demo"\n',
+            "[memory]\nraw_events_h = 2\n[privacy]\nnever_store = []\n",
+        ),
+        (SettingsError,),
+        share=0.1,
+    ),
+    "imports": Reader(
+        lambda text: transfer_format._readable([(1, text)], TERMS),  # noqa: SLF001  # as a batch is read
+        (
+            '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
+            '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',
+        ),
+        share=0.1,
+    ),
+    "dock requests": Reader(
+        _dock_request, ('{"viewer": "alice", "what": "#3", "id": 4}', "[]"), (ValueError, RecursionError)
+    ),
+    "the privacy log": Reader(
+        lambda text: _decoded(text.encode("utf-8", "surrogatepass")), ('{"kind":"erased","subject":"ab","at":5}',)
+    ),
+    "Helix's words": Reader(_helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")),
+}
+
+
+# ── odd inputs ──────────────────────────────────────────────────────────────────────────────
+
+PIECES = (
+    *("", " ", "\0", "\r", "\n", "\\s", "\\", ";", "=", "@", ":", "#", "!", "<@42>", "P1", "P99", "{", "}", "[", "]"),
+    *('"', "\ud800", "\udfff", "\u202e", "\u200b", "\ufeff", "\u0130", "\xdf", "\ufb01", "\xe9" * 40, "\u5b57" * 60),
+    *("\U0001f3f3\ufe0f\u200d\U0001f308", "\x01ACTION ", "-1", "0", "1e999", "NaN", str(2**63), str(2**70), "9" * 400),
+    *("true", "null", "\\ud800", "[" * 300, '{"a":' * 200, "a" * 3_000, "ab " * 900, "1" * 900, "/*", "*/", "'''"),
+    *('"""', "inf", "-0", "0x1f", "1979-05-27", "${x}", "%s", "..", "--"),
+)
+
+
+def mutated(dice: random.Random, seeds: tuple[str, ...]) -> str:
+    """A good input with some changes; now and then two of them joined, or something else altogether."""
+    text = dice.choice(seeds)
+    if dice.random() < 0.02:
+        text = "".join(chr(dice.randrange(0x11_0000)) for _ in range(dice.randrange(40)))
+    for _ in range(dice.choice((1, 1, 2, 3, 8))):
+        at, end = sorted((dice.randint(0, len(text)), dice.randint(0, len(text))))
+        match dice.randrange(7):
+            case 0:
+                text = text[:at] + text[end:]
+            case 1:
+                text = text[:end] + text[at:]
+            case 2:
+                text = text[:at] + chr(dice.choice((dice.randrange(128), dice.randrange(0x3_000)))) + text[at + 1 :]
+            case 3:
+                other = dice.choice(seeds)
+                text = text[:at] + other[dice.randint(0, len(other)) :]
+            case 4:
+                text = text[:at] + dice.choice(PIECES) + text[end:]
+            case _:
+                text = text[:at] + dice.choice(PIECES) + text[at:]
+        text = text[:8_000]
+    return text
+
+
+def objects() -> st.SearchStrategy[str]:
+    """JSON of any shape, with the names that the readers look for."""
+    words = "say action name if_refused summary changes op about fact id confidence scope viewer what"
+    names = st.sampled_from(words.split())
+    leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
+    values = st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=5), max_leaves=20
+    )
+    return values.map(json.dumps)
+
+
+# ── running ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Tried:
+    """What came of one reader. `faults`: the first input for each kind of fault."""
+
+    inputs: int = 0
+    refused: int = 0
+    slowest_s: float = 0.0
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def one(self, reader: Reader, text: str) -> None:
+        """Read one input."""
+        self.inputs += 1
+        began = time.perf_counter()
+        try:
+            reader.read(text)
+        except reader.may_raise:
+            self.refused += 1
+        except Exception as error:  # noqa: BLE001  # what this looks for
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
+            self.faults.setdefault(f"{type(error).__name__} at {where}", text)
+        took = time.perf_counter() - began
+        if took > TOO_LONG_S and took > self.slowest_s:
+            self.faults["slow"] = text
+        self.slowest_s = max(self.slowest_s, took)
+
+
+def run(name: str, inputs: int, seed: int) -> Tried:
+    """Mutations for nine tenths of the inputs of a reader, hypothesis for the rest (at most 20,000)."""
+    reader, tried, dice = READERS[name], Tried(), random.Random(f"{seed} {name}")  # noqa: S311  # the same again
+    wanted = max(1, round(inputs * reader.share))
+    made = min(wanted // 10, 20_000)
+
+    @settings(max_examples=max(made, 1), database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.one_of(objects(), st.text(), st.sampled_from(reader.seeds)))
+    def structured(text: str) -> None:
+        tried.one(reader, text)
+
+    structured()
+    for _ in range(wanted - made):
+        tried.one(reader, mutated(dice, reader.seeds))
+    return tried
+
+
+async def helix_answers(inputs: int, seed: int) -> Tried:
+    """What twitchio and we make of any answer of Helix, over HTTP: an error of ours, or a value."""
+    from soak import settings_for  # needs the loopback servers
+
+    from forgetmenot.twitch.auth import Login
+    from forgetmenot.twitch.token_store import Account, Token, TokenStore
+    from tests.loopback_servers.twitch import TwitchSim
+
+    dice, tried, body = random.Random(f"{seed} helix"), Tried(), [""]  # noqa: S311  # the same again
+    seeds = (
+        '{"data": [{"id": "42", "login": "bob", "display_name": "Bob", "created_at": "2020-01-01T00:00:00Z"}]}',
+        '{"data": [{"message_id": "a", "is_sent": true, "drop_reason": null}]}',
+        '{"data": [{"broadcaster_id": "1", "title": "t", "game_name": "g", "slow_mode": true}]}',
+        '{"error": "Bad", "status": 400, "message": "no"}',
+        "<html></html>",
+    )
+
+    async def answer(_request: web.Request) -> web.Response:
+        text = body[0].encode("utf-8", "replace")
+        return web.Response(
+            body=text, status=dice.choice((200, 200, 200, 400, 401, 429, 503)), content_type="application/json"
+        )
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    async with TwitchSim() as sim:
+        with tempfile.TemporaryDirectory() as folder:
+            twitch = msgspec.structs.replace(settings_for(sim).twitch, helix_url=url)
+            chosen = Settings(twitch=twitch)
+            store = TokenStore(Path(folder), use_keyring=False)
+            for _ in range(inputs):
+                granted = sim.grant("keeper")
+                store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", ()))
+                login = Login(account=Account.BOT, store=store, settings=lambda: chosen, clock=SystemClock())
+                helix = Helix(settings=lambda: chosen, bot=login)
+                body[0] = mutated(dice, seeds)
+                calls = (helix.channel_state, helix.room_modes, partial(helix.say, "x"), partial(helix.is_immune, "7"))
+                for call in calls:
+                    tried.inputs += 1
+                    try:
+                        await call()
+                    except TwitchError:
+                        tried.refused += 1
+                    except Exception as error:  # noqa: BLE001  # what this looks for
+                        tried.faults.setdefault(f"{type(error).__name__} from {call}", body[0])
+                await helix.aclose()
+    await runner.cleanup()
+    return tried
+
+
+# ── atheris ─────────────────────────────────────────────────────────────────────────────────
+
+
+def atheris_python() -> Path:
+    """The interpreter of an environment that has atheris and, beside it, what this one has."""
+    folder = cache_folder(os.environ, sys.platform, Path.home()).with_name("forgetmenot-fuzz")
+    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", ATHERIS], check=True)
+        site = subprocess.check_output(
+            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
+        )
+        (Path(site.strip()) / "beside.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return python
+
+
+def with_atheris(name: str, inputs: int) -> tuple[int, str]:
+    """Let atheris look for inputs of one reader; how many it tried, and the end of what it said of a fault."""
+    words = [
+        str(atheris_python()),
+        __file__,
+        "--inside-atheris",
+        name,
+        f"-runs={inputs}",
+        "-max_len=2000",
+        "-close_fd_mask=3",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tempfile.gettempdir())
+    return inputs, "" if done.returncode == 0 else (done.stderr or done.stdout)[-600:]
+
+
+def inside_atheris(name: str, words: list[str]) -> None:
+    """In the environment that has it: look for inputs until something is raised."""
+    import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    reader = READERS[name]
+
+    def once(data: bytes) -> None:
+        with contextlib.suppress(*reader.may_raise):
+            reader.read(data.decode("utf-8", "surrogatepass") if data.isascii() else data.decode("utf-8", "replace"))
+
+    atheris.instrument_all()
+    atheris.Setup([sys.argv[0], *words], once)
+    atheris.Fuzz()
+
+
+def rows(inputs: int, seed: int, *, atheris: bool) -> Iterator[tuple[str, Tried]]:
+    """Every reader with what came of it."""
+    for name, reader in READERS.items():
+        yield name, run(name, inputs, seed)
+        if atheris:
+            number, fault = with_atheris(name, max(1, round(inputs * reader.share / 4)))
+            yield f"{name}, atheris", Tried(number, faults={"atheris": fault} if fault else {})
+    yield "Helix's answers", asyncio.run(helix_answers(max(1, inputs // 2_000), seed))
+
+
+def main() -> int:
+    """Run it and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=int, default=10_000, help="for each reader; slow ones get a share")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--atheris", action="store_true", help="let atheris look as well")
+    wanted = parser.parse_args()
+    set_up(console=False)
+    logging.disable(logging.CRITICAL)
+    faults = total = 0
+    print(f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}", flush=True)
+    for name, tried in rows(wanted.inputs, wanted.seed, atheris=wanted.atheris):
+        total, faults = total + tried.inputs, faults + len(tried.faults)
+        print(
+            f"{name:28}{tried.inputs:>12,}{tried.refused:>12,}{tried.slowest_s:>8.3f} s{len(tried.faults):>8}",
+            flush=True,
+        )
+        for kind, text in tried.faults.items():
+            print(f"   {kind}: {text[:300]!r}", flush=True)
+    print(f"{'in all':28}{total:>12,}{'':>22}{faults:>8}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 and sys.argv[1] == "--inside-atheris":
+        inside_atheris(sys.argv[2], sys.argv[3:])
+    sys.exit(main())

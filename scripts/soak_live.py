@@ -1,0 +1,213 @@
+"""An hour of busy chat in real time: `python scripts/soak_live.py [--minutes 60] [--per-minute 400] [--json]`.
+
+A bot in a process of its own hears a Twitch on loopback that hangs up, garbles and refuses; it is stopped, killed and
+started again meanwhile. People opt out and are erased, messages are deleted. At the end every row and every byte of its
+folder is looked at. The exit code is 1 if anything was lost, doubled, sent twice or left, if a right was lost, or if
+its memory grew by more than a fifth after it had settled. Nothing leaves this machine, and nothing stays on it.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chaos_world import MUST_BE_ZERO, Figures, broken_promises, say
+from speed import dock
+
+from forgetmenot.clock import SystemClock
+from forgetmenot.memory.erasure import Eraser
+from forgetmenot.store.database import open_database
+from tests.loopback_servers.twitch import TwitchSim
+
+PEOPLE, WISHING = 300, 5
+OUT_MARK, ERASED_MARK, DELETED_MARK = "quillfrost", "emberglass", "saltwhistle"
+QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
+SETTLED = 0.25  # of the time: from then on memory is compared, and no process is ended any more
+MAY_GROW = 1.2
+
+
+@dataclass
+class Chat:
+    """What was said, and what must have become of it. `expected`: lines that must be stored."""
+
+    sim: TwitchSim
+    dice: random.Random
+    expected: list[str] = field(default_factory=list)
+    after_opt_out: list[str] = field(default_factory=list)
+    number: int = 0
+    wished: bool = False
+    paused: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def heard(self) -> bool:
+        """Whether the bot reads chat now."""
+        return any(one.channels for one in self.sim.irc.connections)
+
+    async def talk(self, per_minute: int) -> None:
+        """Chat at that rate; a sixtieth of it speaks to the bot, another one is deleted."""
+        began = time.monotonic()
+        while True:
+            await asyncio.sleep(max(0.0, began + self.number * 60 / per_minute - time.monotonic()))
+            self.number += 1
+            if self.paused.is_set() or not self.heard():
+                continue
+            who, kind = f"viewer_{self.dice.randrange(PEOPLE)}", self.number % 60
+            words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
+            if kind == 7:
+                await self.sim.say(who, f"@keeper what about level {self.dice.randrange(99)}?")
+            elif kind == 23:
+                await self.sim.clear_message(await self.sim.say(who, f"{DELETED_MARK} {words}"))
+            elif kind == 31 and self.wished:
+                out = f"leaver_{self.number % WISHING}"
+                self.after_opt_out.append(await self.sim.say(out, f"{OUT_MARK} {words}"))
+            else:
+                self.expected.append(await self.sim.say(who, words))
+
+    async def wish(self) -> None:
+        """Some opt out, and some have everything erased; each after having said something."""
+        for number in range(WISHING):
+            leaver, erased = f"leaver_{number}", f"emberling_{number}"
+            await self.typed(leaver, "hello from the tuba club")
+            for one in range(3):
+                await self.typed(erased, f"i play the {ERASED_MARK} {one}")
+            await self.typed(leaver, "!optout")
+            await self.typed(erased, "!forgetme")
+            await asyncio.sleep(12)
+            await self.typed(erased, "!forgetme confirm")
+        self.wished = True
+
+    async def typed(self, who: str, text: str) -> None:
+        """Somebody says something once the bot hears it."""
+        while self.paused.is_set() or not self.heard():  # noqa: ASYNC110  # two conditions of two sides
+            await asyncio.sleep(0.1)
+        await self.sim.say(who, text)
+        await asyncio.sleep(0.5)
+
+    async def quiet(self) -> None:
+        """Nobody says anything for a moment."""
+        self.paused.set()
+        await asyncio.sleep(QUIET_S)
+
+    async def trouble(self) -> None:
+        """Twitch hangs up, sends rubbish, is broken, loses an answer, ends a log-in or is away, in turn."""
+        await self.quiet()
+        match self.dice.randrange(6):
+            case 0:
+                await self.sim.garbage()
+            case 1:
+                self.sim.faults.add("helix", path="chat/messages", status=503, times=3)
+            case 2:
+                self.sim.faults.add("helix", path="chat/messages", lose=True)
+            case 3:
+                self.sim.expire()
+            case 4:
+                self.sim.faults.add("irc", status=503, times=2)
+                await self.sim.drop()
+            case _:
+                await self.sim.reconnect()
+        await asyncio.sleep(1)
+        with contextlib.suppress(TimeoutError):
+            await self.sim.until(self.heard, 60)
+        self.paused.clear()
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory that a process holds; 0 where nobody says."""
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4_096
+    return 0
+
+
+async def soak(folder: Path, minutes: float, per_minute: int, seed: int = 1) -> Figures:
+    """All of it; the figures."""
+    dice = random.Random(seed)  # noqa: S311  # the same again, not secrets
+    async with TwitchSim() as sim:
+        chat = Chat(sim, dice)
+        talking = [asyncio.create_task(chat.talk(per_minute)), asyncio.create_task(chat.wish())]
+        began, sizes = time.monotonic(), list[int]()
+        ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [began + minutes * 60]
+        for number, end in enumerate(ends):
+            chat.paused.clear()
+            async with dock.started(sim, folder, more='[bot]\nmode = "mentions"\n') as bot:
+                sizes = await _live(chat, bot.pid, end)
+                await chat.quiet()
+                if end is not ends[-1] and number % 2 == 0:
+                    os.kill(bot.pid, signal.SIGKILL)
+        for task in talking:
+            task.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
+        sent = Counter(said.reply_to.id for said in sim.sent if said.reply_to is not None)
+        figures = await _account(folder, chat)
+    growth = sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
+    return {
+        "minutes": round((time.monotonic() - began) / 60, 1),
+        "lines": chat.number,
+        "answers": len(sim.sent),
+        "processes": len(ends),
+        **figures,
+        "sent twice": sum(count - 1 for count in sent.values()),
+        "megabytes at the end": round(sizes[-1] / 1e6, 1) if sizes else 0,
+        "growth": round(growth, 3),
+    }
+
+
+async def _live(chat: Chat, pid: int, end: float) -> list[int]:
+    """A trouble every few minutes until then; how much memory the process held, every ten seconds."""
+    sizes, next_trouble = list[int](), time.monotonic() + 150
+    while (left := end - time.monotonic()) > 0:
+        await asyncio.sleep(min(10.0, left))
+        sizes.append(resident(pid))
+        if time.monotonic() > next_trouble and end - time.monotonic() > 60:
+            await chat.trouble()
+            next_trouble = time.monotonic() + 240
+            say(f"{chat.number:,} lines, {len(chat.sim.sent):,} answers, {sizes[-1] / 1e6:.1f} MB")
+    return sizes
+
+
+async def _account(folder: Path, chat: Chat) -> Figures:
+    """What the memory and its folder say at the end."""
+    path, clock = folder / "m.sqlite3", SystemClock()
+    async with open_database(path) as db:
+        await Eraser(db=db, clock=clock).erase_due()
+        stored = Counter(row[0] for row in await db.rows("SELECT id FROM events"))
+        expected = set(chat.expected)
+        known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
+        kept_of_leavers = sum(stored[one] for one in chat.after_opt_out)
+        not_out = sum(known.get(f"leaver_{number}") is None for number in range(WISHING))
+        not_gone = sum(f"emberling_{number}" in known for number in range(WISHING))
+        broken = await broken_promises(db, clock.now())
+    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    return {
+        "lost": len(expected - stored.keys()),
+        "doubled": sum(count - 1 for count in stored.values()),
+        "rights lost": kept_of_leavers + not_out + not_gone,
+        "bytes left": sum(held.count(mark.encode()) for mark in (OUT_MARK, ERASED_MARK, DELETED_MARK, "emberling_")),
+        "promises broken": broken,
+    }
+
+
+def main() -> int:
+    """Run it and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--per-minute", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as folder:
+        figures = asyncio.run(soak(Path(folder) / "bot", wanted.minutes, wanted.per_minute, wanted.seed))
+    rows = (f"{name:22}{figure:>10,g}{'  must be 0' * (name in MUST_BE_ZERO)}" for name, figure in figures.items())
+    print(json.dumps(figures) if wanted.json else "\n".join(rows))
+    return 1 if any(figures.get(name) for name in MUST_BE_ZERO) or figures["growth"] > MAY_GROW else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,349 @@
+"""The loopback Twitch with all that tests need: faults, a record of every call, refusals, the log-in by code.
+
+The wording of refusals follows Twitch's documentation and was not checked against the real service. Twitch does not
+document its drop codes and changes them; those here have been seen, and "msg_rejected" may stand for any.
+"""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from forgetmenot.sim import twitch
+from forgetmenot.sim.helix import error_body, json_body, pair, parameters, refresh, validate
+from forgetmenot.sim.irc import HOST, notice
+from forgetmenot.sim.world import FOREVER, Said, User
+from tests.loopback_servers.faults import Faults, hang_up, strike
+from tests.loopback_servers.twitch_rules import Rules
+
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+WINDOW = 30_000  # ms
+PER_WINDOW, PER_WINDOW_MODERATOR = 20, 100
+DROPS = {
+    "msg_rejected": "Your message is being checked by mods and has not been sent.",
+    "msg_rejected_mandatory": "Your message wasn't posted due to conflicts with the channel's moderation settings.",
+    "msg_duplicate": "Your message was not sent because it is identical to the previous one you sent.",
+    "msg_slowmode": "This room is in slow mode and you are sending messages too quickly.",
+    "msg_followersonly": "This room is in followers-only mode.",
+    "msg_subsonly": "This room is in subscribers only mode.",
+    "msg_emoteonly": "This room is in emote-only mode.",
+    "msg_banned": "You are permanently banned from talking in this channel.",
+    "msg_timedout": "You are timed out.",
+    "msg_ratelimit": "Your message was not sent because you are sending messages too quickly.",
+    "msg_too_long": "Your message is too long.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A call as it came over the wire, and the status it got (0: none). `user_id`: whose token it was, if any."""
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    headers: Mapping[str, str]
+    body: Mapping[str, object] = field(default_factory=dict)
+    user_id: str = ""
+    status: int = 0
+
+    def param(self, name: str) -> str:
+        """A query parameter, or ""."""
+        return (self.query.get(name) or [""])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A message that the bot tried to send through Helix; `dropped` is the code, or ""."""
+
+    user: User
+    text: str
+    dropped: str = ""
+
+
+class Drops:
+    """Which messages Twitch drops. `attempts`: all that were tried; `breaches`: those over the rate limit."""
+
+    def __init__(self, sim: "TwitchSim") -> None:
+        self.world, self.said = sim.world, sim.chat.said
+        self.attempts: list[Attempt] = []
+        self.breaches = 0
+        self.forced: deque[str] = deque()
+        self.held_words: set[str] = set()  # AutoMod holds messages that contain one of these
+
+    def code(self, user: User, text: str) -> tuple[str, str] | None:
+        """Why Helix drops this message, or None."""
+        code = self.forced.popleft() if self.forced else self._reason(user, text)
+        self.attempts.append(Attempt(user, text, code))
+        return (code, DROPS.get(code, "Your message was not sent.")) if code else None
+
+    def _reason(self, user: User, text: str) -> str:
+        left = self.world.ban_left(user.id)
+        if left:
+            return "msg_banned" if left == FOREVER else "msg_timedout"
+        held = "msg_rejected" if any(word in text.lower() for word in self.held_words) else ""
+        return self._too_much(user, text) or self._room_rule(user) or held
+
+    def _too_much(self, user: User, text: str) -> str:
+        recent = [said for said in self._said_since(user, WINDOW) if said.via != "chat"]
+        limit = PER_WINDOW_MODERATOR if self.world.is_privileged(user.id) else PER_WINDOW
+        if len(recent) >= limit:
+            self.breaches += 1
+            return "msg_ratelimit"
+        return "msg_duplicate" if any(said.text == text for said in recent) else ""
+
+    def _room_rule(self, user: User) -> str:
+        rules = self.world.rules
+        if self.world.is_privileged(user.id) or user.id in self.world.vips:
+            return ""
+        slow = rules.slow_mode and self._said_since(user, (rules.slow_mode_wait_time or 30) * 1_000)
+        modes = {
+            "msg_followersonly": rules.follower_mode,
+            "msg_subsonly": rules.subscriber_mode,
+            "msg_emoteonly": rules.emote_mode,
+            "msg_slowmode": bool(slow),
+        }
+        return next((code for code, on in modes.items() if on), "")
+
+    def _said_since(self, user: User, ms: int) -> list[Said]:
+        since = self.world.now() - ms
+        return [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
+
+
+@dataclass(slots=True)
+class DeviceCode:
+    """A log-in that waits for its user. `polls` counts how often the client asked."""
+
+    device: str
+    user: str
+    scopes: tuple[str, ...]
+    approved_by: str = ""
+    ended: bool = False
+    polls: int = 0
+
+
+class DeviceLogin:
+    """Log-in by code, and revoking. `interval` and `device_lifetime` (seconds) are what a client is given."""
+
+    def __init__(self, sim: "TwitchSim") -> None:
+        self.sim, self.tokens = sim, sim.tokens
+        self.codes: list[DeviceCode] = []
+        self.interval = 5
+        self.device_lifetime = 1_800
+
+    def approve(self, user_code: str, login: str) -> None:
+        """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
+        self._waiting(user_code).approved_by = self.tokens.world.user(login).login
+
+    def let_expire(self, user_code: str) -> None:
+        """Nobody typed the code in time. Raises KeyError for a code that is not waiting."""
+        self._waiting(user_code).ended = True
+
+    def _waiting(self, user_code: str) -> DeviceCode:
+        code = next((c for c in self.codes if c.user == user_code and not c.ended), None)
+        if code is None:
+            raise KeyError(user_code)
+        return code
+
+    async def device(self, request: web.Request) -> web.Response:
+        given = await parameters(request)
+        if given.get("client_id") != self.tokens.client_id:
+            return _refused(400, "invalid client")
+        scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
+        code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
+        self.codes.append(code)
+        body = {"device_code": code.device, "expires_in": self.device_lifetime, "interval": self.interval}
+        address = f"{self.sim.url}activate?public=true&device-code={code.user}"
+        return web.json_response(body | {"user_code": code.user, "verification_uri": address})
+
+    async def token(self, request: web.Request) -> web.Response:
+        given = await parameters(request)
+        if given.get("grant_type") != DEVICE_GRANT or given.get("client_id") != self.tokens.client_id:
+            return await refresh(self.tokens, request)
+        code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
+        if code is None:
+            return web.json_response({"status": 400, "message": "invalid device code"}, status=400)
+        code.polls += 1
+        if not code.approved_by:
+            return web.json_response({"status": 400, "message": "authorization_pending"}, status=400)
+        code.ended = True
+        return web.json_response(pair(self.tokens.grant(code.approved_by, code.scopes), self.tokens))
+
+    async def revoke(self, request: web.Request) -> web.Response:
+        given = await parameters(request)
+        token = self.tokens.valid(given.get("token", ""))
+        if given.get("client_id") != self.tokens.client_id:
+            return web.json_response({"status": 404, "message": "client does not exist"}, status=404)
+        if token is None:
+            return web.json_response({"status": 400, "message": "Invalid token"}, status=400)
+        token.expired = token.used = True
+        return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
+
+    async def activate(self, request: web.Request) -> web.Response:
+        """The page that a browser opens: approves by link, so that a log-in can be tried by hand."""
+        code, login = request.query.get("device-code", ""), request.query.get("login", "")
+        if not login:
+            return web.Response(text=f"Add &login=NAME to this address to let NAME approve the code {code}.\n")
+        try:
+            self.approve(code, login)
+        except KeyError:
+            return web.Response(text="No log-in waits for this code.\n", status=404)
+        return web.Response(text=f"{login} has approved the log-in. You can close this page.\n")
+
+
+class Bucket:
+    """Helix's points per minute: `limit` calls, then 429 until the minute is over. Real time, not the world's."""
+
+    def __init__(self, limit: int = 800) -> None:
+        self.limit = self._left = limit
+        self._reset = 0.0
+
+    def take(self) -> bool:
+        """Use one point; False if none is left."""
+        if time.time() >= self._reset:
+            self._reset, self._left = time.time() + 60, self.limit
+        self._left -= 1
+        return self._left >= 0
+
+    def headers(self) -> dict[str, str]:
+        """The three headers that every answer carries."""
+        numbers = {"Limit": self.limit, "Remaining": max(0, self._left), "Reset": int(self._reset)}
+        return {f"Ratelimit-{name}": str(number) for name, number in numbers.items()}
+
+
+class TwitchSim(twitch.TwitchSim):
+    """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
+
+    def __init__(
+        self,
+        channel: str = "demo",
+        *,
+        now: Callable[[], int] | None = None,
+        port: int = 0,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(channel, now=now, port=port, seed=seed)
+        self.faults = Faults()
+        self.bucket = Bucket()
+        self.drops = Drops(self)
+        self.oauth = DeviceLogin(self)
+        self.requests: list[Recorded] = []
+        self.actions: list[Recorded] = []
+        self.helix.checks = Rules(self.world).checks()
+        self.helix.drop_code = self.drops.code
+        self.middlewares: tuple[Middleware, ...] = (self._watched,)
+
+    def add_login(self, router: web.UrlDispatcher) -> None:
+        router.add_get("/oauth2/validate", partial(validate, self.tokens))
+        router.add_post("/oauth2/token", self.oauth.token)
+        router.add_post("/oauth2/device", self.oauth.device)
+        router.add_post("/oauth2/revoke", self.oauth.revoke)
+        router.add_get("/activate", self.oauth.activate)
+
+    @web.middleware
+    async def _watched(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """A call with what goes wrong with it, and its record."""
+        place, _, path = request.path.strip("/").partition("/")
+        helix = place == "helix"
+        where = {"helix": "helix", "oauth2": "oauth", "irc": "irc"}.get(place, "")
+        fault = self.faults.take(where, request.method, path if helix else request.path.strip("/") if path else "")
+        if fault is not None and fault.stall and where == "irc":
+            request["stalled"] = True
+        elif fault is not None and (struck := await strike(fault, request)) is not None:
+            if helix:
+                await self._record(request, path, 0 if fault.drop else struck.status)
+            return struck
+        if helix and not self.bucket.take():
+            answer: web.StreamResponse = web.json_response(error_body(429, "Too Many Requests"), status=429)
+        else:
+            answer = await handler(request)
+        if helix:
+            await self._record(request, path, answer.status)
+            answer.headers.update(self.bucket.headers())
+        return hang_up(request) if fault is not None and fault.lose else answer
+
+    async def _record(self, request: web.Request, path: str, status: int) -> None:
+        token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        query = {key: request.query.getall(key) for key in request.query}
+        headers = {key: value for key, value in request.headers.items() if key != "Authorization"}
+        user_id = token.user_id if token is not None else ""
+        recorded = Recorded(request.method, path, query, headers, await json_body(request), user_id, status)
+        self.requests.append(recorded)
+        if request.method != "GET" and path != "chat/messages" and 200 <= status < 300:
+            self.actions.append(recorded)
+
+    @property
+    def log(self) -> list[Said]:
+        """Every chat message that was delivered, in order."""
+        return self.chat.said
+
+    @property
+    def sent(self) -> list[Said]:
+        """Those of them that came through Helix."""
+        return [said for said in self.chat.said if said.via == "helix"]
+
+    async def refuse(self) -> None:
+        """Refuse new connections until `accept()`, as a dead network does."""
+        if self._site is not None:
+            await self._site.stop()
+            self._site = None
+
+    async def raw(self, line: str) -> None:
+        """Send a line as it is to every connection that has joined."""
+        await self.irc.broadcast(line)
+
+    async def ban(self, login: str, by: str = "") -> None:
+        """A moderator bans somebody; the streamer, unless another is named."""
+        await self.chat.clear_person(self.world.user(login), None, self.world.user(by) if by else None)
+
+    async def clear_chat(self) -> None:
+        """A moderator clears the whole chat."""
+        await self.chat.clear_all()
+
+    async def notice(self, text: str, msg_id: str = "") -> None:
+        """A NOTICE in the channel."""
+        await self.irc.broadcast(notice(text, channel=self.world.owner.login, msg_id=msg_id))
+
+    async def gift_to(self, login: str, recipient: str) -> str:
+        """A subscription for one person; the notice's id."""
+        to = self.world.user(recipient)
+        system = f"{self.world.user(login).name} gifted a Tier 1 sub to {to.name}!"
+        given: dict[str, object] = {"recipient-id": to.id, "recipient-user-name": to.login}
+        given |= {"recipient-display-name": to.name, "sub-plan": "1000", "months": 1, "gift-months": 1}
+        return await self.user_notice(login, "", "subgift", system, given)
+
+    def stall(self) -> None:
+        """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""
+        for connection in self.irc.connections:
+            connection.stalled = True
+
+    async def garbage(self, data: str | bytes = b"\x00\xff\xfe not IRC \x80") -> None:
+        """Send something that is no line of IRC: bytes as a binary frame, text as a text frame."""
+        for connection in list(self.irc.connections):
+            await (connection.socket.send_bytes if isinstance(data, bytes) else connection.socket.send_str)(data)  # type: ignore[arg-type]
+
+    async def reconnect(self) -> None:
+        """RECONNECT: the server asks its clients to come again. It does not hang up by itself."""
+        await self.irc.broadcast(f":{HOST} RECONNECT")
+
+    def approve(self, user_code: str, login: str) -> None:
+        """The user typed the code and agreed. Raises KeyError for a code that is not waiting."""
+        self.oauth.approve(user_code, login)
+
+    def expire(self, login: str = "") -> None:
+        """Let the access tokens of a user, or of all, answer 401 from now on."""
+        self.tokens.expire(login)
+
+    def drop_next(self, *codes: str) -> None:
+        """Let the next messages through Helix be dropped for these reasons (DROPS, or any)."""
+        self.drops.forced.extend(codes)
+
+
+def _refused(status: int, message: str) -> web.Response:
+    return web.json_response(error_body(status, message), status=status)
