@@ -6,6 +6,7 @@ Needs a Python ≥ 3.11 and nothing else. The second start asks nothing of the n
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import environment
 
@@ -13,6 +14,7 @@ import environment
 def main() -> int:
     """Install if need be, then hand over to the `forgetmenot` command."""
     interpreter = environment.ensure()
+    os.environ.setdefault("FORGETMENOT_COMMAND", as_typed())
     command = [str(interpreter), "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
     if os.name == "posix":
         os.execv(interpreter, command)  # noqa: S606  # no go-between: whoever ends this process ends the bot
@@ -22,6 +24,13 @@ def main() -> int:
             return process.wait()
         except KeyboardInterrupt:
             continue  # the terminal has told the bot as well; it needs a moment to stop cleanly
+
+
+def as_typed() -> str:
+    """How this script was started, for messages that name a command."""
+    script, here = Path(__file__).resolve(), Path.cwd()
+    shown = script.relative_to(here) if script.is_relative_to(here) else script
+    return f"{Path(sys.executable).name} {shown}"
 
 
 if __name__ == "__main__":

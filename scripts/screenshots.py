@@ -1,7 +1,7 @@
 """Pictures of the dock's panels on the demo's memory: `scripts/screenshots.py FOLDER [--light] [--language de]`.
 
 At 300 × 400 (a small dock in OBS), 420 × 900 and 1100 × 800, in the Chromium that is on the machine. Files are named
-PANEL-WIDTH.png.
+PANEL-WIDTH.png. demo.svg is what the demo prints on a terminal.
 """
 
 import argparse
@@ -9,6 +9,8 @@ import asyncio
 import subprocess
 import sys
 import tempfile
+import textwrap
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +61,7 @@ def play(folder: Path, scheme: str, language: str) -> None:
     """Play the demo and take every picture."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-screenshots-") as name:
+        asyncio.run(draw_terminal(Path(name) / "terminal.sqlite3", folder / "demo.svg"))
         command = [sys.executable, "-m", "forgetmenot", "demo", "--fast", "--stay", "--json"]
         command += ["--db", str(Path(name) / "memory.sqlite3")]
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
@@ -66,6 +69,34 @@ def play(folder: Path, scheme: str, language: str) -> None:
                 asyncio.run(take(address_of(demo), folder, scheme, language))
             finally:
                 demo.terminate()
+
+
+COLOURS = {"caption": "#5ccfe6", "bot": "#a6e22e", "memory": "#e6b450", "refused": "#ff6b6b", "faint": "#808890"}
+PLAIN, KEEP = "#d8dee9", 'xml:space="preserve"'
+
+
+async def draw_terminal(memory: Path, file: Path) -> None:
+    """Play the demo and draw what it prints, in its colours."""
+    from forgetmenot import logs
+    from forgetmenot.demo.show import Show, play
+    from forgetmenot.settings.schema import DockSettings, Settings
+
+    printed: list[tuple[str, str]] = []
+
+    def take_line(style: str, text: str) -> None:
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        printed.extend((style, line) for line in textwrap.wrap(text, 92, subsequent_indent=indent) or [""])
+
+    logs.set_up(level="error")
+    await play(memory, Show(Settings(dock=DockSettings(port=0)), take_line, fast=True))
+    rows = [
+        f'<text x="14" y="{26 + 17 * row}" fill="{COLOURS.get(style, PLAIN)}" {KEEP}>{escape(line)}</text>'
+        for row, (style, line) in enumerate(printed[1:])
+    ]
+    height = 34 + 17 * len(rows)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {height}" font-family="monospace" font-size="13">'
+    box = f'<rect width="780" height="{height}" rx="6" fill="#1b1f27"/>'
+    file.write_text("\n".join([head, box, *rows, "</svg>", ""]), encoding="utf-8")
 
 
 def address_of(demo: "subprocess.Popen[str]") -> str:

@@ -14,7 +14,11 @@ from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
 
 BOT = "keeper"
-ENVIRONMENT = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "PYTHONWARNINGS": "ignore"}
+ENVIRONMENT = {
+    "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+    "PYTHONWARNINGS": "ignore",
+    "FORGETMENOT_COMMAND": "forgetmenot",
+}
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:

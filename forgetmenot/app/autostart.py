@@ -87,6 +87,21 @@ def program() -> list[str]:
     return [start] if getattr(sys, "frozen", False) else [start, "-m", "forgetmenot"]
 
 
+def how_to_remove(prefix: Path, root: Path) -> str:
+    """How the program itself is removed: by what installed it. `root`: the folder that holds the package."""
+    if getattr(sys, "frozen", False):
+        return f"delete the folder {Path(sys.executable).parent}"
+    if any(part.startswith(_TEMPORARY) for part in prefix.parts):
+        return "nothing is installed: this is a temporary copy"
+    if "pipx" in prefix.parts:
+        return "type `pipx uninstall forgetmenot-bot`"
+    if prefix.parent.name == "tools":  # uv's folder of tools
+        return "type `uv tool uninstall forgetmenot-bot`"
+    if (root / "pyproject.toml").is_file():
+        return f"delete the folder {root}"
+    return "type `pip uninstall forgetmenot-bot`"
+
+
 def refuse_temporary(prefix: Path) -> None:
     """Raise ForgetMeNotError for a copy that `uvx` made: it is gone after a restart."""
     if any(part.startswith(_TEMPORARY) for part in prefix.parts):

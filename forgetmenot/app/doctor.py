@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -27,13 +28,14 @@ from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import environment_with_key
+from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.operations.catalogue import lacking, scopes_for
 from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.schema import Provider, Settings
-from forgetmenot.store import backup, dock_rows, invariants, privacy_log, streams
+from forgetmenot.store import backup, dock_rows, invariants, personal_data, privacy_log, streams
 from forgetmenot.store.database import SQLITE_VERSION, open_database
 from forgetmenot.store.file_safety import is_locked, synced_by
 from forgetmenot.twitch.token_store import Account, TokenStore
@@ -87,8 +89,8 @@ async def examine(what: Examined) -> list[Check]:
         lambda: _model(what),
     ]
     checks = computer if what.running else computer + parts
-    found = [await _guarded(what, check) for check in checks]
-    return [*found, await _promises(what)] if what.verify else found
+    results = [await _guarded(what, check) for check in checks]
+    return [*results, await _promises(what)] if what.verify else results
 
 
 def _check(language: Language, part: str, state: str, line: str, fix: str = "", /, **values: object) -> Check:
@@ -102,24 +104,37 @@ def report(checks: list[Check]) -> dict[str, object]:
     return {"ok": all(check.state != BAD for check in checks), "checks": [asdict(check) for check in checks]}
 
 
-def bundle(checks: list[Check], database: Path, log_lines: int = 2_000) -> dict[str, object]:
-    """A report for support: the checks and the end of the log, without the home folder."""
-    home = str(Path.home())
-    log_file = database.parent / "logs" / "forgetmenot.log"
+async def bundle(checks: list[Check], what: Examined, log_lines: int = 2_000) -> dict[str, object]:
+    """A report for support: the checks and the end of the log, without names, secrets and the home folder."""
+    log_file = what.database.parent / "logs" / "forgetmenot.log"
     lines: list[str] = []
     with contextlib.suppress(OSError):
         lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-log_lines:]
     content = {**report(checks), "system": platform.platform(), "python": sys.version, "log": lines}
-    return {key: _without_home(value, home) for key, value in content.items()}
+    names = await _names(what)
+    return {key: _without(value, names) for key, value in content.items()}
 
 
-def _without_home(value: object, home: str) -> object:
+async def _names(what: Examined) -> frozenset[str]:
+    """Whose names a report must not hold: the channel's, the bot's, every viewer's."""
+    twitch = (what.settings or Settings()).twitch
+    tokens = await asyncio.to_thread(lambda: [_tokens(what).load(account) for account in Account])
+    names = {twitch.channel, twitch.bot_login, *(token.login for token in tokens if token is not None)}
+    with contextlib.suppress(ForgetMeNotError):
+        if what.database.is_file():
+            async with open_database(what.database) as db:
+                names |= await personal_data.all_names(db)
+    return frozenset(name.lower() for name in names if name)
+
+
+def _without(value: object, names: frozenset[str]) -> object:
     if isinstance(value, str):
-        return value.replace(home, "~")
+        text = mask(value.replace(str(Path.home()), "~"))
+        return re.sub(r"\w+", lambda word: "•••" if word[0].lower() in names else word[0], text)
     if isinstance(value, list):
-        return [_without_home(one, home) for one in value]
+        return [_without(part, names) for part in value]
     if isinstance(value, dict):
-        return {key: _without_home(one, home) for key, one in value.items()}
+        return {key: _without(part, names) for key, part in value.items()}
     return value
 
 
@@ -253,7 +268,7 @@ def _login(what: Examined) -> Check:
     say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
         return _check(say, "login", WARN, "client_unset", "client_unset_fix")
-    store = TokenStore(what.database.parent / "login", use_keyring=what.use_keyring)
+    store = _tokens(what)
     token = store.load(Account.BOT)
     if token is None:
         return _check(say, "login", WARN, "nobody_in", "nobody_in_fix")
@@ -262,6 +277,10 @@ def _login(what: Examined) -> Check:
     if scopes_for(Account.BROADCASTER, settings) and store.load(Account.BROADCASTER) is None:
         return _check(say, "login", OK, "streamer_out", login=token.login)
     return _check(say, "login", OK, "signed_in", login=token.login)
+
+
+def _tokens(what: Examined) -> TokenStore:
+    return TokenStore(login_folder(what.database), use_keyring=what.use_keyring)
 
 
 async def _model(what: Examined) -> Check:

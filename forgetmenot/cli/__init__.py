@@ -25,6 +25,7 @@ COMMANDS = {
     "eval": "play",
     "cost": "explain",
     "autostart": "install",
+    "uninstall": "install",
     "replay": "play",
     "login": "setup",
     "logout": "setup",

@@ -2,7 +2,9 @@
 
 import argparse
 import asyncio
+import os
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
@@ -273,12 +275,63 @@ def printable(text: str) -> str:
 
 def say(text: str = "") -> None:
     """Print progress or an error on standard error."""
-    print(printable(text), file=sys.stderr, flush=True)
+    print(printable(_with_commands_as_typed(text)), file=sys.stderr, flush=True)
 
 
 def show_line(text: str = "") -> None:
     """Print an answer on standard output."""
-    print(printable(text), flush=True)
+    print(printable(_with_commands_as_typed(text)), flush=True)
+
+
+COLOURS = {"caption": "1;36", "bot": "1;32", "memory": "33", "refused": "31", "faint": "2"}
+
+
+def show_styled(style: str, text: str) -> None:
+    """Print an answer in a style: coloured on a terminal, unless NO_COLOR is set."""
+    colour = COLOURS.get(style, "")
+    terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    shown = printable(text)
+    if terminal:
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        columns = shutil.get_terminal_size().columns
+        shown = textwrap.fill(shown, max(40, columns - 1), subsequent_indent=indent)
+    print(f"\x1b[{colour}m{shown}\x1b[0m" if colour and terminal else shown, flush=True)
+
+
+def has_desktop() -> bool:
+    """Whether a browser opens in a window; a text browser would take over the terminal."""
+    windows = sys.platform in ("win32", "darwin")
+    return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def open_page(address: str, wait_s: float = 0) -> None:
+    """Open the page in a thread, because a text browser blocks until it is closed."""
+    import threading
+    import webbrowser
+
+    opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
+    opening.start()
+    opening.join(wait_s)
+
+
+def as_typed() -> str:
+    """How this program is started from where its user is: `forgetmenot`, unless it is not on the path."""
+    if named := os.environ.get("FORGETMENOT_COMMAND"):  # set by scripts/run.py
+        return named
+    if getattr(sys, "frozen", False):
+        return f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    module = getattr(sys.modules.get("__main__"), "__spec__", None)
+    as_module = module is not None and module.name == "forgetmenot.__main__"
+    return f"{Path(sys.executable).name} -m forgetmenot" if as_module else "forgetmenot"
+
+
+def _with_commands_as_typed(text: str) -> str:
+    """A message whose commands can be copied: outside an installation `forgetmenot` is not on the path."""
+    from forgetmenot.cli import COMMANDS
+
+    if "forgetmenot " not in text or (command := as_typed()) == "forgetmenot":
+        return text
+    return re.sub(rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text)
 
 
 def emit(value: object) -> None:

@@ -1,6 +1,8 @@
-"""`forgetmenot doctor|autostart`: what concerns the installation on this computer."""
+"""`forgetmenot doctor|autostart|uninstall`: what concerns the installation on this computer."""
 
 import argparse
+import shutil
+import sys
 from pathlib import Path
 
 import msgspec
@@ -9,6 +11,8 @@ from forgetmenot.cli.common import (
     Commands,
     add_command,
     chosen_settings,
+    confirmed,
+    data_folder,
     database_path,
     emit,
     options_given,
@@ -16,10 +20,11 @@ from forgetmenot.cli.common import (
     show_line,
 )
 from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.settings.schema import Settings
 
 DOCTOR_KEYS = """JSON: {"ok": false if something is bad, "checks": [{"name", "state": ok, warn or bad, "line", "fix"}]}.
 The exit code is 1 if something is bad. --bundle writes the same with the end of the log into a file that can be sent to
-somebody who helps you: it contains no chat, no viewers and no secrets."""
+somebody who helps you: it contains no chat, no names and no secrets."""
 SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 
@@ -47,6 +52,19 @@ def add(subparsers: Commands) -> None:
         "variables that are set in a terminal only, such as GEMINI_API_KEY.",
         config=True,
     )
+    uninstall = add_command(
+        subparsers,
+        "uninstall",
+        "revoke the log-ins and undo what the bot set up on this computer",
+        _uninstall,
+        about="Revokes both log-ins at Twitch, deletes them and the AI model's key here, and removes the entry that "
+        "starts the bot with the computer. Says what was done and what stays: the memory, unless --data is given, and "
+        "the program.",
+        config=True,
+        json=False,
+    )
+    uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
+    uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     autostart.add_argument("what", choices=("on", "off", "status"), help="switch it on or off, or show the status")
 
 
@@ -58,13 +76,14 @@ async def _doctor(arguments: argparse.Namespace) -> int:
         settings, trouble = chosen_settings(arguments.config), ""
     except SettingsError as error:
         settings, trouble = None, str(error)
-    checks = await examine(Examined(database, settings, arguments.config, trouble, verify=arguments.verify))
+    what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
+    checks = await examine(what)
     if arguments.bundle is not None:
-        _write(arguments.bundle, bundle(checks, database))
-        say(f"The report is in {arguments.bundle}. It contains no chat, no viewers and no secrets.")
-    elif arguments.json:
+        _write(arguments.bundle, await bundle(checks, what))
+        say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
+    if arguments.json:
         emit(report(checks))
-    else:
+    elif arguments.bundle is None:
         for check in checks:
             show_line(
                 f"{SIGNS[check.state]} {check.name}: {check.line}" + (f"\n    → {check.fix}" if check.fix else "")
@@ -90,3 +109,41 @@ def _autostart(arguments: argparse.Namespace) -> None:
         emit({"on": now.on, "entry": now.entry})
     else:
         show_line(f"ForgetMeNot {'starts' if now.on else 'does not start'} with this computer ({now.entry}).")
+
+
+async def _uninstall(arguments: argparse.Namespace) -> None:
+    from forgetmenot.app import autostart
+    from forgetmenot.cli.setup import sign_out, token_store
+    from forgetmenot.llm.build import kept_key_name
+    from forgetmenot.secret_store import SecretStore, login_folder
+    from forgetmenot.store.file_safety import is_locked
+    from forgetmenot.twitch.token_store import Account
+
+    database, folder = database_path(arguments), data_folder()
+    if is_locked(database):
+        raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
+    delete = arguments.data and folder.is_dir()
+    warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
+    if delete and not arguments.yes and not confirmed(warning):
+        say("Nothing was changed.")
+        return
+    try:
+        settings = chosen_settings(arguments.config)
+    except SettingsError as error:  # Twitch knows whose token it is; only other addresses would be in the file
+        say(str(error))
+        settings = Settings()
+    for account in Account:
+        await sign_out(settings, account, token_store(arguments))
+    secrets, key = SecretStore(login_folder(database)), kept_key_name(settings.model.api_key_env)
+    if secrets.load(key):
+        secrets.delete(key)
+        say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
+    if autostart.status().on:
+        autostart.disable()
+        say("The bot no longer starts with this computer.")
+    if delete:
+        shutil.rmtree(folder)
+        say(f"{folder} is deleted.")
+    elif database.parent.is_dir():
+        say(f"The memory, the settings and the log stay in {database.parent}.")
+    say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")

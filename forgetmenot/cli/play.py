@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import signal
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -26,10 +27,13 @@ from forgetmenot.cli.common import (
     data_folder,
     database_path,
     emit,
+    has_desktop,
     on_memory,
+    open_page,
     say,
     show_line,
     show_notices,
+    show_styled,
     time_of,
 )
 from forgetmenot.errors import InputError
@@ -55,12 +59,13 @@ def add(subparsers: Commands) -> None:
         "demo",
         "play a scripted stream on this machine",
         _demo,
-        about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch: chat, memory, "
-        "prompts, decisions. With the offline model nothing leaves your machine. An interrupted demo continues where "
-        "it stopped.",
+        about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a "
+        "highlight of 40 seconds. With the offline model nothing leaves your machine. An interrupted demo continues "
+        "where it stopped.",
         keys=SUMMARY_KEYS,
     )
     demo.add_argument("--fast", action="store_true", help="without waiting")
+    demo.add_argument("--verbose", action="store_true", help="show every line, the memory, prompts and decisions")
     demo.add_argument("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C")
     demo.add_argument("--model", choices=MODELS, default="offline", help="which model to use (default: offline)")
     replay = add_command(
@@ -109,27 +114,62 @@ def _add_eval(actions: Commands) -> None:
 
 
 async def _demo(arguments: argparse.Namespace) -> None:
-    say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot learns from them.")
     from forgetmenot import logs
+    from forgetmenot.app.replay import RunSummary
     from forgetmenot.demo.show import Show, play
 
+    say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
     logs.set_up(level="error")
     path = database_path(arguments, folder=data_folder() / DEMO_FOLDER)
-    out = _nothing if arguments.json else show_line
     settings = chosen_settings(None, model=arguments.model)
     show_notices(settings, path)
-    summary = await play(path, Show(settings, out, say, fast=arguments.fast, stay=arguments.stay))
-    if arguments.json:
-        emit(summary.as_json())
-        return
-    show_line("")
-    for line in summary.in_words():
-        show_line(line)
-    show_line(f"The demo's memory is in {path}. To see its notes: forgetmenot memory list --db {path}")
+    watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and has_desktop()
+    stay = arguments.stay or watched
+
+    def opened(address: str) -> None:
+        if watched:
+            open_page(address)
+
+    def finished(summary: RunSummary) -> None:
+        if arguments.json:
+            emit(summary.as_json())
+            return
+        if arguments.verbose:
+            for line in ("", *summary.in_words()):
+                show_line(line)
+        for line in _next_steps(path, stay=stay):
+            show_line(line)
+
+    await play(
+        path,
+        Show(
+            settings,
+            _discard if arguments.json else show_styled,
+            say,
+            opened=opened,
+            finished=finished,
+            fast=arguments.fast,
+            verbose=arguments.verbose,
+            stay=stay,
+        ),
+    )
 
 
-def _nothing(_text: str) -> None:
-    """Discard a line: with --json standard output holds JSON only."""
+def _next_steps(path: Path, *, stay: bool) -> list[str]:
+    privacy = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
+    steps = [
+        "",
+        "Next:",
+        "  1. forgetmenot start    for your own channel: it listens at once, without an account",
+        "  2. forgetmenot setup    to choose an AI model; without one it only quotes its notes, as here",
+        f"  3. {privacy if privacy.is_file() else '!privacy in chat'}    what is kept, and for how long",
+        f"Everything in detail: forgetmenot demo --verbose. The demo's notes: forgetmenot memory list --db {path}",
+    ]
+    return [*steps, "The dock stays open. Ctrl-C ends the demo."] if stay else steps
+
+
+def _discard(_style: str, _text: str) -> None:
+    """With --json standard output holds JSON only."""
 
 
 # Recordings.

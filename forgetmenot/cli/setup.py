@@ -6,7 +6,6 @@ In the set-up an empty answer keeps what is set.
 import argparse
 import asyncio
 import contextlib
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from forgetmenot.cli.common import (
     add_command,
     chosen_settings,
     database_path,
+    has_desktop,
     say,
 )
 from forgetmenot.errors import ForgetMeNotError, TwitchError, TwitchRateLimited, TwitchUnavailable
@@ -276,7 +276,7 @@ def qr_code(text: str) -> str:
 def _open(address: str, *, wanted: bool) -> None:
     import webbrowser
 
-    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and _has_desktop()):
+    if not (wanted and sys.stderr.isatty() and address.startswith("https://") and has_desktop()):
         return
     try:
         opened = webbrowser.open(address)
@@ -284,12 +284,6 @@ def _open(address: str, *, wanted: bool) -> None:
         opened = False
     if not opened:
         say("The browser could not be opened. Open the address yourself.")
-
-
-def _has_desktop() -> bool:
-    """Whether a browser opens in a window; a text browser would take over the terminal."""
-    windows = sys.platform in ("win32", "darwin")
-    return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 async def _count_down(seconds: int) -> None:
@@ -345,5 +339,5 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     elif revoked:
         say(f"The {account.value}'s log-in is revoked and deleted here.")
     else:
-        say(f"The {account.value}'s log-in is deleted here, but Twitch could not be reached. Disconnect the app")
-        say("with that account at https://www.twitch.tv/settings/connections.")
+        say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
+        say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")

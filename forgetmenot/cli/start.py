@@ -13,6 +13,7 @@ from forgetmenot.cli.common import (
     data_folder,
     database_path,
     emit,
+    open_page,
     options_given,
     run_async,
     say,
@@ -96,7 +97,8 @@ def _start(arguments: argparse.Namespace) -> int:
         check_channel(settings)  # without a dock nobody could set one
     elif address := running_address(path.parent, settings.dock.port):
         say("The bot is already running.")
-        _open(address, quiet=arguments.no_browser, wait_s=5)
+        if not arguments.no_browser:
+            open_page(address, wait_s=5)
         return 0
     show_notices(settings, path)
     logs.set_up(level=settings.log.level, folder=logs.beside(path))
@@ -107,8 +109,8 @@ def _start(arguments: argparse.Namespace) -> int:
 
     def show(address: str) -> None:
         """Open the page once: after a change of the channel an open page reconnects by itself."""
-        if not shown:
-            _open(address, quiet=arguments.no_browser)
+        if not shown and not arguments.no_browser:
+            open_page(address)
         shown.append(address)
 
     options = options_given(arguments, file)
@@ -124,17 +126,6 @@ def first_settings(path: Path) -> Path:
     path.write_text(example_toml(), encoding="utf-8")
     path.chmod(0o600)
     return path
-
-
-def _open(address: str, *, quiet: bool, wait_s: float = 0) -> None:
-    """Open the page in a thread, because a text browser blocks until it is closed."""
-    import threading
-    import webbrowser
-
-    if not quiet:
-        opening = threading.Thread(target=webbrowser.open, args=(address,), daemon=True)
-        opening.start()
-        opening.join(wait_s)
 
 
 def _run(arguments: argparse.Namespace) -> int:

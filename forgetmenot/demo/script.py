@@ -8,11 +8,13 @@ the other's last line), or a command:
     !sub NAME MONTHS · !gift NAME COUNT · !raid NAME COUNT · !cheer NAME BITS: text · !announce NAME: text
     !shared NAME: text    said in a partner's channel during shared chat
     !again NAME           Twitch delivers that person's last line a second time
+
+A line with a + after its time is part of the highlight. `== TEXT` is the caption of what follows in it.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 SECOND, MINUTE = 1_000, 60_000
@@ -20,14 +22,17 @@ STREAMER = "streamer"
 MODERATORS = frozenset({"alice"})
 VIPS = frozenset({"carol"})
 
-_LINE = re.compile(r"(?P<minutes>\d\d):(?P<seconds>\d\d) (?P<rest>.+)")
+_LINE = re.compile(r"(?P<minutes>\d\d):(?P<seconds>\d\d)(?P<shown>\+?) (?P<rest>.+)")
 _COMMAND = re.compile(r"!(?P<verb>\w+) (?P<name>\w+)(?: (?P<number>\d+))?(?:: (?P<text>.+))?")
 _SPEECH = re.compile(r"(?P<name>\w+)(?:(?P<me>\*)| > (?P<other>\w+))?:? (?P<text>.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One thing to happen. `at` is milliseconds after the stream began; `verb` is "say" or a command's name."""
+    """One thing to happen. `at` is milliseconds after the stream began; `verb` is "say" or a command's name.
+
+    `shown`: it is part of the highlight; `caption`: what the highlight says before it.
+    """
 
     at: int
     verb: str
@@ -35,6 +40,8 @@ class Cue:
     text: str = ""
     number: int = 0
     other: str = ""
+    shown: bool = False
+    caption: str = ""
 
 
 def load(name: str) -> list[Cue]:
@@ -44,13 +51,16 @@ def load(name: str) -> list[Cue]:
 
 def parse(text: str) -> Iterator[Cue]:
     """Cues of a script. Raises ValueError, which names the line."""
+    caption = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        cue = _cue(line)
-        if cue is None:
-            raise ValueError(f"line {number} of the script cannot be read: {line}")
-        yield cue
+        if line.startswith("== "):
+            caption = line.removeprefix("== ")
+        elif line and not line.startswith("#"):
+            cue = _cue(line)
+            if cue is None:
+                raise ValueError(f"line {number} of the script cannot be read: {line}")
+            yield replace(cue, caption=caption)
+            caption = ""
 
 
 def _cue(line: str) -> Cue | None:
@@ -58,9 +68,12 @@ def _cue(line: str) -> Cue | None:
     if timed is None:
         return None
     at = int(timed["minutes"]) * MINUTE + int(timed["seconds"]) * SECOND
+    shown = bool(timed["shown"])
     if command := _COMMAND.fullmatch(timed["rest"]):
-        return Cue(at, command["verb"], command["name"], command["text"] or "", int(command["number"] or 0))
+        return Cue(
+            at, command["verb"], command["name"], command["text"] or "", int(command["number"] or 0), shown=shown
+        )
     if speech := _SPEECH.fullmatch(timed["rest"]):
         verb = "me" if speech["me"] else "say"
-        return Cue(at, verb, speech["name"], speech["text"], other=speech["other"] or "")
+        return Cue(at, verb, speech["name"], speech["text"], other=speech["other"] or "", shown=shown)
     return None

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -20,129 +19,20 @@ from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.dock_service import serve_dock
 from forgetmenot.app.live import on_signals
 from forgetmenot.app.replay import RunSummary, summarise
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock, ManualClock, SystemClock
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
 from forgetmenot.demo import script
+from forgetmenot.demo.narration import Highlight, Narrator, Out
 from forgetmenot.demo.script import Cue
-from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.sim.world import Said
-from forgetmenot.store import action_logs, bot_messages, channel_state, dock_rows, episodes, run_stats, streams, viewers
-from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
+from forgetmenot.store import channel_state, run_stats, streams
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.store.dock_rows import MemoryCursor, NoteNews
 from forgetmenot.store.file_safety import instance_lock
-from forgetmenot.text.mentions import ids_in, show
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
-
-_SENTENCES = {
-    "delete": "a moderator deletes {name}'s last line: its text is gone at once",
-    "timeout": "a moderator times {name} out for {number} s: their lines are gone at once",
-    "sub": "{name} subscribes ({number} months)",
-    "gift": "{name} gifts {number} subs",
-    "raid": "{name} raids with {number} people",
-    "shared": "{name} speaks in a partner's channel (shared chat): not stored, not answered",
-    "again": "Twitch delivers {name}'s last line a second time: it is stored once",
-}
-_MARKS = {
-    NoteStatus.SUPERSEDED: "~",
-    NoteStatus.RETRACTED: "-",
-    NoteStatus.EXPIRED: "-",
-    NoteStatus.EVICTED: "-",
-}
-BIT_MEMORY = "      | "
-BIT_REPLY = "      > "
-
-
-class Narrator:
-    """Prints. `out` takes one line."""
-
-    def __init__(self, db: Database, clock: Clock, out: Callable[[str], None]) -> None:
-        self._db = db
-        self._clock = clock
-        self._out = out
-        self._seen = MemoryCursor()
-
-    async def begin(self) -> None:
-        """Explain how to read it; show only what comes from now on."""
-        self._seen = await dock_rows.memory_cursor(self._db)
-        self._out("")
-        self._out("How to read it:  hh:mm  who: what is said in chat")
-        self._out(f"{BIT_MEMORY}what goes into the memory: episodes, notes (+ new, ~ replaced, - gone)")
-        self._out(f"{BIT_REPLY}what the bot says or does, and what its prompt was made of (ids of notes)")
-
-    async def report(self, cue: Cue) -> None:
-        """Show a cue, and what it led to."""
-        at = datetime.fromtimestamp(self._clock.now() / 1_000, UTC).strftime("%H:%M")
-        if cue.verb in _SENTENCES:
-            self._out(f"{at}  * {_SENTENCES[cue.verb].format(name=cue.name, number=cue.number)}")
-        else:
-            self._out(f"{at}  {cue.name}: {cue.text}")
-        await self.report_news()
-
-    async def report_news(self) -> None:
-        """Show what was added since the last time."""
-        before, self._seen = self._seen, await dock_rows.memory_cursor(self._db)
-        for reply in await dock_rows.rows_since(self._db, bot_messages.get, before.reply, self._seen.reply):
-            self._reply(reply)
-        for action in await dock_rows.rows_since(self._db, action_logs.get, before.action, self._seen.action):
-            self._action(action)
-        for episode in await dock_rows.rows_since(self._db, episodes.get, before.episode, self._seen.episode):
-            await self._episode(episode)
-        for note in await dock_rows.notes_since(self._db, before.change):
-            await self._note(note)
-
-    def title(self, text: str) -> None:
-        """A heading."""
-        self._out("")
-        self._out(f"── {text} " + "─" * max(0, 76 - len(text)))
-
-    def _reply(self, reply: BotMessage) -> None:
-        usage, sections = reply.usage, reply.prompt.get("sections", [])
-        memory = [f"{one['name']} {one['rows']}" for one in sections if one["rows"] and one["name"] in _MEMORY]
-        if sections:
-            facts = "; ".join(memory) or "no memory fits"
-            same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
-            self._out(f"{BIT_REPLY}prompt of {usage.get('estimated', '?')} tokens, {same}; from memory: {facts}")
-        if reply.text:
-            how = f"{reply.status}: {reply.detail}" if reply.status is ReplyStatus.DROPPED else reply.status
-            self._out(f"{BIT_REPLY}ForgetMeNot ({how}): {reply.text}")
-        else:
-            self._out(f"{BIT_REPLY}ForgetMeNot says nothing: {reply.detail}")
-
-    def _action(self, action: LoggedAction) -> None:
-        self._out(f"{BIT_REPLY}proposes {action.name}: {action.verdict} by the rule “{action.rule}”, {action.status}")
-
-    async def _episode(self, episode: Episode) -> None:
-        people = f", {len(episode.people)} people" if episode.people else ""
-        self._out(f"{BIT_MEMORY}episode {episode.id} ({episode.kind}, {episode.events} lines{people}):")
-        for part in _wrapped(await self._shown(episode.summary), 96):
-            self._out(f"{BIT_MEMORY}  {part}")
-
-    async def _note(self, change: NoteNews) -> None:
-        note = change.note
-        who = await self._shown(f"<@{note.subject_id}>") if note.subject_id else note.scope.replace("_", " ")
-        fact = await self._shown(note.fact)
-        mark = _MARKS.get(NoteStatus(change.after), "+")
-        how = change.cause if mark != "+" or change.before else f"{note.source_kind}, {note.confidence:.1f}"
-        self._out(f"{BIT_MEMORY}{mark} note {note.id} about {who}: {fact}  ({how})")
-
-    async def _shown(self, text: str) -> str:
-        return show(text, await viewers.names(self._db, ids_in(text)))
-
-
-_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "channel_notes_asked", "past_episode"})
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, width)
-
 
 SPOKEN = frozenset({"say", "me", "cheer"})
 CueHandler = Callable[[Cue], Awaitable[None]]
@@ -150,7 +40,7 @@ CueHandler = Callable[[Cue], Awaitable[None]]
 
 @dataclass(slots=True)
 class Player:
-    """One showing. `tell` is called after each cue; what lies before `resume_at` (ms) was played before."""
+    """One showing. `report` is called after each cue; what lies before `resume_at` (ms) was played before."""
 
     sim: TwitchSim
     bot: Bot
@@ -228,32 +118,43 @@ STARTED, FINISHED = "demo_started", "demo_finished"
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """How to show it. `out` takes one line of the show, `tell` one about the program."""
+    """How to show it. `out` takes a style and a line of the show; `report` a line about the program.
+
+    `opened` gets the dock's address, `finished` the counts. `verbose`: every line, not only the highlight; `stay`: keep
+    the dock open afterwards, until the program is ended.
+    """
 
     settings: Settings
-    out: Callable[[str], None]
+    out: Out
     report: Callable[[str], None] = lambda _line: None
+    opened: Callable[[str], None] = lambda _address: None
+    finished: Callable[[RunSummary], None] = lambda _summary: None
     fast: bool = False
-    stay: bool = False  # keep the dock open afterwards, until somebody ends the program
+    verbose: bool = False
+    stay: bool = False
 
 
-async def play(path: Path, show: Show) -> RunSummary:
+async def play(path: Path, show: Show) -> None:
     """Play both evenings into the memory at `path`."""
     started, resume_at = await _where_it_stopped(path)
     clock = ManualClock(max(started + STREAMS[0][2], resume_at))
     sim = TwitchSim(channel=script.STREAMER, now=clock.now)
-    async with sim, bot_on(sim, path, clock, show.settings, show.report) as bot:
+    async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
         before = await run_stats.totals(bot.db)
         await _mark(bot.db, clock.now(), {STARTED: str(started), FINISHED: ""})
-        narrator = Narrator(bot.db, clock, show.out)
+        pace = 0 if show.fast else 1
+        narrator: Narrator | Highlight = Narrator(bot.db, clock, show.out)
+        if not show.verbose:
+            narrator = Highlight(bot.db, sim.chat.said, show.out, pace)
         await narrator.begin()
-        player = Player(sim, bot, clock, narrator.report, 0 if show.fast else PACE_S, resume_at)
+        player = Player(sim, bot, clock, narrator.report, pace * PACE_S if show.verbose else 0, resume_at)
         for name, category, offset in STREAMS:
             await _evening(player, narrator, script.load(name), started + offset, f"Ladders of Ash: {category}")
+        await narrator.finish()
         await _mark(bot.db, clock.now(), {FINISHED: "1"})
+        show.finished(await summarise(bot.db, bot.run_id, before))
         if show.stay:
             await go_on(bot, clock)
-        return await summarise(bot.db, bot.run_id, before)
 
 
 async def go_on(bot: Bot, clock: ManualClock) -> None:
@@ -266,29 +167,36 @@ async def go_on(bot: Bot, clock: ManualClock) -> None:
             await bot.tasks.catch_up()
 
 
-async def _evening(player: Player, narrator: Narrator, cues: list[script.Cue], began: int, title: str) -> None:
+async def _evening(
+    player: Player, narrator: Narrator | Highlight, cues: list[script.Cue], began: int, title: str
+) -> None:
     ends = began + cues[-1].at + MINUTE
     if ends < player.resume_at:
         return
     sim, bot, clock = player.sim, player.bot, player.clock
-    narrator.title(f"stream “{title}” begins")
+    await narrator.stream_begins(title)
     await clock.move_to(began)
     sim.go_live(title=title, game="Ladders of Ash", at=began, stream_id=str(began))
     await bot.tasks.catch_up()
     await player.play(cues, began)
     await clock.move_to(ends)
     sim.go_offline()
-    narrator.title("the stream is over: the remainder is summarised, then the stream is recapped")
+    await narrator.stream_ends()
     for _ in range(6):
         await clock.advance(5 * MINUTE)
         await bot.tasks.catch_up()
     await bot.remember_all()
-    await narrator.report_news()
+    await narrator.stream_ended()
 
 
 @asynccontextmanager
 async def bot_on(
-    sim: TwitchSim, path: Path, clock: ManualClock, settings: Settings, report: Callable[[str], None]
+    sim: TwitchSim,
+    path: Path,
+    clock: ManualClock,
+    settings: Settings,
+    report: Callable[[str], None],
+    opened: Callable[[str], None] = lambda _address: None,
 ) -> AsyncIterator[Bot]:
     """A bot that is logged in on that Twitch and reads it, with its dock."""
     for login in (*script.MODERATORS, BOT):
@@ -311,7 +219,7 @@ async def bot_on(
                 try:
                     await sim.joined()
                     around = ConnectionStatus("demo", lambda: twitch.chat.state, lambda: twitch.trouble)
-                    async with serve_dock(bot, here, around, report, any_port=True):
+                    async with serve_dock(bot, here, around, report, any_port=True, opened=opened):
                         yield bot
                 finally:
                     reading.cancel()
@@ -356,7 +264,7 @@ async def _where_it_stopped(path: Path) -> tuple[int, int]:
         if started and not finished:
             return int(started), heard
         if finished:
-            for end in ("", "-wal", "-shm", ".counts", ".unsaved"):
+            for end in ("", "-wal", "-shm", ".asked", ".counts", ".key", ".unsaved", ".wishes"):
                 path.with_name(path.name + end).unlink(missing_ok=True)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING

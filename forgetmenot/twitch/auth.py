@@ -310,10 +310,25 @@ class Login:
         except TwitchError:
             return False
 
+    async def _issued_by(self, token: Token) -> Settings:
+        """The settings with the app that issued the token, which they may name no longer, or not yet. Raises."""
+        settings = self._settings()
+        twitch = replace(settings.twitch, client_id=settings.twitch.client_id or "unknown")
+        async with oauth(replace(settings, twitch=twitch)) as client:
+            from twitchio.exceptions import HTTPException
+
+            try:
+                issued_by = (await client.validate_token(token.access)).client_id
+            except HTTPException as error:
+                if error.status != 401:  # expired: only the settings can say
+                    raise
+                return settings
+        return replace(settings, twitch=replace(twitch, client_id=issued_by))
+
     async def _revoke(self, token: Token) -> bool:
         """Whether Twitch took it back; False for one that is dead already. Raises TwitchError."""
         with translated("revoke the log-in"):
-            async with oauth(self._settings()) as client:
+            async with oauth(await self._issued_by(token)) as client:
                 from twitchio.exceptions import HTTPException
 
                 try:

@@ -112,12 +112,24 @@ async def test_a_model_that_is_not_there_and_a_port_that_is_taken_are_seen(datab
     assert str(port) in found["Dock"].line
 
 
-def test_a_report_for_somebody_who_helps_holds_no_home_and_no_secret(tmp_path: Path) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "forgetmenot.log").write_text(f'{{"event": "started", "folder": "{Path.home()}/x"}}\n')
-    told = bundle([Check("Memory", OK, f"{Path.home()}/memory.sqlite3")], tmp_path / "memory.sqlite3")
-    assert str(Path.home()) not in str(told)
-    assert "started" in str(told["log"])
+async def test_a_report_for_somebody_who_helps_holds_no_name_no_home_and_no_secret(
+    database: Path, settings: Settings
+) -> None:
+    async with open_database(database) as db, db.write() as tx:
+        await tx.execute(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) "
+            "VALUES ('1', 'bob', 'Bobby', 0, 0)"
+        )
+    TokenStore(database.parent / "login", use_keyring=False).save(Account.BOT, Token(SECRET, SECRET, "2", "keeper"))
+    (database.parent / "logs").mkdir()
+    log = f'{{"event": "started", "folder": "{Path.home()}/x", "reason": "no viewer Bob, @BOBBY", "token": "{SECRET}"}}'
+    (database.parent / "logs" / "forgetmenot.log").write_text(f"{log}\n")
+    what = Examined(database, settings, None, use_keyring=False)
+    checks = [Check("Memory", OK, f"{Path.home()}/memory.sqlite3"), Check("Log-in", OK, "Logged in as keeper to demo.")]
+    shown = str(await bundle(checks, what))
+    assert "started" in shown
+    found = [word for word in (str(Path.home()), SECRET, "bob", "keeper", "demo") if word in shown.lower()]
+    assert found == []
 
 
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
@@ -129,7 +141,8 @@ def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     assert msgspec.json.decode(capsys.readouterr().out)["ok"] is False
     assert main(words) == 1
     assert "→" in capsys.readouterr().out
-    assert main([*words, "--bundle", str(tmp_path / "report.json")]) == 1
+    assert main([*words, "--bundle", str(tmp_path / "report.json"), "--json"]) == 1
+    assert msgspec.json.decode(capsys.readouterr().out)["checks"]
     assert b'"checks"' in (tmp_path / "report.json").read_bytes()
     assert report([])["ok"] is True
 

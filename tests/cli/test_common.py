@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import cli
-from forgetmenot.cli import main
+from forgetmenot.cli import common, main
 from forgetmenot.cli.common import emit, printable, say, show_line
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import Purpose, TokenUsage
@@ -117,3 +117,39 @@ def test_without_a_running_bot_it_says_what_to_start(
     told = capsys.readouterr()
     assert "forgetmenot start" in told.err
     assert str(unused_tcp_port) in told.out
+
+
+@pytest.mark.parametrize(
+    ("terminal", "name", "value", "coloured"),
+    [
+        (True, "TERM", "xterm", True),
+        (True, "NO_COLOR", "1", False),
+        (True, "TERM", "dumb", False),
+        (False, "A", "", False),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    terminal: bool,
+    name: str,
+    value: str,
+    coloured: bool,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    common.show_styled("bot", "   ForgetMeNot: hello\x1b[2J")
+    shown = capsys.readouterr().out
+    assert "hello\ufffd[2J" in shown
+    assert shown.startswith("\x1b[1;32m") == coloured
+
+
+@pytest.mark.parametrize("typed", ["python3 scripts/run.py", "forgetmenot", r"C:\bots\forgetmenot.exe"])
+def test_a_message_names_commands_as_they_are_typed_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setenv("FORGETMENOT_COMMAND", typed)
+    say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
+    assert capsys.readouterr().err == f"Type `{typed} login` again. forgetmenot is a bot; /home/forgetmenot start\n"

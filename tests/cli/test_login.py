@@ -120,7 +120,7 @@ async def test_a_log_out_that_twitch_did_not_hear_of_says_what_to_do(
         await command.sign_out(settings_for(sim), Account.BOT, store)
     told = capsys.readouterr().err
     assert "deleted here" in told
-    assert "revoked" not in told
+    assert "did not confirm that it is revoked" in told
     assert "https://www.twitch.tv/settings/connections" in told
 
 

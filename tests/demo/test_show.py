@@ -1,6 +1,7 @@
 """The fast demo from end to end, as a newcomer would start it."""
 
 import json
+import re
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -44,8 +45,14 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("shown")
-    ended = run(folder, "demo", "--fast", "--db", folder / "m.sqlite3")
+    ended = run(folder, "demo", "--fast", "--verbose", "--db", folder / "m.sqlite3")
     return ended.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def highlight(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("highlight")
+    return run(folder, "demo", "--fast", "--db", folder / "m.sqlite3").stdout
 
 
 @pytest.mark.slow
@@ -172,11 +179,34 @@ def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
         "      > ForgetMeNot (sent): My notes about you say: “favourite game is Hades”.",
         "      > ForgetMeNot says nothing: the model had nothing to say",
         "      > proposes timeout: deny by the rule “immune_role”, denied",
-        "Of the stored messages 423 are summarised, 12 were cleared by moderators, 0 wait; 0 were deleted unread.",
+        "Of the stored messages 419 are summarised, 19 were cleared by moderators, 0 wait; 0 were deleted unread.",
     ],
 )
 def test_a_newcomer_sees_chat_memory_and_decisions(shown: list[str], line: str) -> None:
     assert any(one.startswith(line) for one in shown), line
+
+
+@pytest.mark.slow
+def test_a_newcomer_follows_one_story_in_five_steps(highlight: str) -> None:
+    captions = [line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)]
+    assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
+    told = [
+        "heidi: thank you! my cat is called Miso",
+        "Heidi: has a cat called Miso",
+        "ForgetMeNot: My notes about you say: “has a cat called Miso”",
+        "replaced: favourite game is Celeste",
+        "ForgetMeNot: My notes about you say: “favourite game is Hades”",
+        "stays silent and does nothing",
+        "refused by code: timeout",
+        "her name found 0 times",
+        "forgetmenot start",
+        "forgetmenot setup",
+        "PRIVACY.md",
+    ]
+    places = [highlight.index(words) for words in told]
+    assert places == sorted(places)
+    assert len(highlight.splitlines()) < 60
+    assert "\x1b" not in highlight
 
 
 BOTH = [*load("first_stream"), *load("second_stream")]
@@ -206,6 +236,7 @@ def test_time_does_not_run_backwards(name: str) -> None:
         ("00:02 bob > alice: yes", Cue(2_000, "say", "bob", "yes", other="alice")),
         ("00:03 !timeout bob 60", Cue(3_000, "timeout", "bob", number=60)),
         ("00:04 !cheer bob 100: for you", Cue(4_000, "cheer", "bob", "for you", 100)),
+        ("== 1 Heard.\n00:05+ bob: hi", Cue(5_000, "say", "bob", "hi", shown=True, caption="1 Heard.")),
     ],
 )
 def test_each_kind_of_line_is_read(line: str, cue: Cue) -> None:

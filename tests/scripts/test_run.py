@@ -16,6 +16,7 @@ import environment
 import pytest
 import twitch_sim
 
+from tests import program
 from tests.loopback_servers.irc_reader import Reader
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -32,8 +33,8 @@ sys.exit(run.main())
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no SIGTERM from outside")
 def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "demo"]
-    home = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    with subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=home) as process:
+    kept = program.environment(tmp_path)
+    with subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=kept) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)

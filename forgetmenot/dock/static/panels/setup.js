@@ -126,26 +126,26 @@ function characterStep() {
   const persona = h("textarea", { rows: 4, maxlength: 4000, oninput: () => { persona.dataset.typed = "1"; soon(); } });
   const presets = h("div", { class: "row" });
   const text = input({ maxlength: 300, oninput: soon });
-  const answer = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
+  const sampled = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
   const save = button(t("save"), send, { class: "primary" });
   const step = frame(2, "character",
-    field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), answer),
+    field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), sampled),
     h("div", { class: "row" }, save, button(t("setup.character.another"), sample)));
   let model = false;
   let run = 0;
   const body = () => ({ name: name.value, persona: persona.value });
   async function sample() {
     const mine = ++run;
-    put(answer, h("span", { class: "meta" }, t("thinking")));
+    put(sampled, h("span", { class: "meta" }, t("thinking")));
     const answer = await ask("sample", { ...body(), text: text.value });
-    if (mine === run) put(answer, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
+    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
   }
   async function send() {
     if (await step.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
   }
-  step.node.addEventListener("toggle", () => { if (step.node.open && answer.textContent === "…") sample(); });
+  step.node.addEventListener("toggle", () => { if (step.node.open && sampled.textContent === "…") sample(); });
   function draw(data, all) {
-    if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(answer, "…"); }
+    if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(sampled, "…"); }
     const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
     step.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
     follow(name, data.name);

@@ -1,0 +1,83 @@
+"""`forgetmenot uninstall`: what it takes back, and what it says of the rest."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.secret_store import SecretStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.fixtures import sim
+from tests.loopback_servers.twitch import TwitchSim
+from tests.program import run
+
+__all__ = ["sim"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the folders of this test are Linux's")
+
+
+def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
+    """A data folder with settings that name no app, two log-ins and a key; the entry that starts the bot."""
+    folder = home / "forgetmenot"
+    folder.mkdir()
+    (folder / "config.toml").write_text(f'[twitch]\nchannel = "demo"\nid_url = "{sim.id_url}"\n', encoding="utf-8")
+    store = TokenStore(folder / "login", use_keyring=False)
+    for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
+        granted = sim.grant(login)
+        store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
+    SecretStore(folder / "login", use_keyring=False).save("model-key-GEMINI_API_KEY", "pasted")
+    return folder, home / ".config" / "systemd" / "user" / "forgetmenot.service"
+
+
+async def uninstall(home: Path, *words: str, typed: str = "") -> tuple[int, str]:
+    ended = await asyncio.to_thread(lambda: program(home, "uninstall", *words, typed=typed))
+    return ended.returncode, ended.stderr
+
+
+def program(home: Path, *words: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
+    return run(home, *words, env={"XDG_CONFIG_HOME": str(home / ".config")}, typed=typed)
+
+
+async def test_it_revokes_both_log_ins_without_a_settings_file_that_names_the_app(
+    tmp_path: Path, sim: TwitchSim
+) -> None:
+    folder, entry = prepared(tmp_path, sim)
+    assert program(tmp_path, "autostart", "on").returncode == 0
+    assert entry.is_file()
+    code, shown = await uninstall(tmp_path)
+    assert code == 0, shown
+    assert [token.expired and token.used for token in sim.tokens.issued] == [True, True]
+    assert list((folder / "login").iterdir()) == []
+    assert not entry.exists()
+    for words in (
+        "The bot's log-in is revoked and deleted here.",
+        "The broadcaster's log-in is revoked and deleted here.",
+        "The AI model's key is deleted here.",
+        "no longer starts with this computer",
+        f"stay in {folder}",
+        "To remove the program: ",
+    ):
+        assert words in shown
+    code, shown = await uninstall(tmp_path)
+    assert "Nobody was logged in as bot." in shown
+    assert "no longer starts" not in shown
+
+
+async def test_what_twitch_did_not_confirm_is_not_called_revoked(tmp_path: Path, sim: TwitchSim) -> None:
+    prepared(tmp_path, sim)
+    sim.faults.add("oauth", drop=True, times=None)
+    _, shown = await uninstall(tmp_path)
+    assert "is revoked and deleted" not in shown
+    assert "https://www.twitch.tv/settings/connections" in shown
+
+
+async def test_the_data_folder_goes_only_when_that_is_asked_for_and_confirmed(tmp_path: Path, sim: TwitchSim) -> None:
+    folder, _ = prepared(tmp_path, sim)
+    code, shown = await uninstall(tmp_path, "--data", typed="yes\n")
+    assert (code, folder.is_dir()) == (2, True), "a pipe is nobody who types"
+    assert "permanently deletes" in shown
+    assert not any(token.expired for token in sim.tokens.issued), "nothing was done before the question"
+    code, shown = await uninstall(tmp_path, "--data", "--yes")
+    assert (code, folder.exists()) == (0, False)
+    assert f"{folder} is deleted." in shown

@@ -1,0 +1,111 @@
+"""Every command that README, INSTALL and CONTRIBUTING show is run, or parsed where it needs more than a test has."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.cli import COMMANDS, build_parser, main
+from tests.program import environment
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/INSTALL.md", "CONTRIBUTING.md")
+PROGRAMS = "forgetmenot|python|py|uv|uvx|pipx|pip|sh|pre-commit"
+PLACES = {"FILE": "copy.sqlite3", "FILE.whl": "bot.whl", "YOUR_CHANNEL": "demo", "REPLY_ID": "1"}
+ONLY_PARSED = {
+    "start": "runs until Ctrl-C (tests/cli/test_start.py)",
+    "setup": "asks questions (tests/cli/test_start.py)",
+    "demo": "takes seconds (tests/demo/test_show.py)",
+    "listen": "reads Twitch (tests/app/test_live.py)",
+    "login": "needs an account (tests/cli/test_login.py)",
+    "uninstall": "changes this computer (tests/cli/test_uninstall.py)",
+    "autostart": "changes this computer (tests/app/test_autostart.py)",
+    "mcp": "serves until its client leaves (tests/cli/test_mcp.py)",
+    "doctor": "asks Twitch (tests/app/test_doctor.py)",
+    "dock": "opens a browser; its options are run",
+}
+OF_OTHERS = {
+    "uv tool install": "downloads; tried by hand before a release (CONTRIBUTING)",
+    "uv tool uninstall": "the same",
+    "uv tool update-shell": "changes the user's shell",
+    "uvx --from": "downloads",
+    "pipx install": "downloads",
+    "pipx uninstall": "the same",
+    "pipx run": "downloads",
+    "pipx ensurepath": "changes the user's shell",
+    "pre-commit install": "changes the checkout",
+    "python -m build": "a step of the gate (scripts/test.py)",
+    "sh start.sh": "runs until Ctrl-C (tests/scripts/test_run.py)",
+}
+
+
+def shown() -> list[str]:
+    """The commands in the pages' code, without comments and the prompts around them."""
+    found = []
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```\w*\n(.*?)^```|((?:^    \S.*\n)+)", text, re.DOTALL | re.MULTILINE)
+        found += [line.strip() for pair in blocks for block in pair for line in block.splitlines()]
+        found += re.findall(rf"`((?:{PROGRAMS})(?: [^`]*)?)`", text)
+    commands = [line.partition("  #")[0].strip() for line in found]
+    commands += [line[line.index("forgetmenot ") :] for line in commands if re.match(r'start "" .*forgetmenot ', line)]
+    return sorted({line for line in commands if re.match(rf"(?:{PROGRAMS})\b", line) and "…" not in line})
+
+
+OURS = [line.removesuffix(" & obs") for line in shown() if line.startswith("forgetmenot ")]
+OTHERS = [line for line in shown() if not line.startswith("forgetmenot")]
+
+
+def words_of(line: str) -> list[str]:
+    return [PLACES.get(word, word) for word in shlex.split(line)[1:]]
+
+
+def test_the_pages_show_commands_and_no_exception_is_left_over() -> None:
+    assert len(OURS) > 15
+    assert len(OTHERS) > 10
+    shown_names = {line.split()[1] for line in OURS}
+    assert sorted(ONLY_PARSED.keys() - shown_names) == []
+    assert sorted(name for name in OF_OTHERS if not any(line.startswith(name) for line in OTHERS)) == []
+    assert set(ONLY_PARSED) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", OURS)
+def test_a_command_of_ours_is_understood(line: str) -> None:
+    assert build_parser().parse_args(words_of(line)).run is not None
+
+
+RUN = [line for line in OURS if line.split()[1] not in ONLY_PARSED or line.startswith("forgetmenot dock --")]
+
+
+@pytest.mark.parametrize("line", RUN)
+def test_a_command_of_ours_runs(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    notes = '{"id": 2, "scope": "channel", "fact": "streams every friday"}\n'
+    (tmp_path / "notes.jsonl").write_text(notes, encoding="utf-8")
+    assert main(["memory", "import", "notes.jsonl"]) == 0
+    if "restore" in line:
+        assert main(["memory", "backup", PLACES["FILE"]]) == 0
+    yes = ["--yes"] if "restore" in line else []
+    assert main([*words_of(line), *yes]) == (2 if line.startswith("forgetmenot why") else 0)
+    shown_text = "".join(capsys.readouterr())
+    assert "this is a bug" not in shown_text
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_a_command_of_another_program_is_named_or_is_a_script_of_ours(line: str) -> None:
+    script = re.match(r"(?:python|py) (scripts[/\\]\w+\.py)(.*)", line)
+    if script is None:
+        assert any(line.startswith(name) for name in OF_OTHERS), (
+            f"{line}: run it in a test, or name it above with a reason"
+        )
+        return
+    source = (ROOT / script[1].replace("\\", "/")).read_text(encoding="utf-8")
+    assert [option for option in re.findall(r"--[a-z-]+", script[2]) if f'"{option}"' not in source] == []
+    compile(source, script[1], "exec")
+    assert sys.version_info >= (3, 11)
