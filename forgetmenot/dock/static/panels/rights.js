@@ -54,8 +54,8 @@ function receipt() {
     found.className = `outcome ${answer.ok ? "good" : "bad"}`;
     put(found, answer.line);
   }
-  return [h("h2", {}, t("rights.receipt")), h("p", { class: "meta" }, t("rights.receipt_about")),
-    h("form", { class: "row line-form", onsubmit: run }, h("label", { class: "out", for: "receipt" }, t("rights.receipt_code")), code, check), found];
+  return h("details", { class: "box" }, h("summary", {}, t("rights.receipt")), h("div", { class: "stack" }, h("p", { class: "meta" }, t("rights.receipt_about")),
+    h("form", { class: "row line-form", onsubmit: run }, h("label", { class: "out", for: "receipt" }, t("rights.receipt_code")), code, check), found));
 }
 
 export function open(room) {
@@ -87,7 +87,7 @@ export function open(room) {
         button(label("erase"), (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
     );
   }
-  put(room, h("p", { class: "lead" }, t("rights.lead")), h("label", { class: "field", for: "rights-find" }, t("rights.which"), find), list.root, out, receipt());
+  put(room, h("p", { class: "lead" }, t("rights.lead")), receipt(), h("label", { class: "field", for: "rights-find" }, t("rights.which"), find), list.root, out);
   refresh();
   return { close: list.close, changed: soon(refresh, 3000) };
 }
