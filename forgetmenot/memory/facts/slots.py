@@ -119,8 +119,8 @@ gear: {words:gear} -> ^(?P<who>)(?:their )?(?P<key>{gear}) is an? (?!{verdict})(
 gear: {words:gear} ->
     ^(?P<who>)(?:switched|changed|swapped|upgraded) (?:their |the )?(?P<key>{gear}) to (?:an? |the )?(?P<value>.+)
 rank: {words:tier} ->
-    ^(?:(?:is|was|now|their|reached|reaches|hit|hits|got to|made it to|climbed to|back to|back in|ranked|rank is|dropped to|fell to|
-        demoted to|peaked|peak|at|currently|just|in|still) ?)+ (?P<value>(?:{tiers})(?: (?:\d|
+    ^(?:(?:is|was|now|their|reached|reaches|hit|hits|got to|made it to|climbed to|back to|back in|ranked|rank is|
+        dropped to|fell to|demoted to|peaked|peak|at|currently|just|in|still) ?)+ (?P<value>(?:{tiers})(?: (?:\d|
         i+v?))?)(?: rank)?(?: (?:in|on) (?P<key>.+))?$
 platform: plays play playing -> ^(?P<who>)play(?:s|ing)? (?P<key>.*?)\b(?:on|with) (?P<value>{platform})(?: now)?$
 team: supports roots -> ^(?:supports|roots for|is a supporter of) (?P<value>\w+(?: \w+)?)$
