@@ -134,7 +134,7 @@ def _without(value: object, names: frozenset[str]) -> object:
     if isinstance(value, list):
         return [_without(part, names) for part in value]
     if isinstance(value, dict):
-        return {key: _without(part, names) for key, part in value.items()}
+        return {key: part if key in {"name", "state"} else _without(part, names) for key, part in value.items()}
     return value
 
 
