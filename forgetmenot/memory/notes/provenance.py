@@ -58,6 +58,7 @@ _REASONS = {
     "confidence": "the model was not sure enough",
     "copied": "copies chat",
     "echo": "repeats the bot's own instructions",
+    "first_person": "is not in the third person",
     "handle": "names somebody who was not there",
     "instruction": "an order, or words to the bot",
     "insult": "insults a person",
