@@ -171,7 +171,7 @@ def _folder(folder: Path) -> Check:
 
 
 def _disk(folder: Path) -> Check:
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    there = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(there).free
     line = f"{free / 1e9:.1f} GB are free."
     if free < LITTLE_SPACE:

@@ -255,7 +255,9 @@ class ContextGatherer:
         found = await spoken_of(at, query, moment.seen.suppression_filter, most, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await attendance.ago(at, ids) if ids else {}
-        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
+        return tuple(
+            Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
+        )
 
     async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
         talk = _talk(material) if moment.settings.recall.topic_gate else None

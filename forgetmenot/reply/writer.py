@@ -32,6 +32,7 @@ from forgetmenot.reply.outcomes import (
     Claim,
     asks_memory,
     facts_in,
+    says_nothing,
     unfounded,
     unsupported,
     used_notes,
@@ -192,7 +193,8 @@ class ReplyWriter:
         wanted = job.settings.reply.unsupported
         if claims and wanted is not Unsupported.KEEP:
             text = without_unsupported(polished.text, claims)
-            text = text or (NOT_REMEMBERED if wanted is Unsupported.ADMIT else "")
+            if wanted is Unsupported.ADMIT and says_nothing(text, job.trigger.question):
+                text = NOT_REMEMBERED
             polished, claims = Polished(text, (*polished.filters, "unsupported")), []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         return polished, Support(used_notes(polished.text, facts, job.event.text), claims)

@@ -231,9 +231,10 @@ async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, 
     rows = await db.rows(
         "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
         " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
-        " FROM (SELECT * FROM streams ORDER BY id DESC LIMIT ?) s LEFT JOIN model_calls c ON c.at >= s.started_at"
-        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.id > s.id), 9e15)"
-        " GROUP BY s.id, c.model ORDER BY s.id",
+        " FROM (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?) s"
+        " LEFT JOIN model_calls c ON c.at >= s.started_at"
+        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.started_at > s.started_at), 9e15)"
+        " GROUP BY s.id, c.model ORDER BY s.started_at",
         (last,),
     )
     found: dict[int, dict[str, Used]] = {}
@@ -435,12 +436,12 @@ async def note(db: Database, note_id: int) -> Note | None:
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
-        "WITH shown AS (SELECT * FROM streams ORDER BY id DESC LIMIT ?),"
+        "WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?),"
         " present AS (SELECT stream_id, count(*) AS people FROM attendance"
-        " WHERE stream_id >= (SELECT min(id) FROM shown) GROUP BY stream_id)"
+        " WHERE stream_id IN (SELECT id FROM shown) GROUP BY stream_id)"
         " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
         " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
-        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.id DESC",
+        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.started_at DESC, s.id DESC",
         (limit,),
     )
 

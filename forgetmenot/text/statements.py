@@ -41,6 +41,18 @@ def meant_part(text: str) -> str:
     return " ".join(_QUOTED.sub(" ", text).split())
 
 
+_MOPING = re.compile(
+    r"(?:\w{2,}ing|pain|sadness|misery|regret|despair|chaos|nothing|everything|nerves|tears)", re.IGNORECASE
+)
+"""What nobody plays, drives or is called but in a joke about themselves."""
+
+
+def is_moping(old: str, new: str) -> bool:
+    """Whether a new value is a joke about oneself ("mains dying") where the old one was none."""
+    before, after = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (old, new))
+    return any(map(_MOPING.fullmatch, after - before)) and not any(map(_MOPING.fullmatch, before - after))
+
+
 _THIRD = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "were": "was"}
 _UNCHANGED_TEXT = """can cannot could will would shall should may might must used got bought won lost grew quit became
     began ran met made went came saw took gave told said thought felt kept left found wrote drove ate drank slept

@@ -114,7 +114,7 @@ platform: plays play playing -> ^(?P<who>)play(?:s|ing)? (?P<key>.*?)\b(?:on|wit
 team: supports roots -> ^(?:supports|roots for|is a supporter of) (?P<value>\w+(?: \w+)?)$
 alias: goes called -> ^(?:goes by|(?:wants|likes|prefers) to be called) (?P<value>.+)
 channel role: mod moderator vip editor admin -> ^is (?:an?|the) (?P<value>{role}) (?P<key>in|on|for|of) the channel$
-pronouns: pronouns -> ^{who}pronouns are (?P<value>.+)
+pronouns: pronouns -> ^{who}pronouns(?: are)? (?P<value>(?!are\b).+)
 pronouns: pronouns -> ^{who}(?:uses|has) (?P<value>.+) pronouns
 pronouns: pronouns -> ^{who}(?:has|uses|prefers) the pronouns (?P<value>.+)
 looks: hair eyes ->
