@@ -183,7 +183,7 @@ class _Slices:
         while start < len(rows):
             part = list(rows[start : start + self._size])
             start += len(part)
-            people, keys = set(state.viewers), set(state.keys)
+            before = (dict(state.viewers), dict(state.keys)) if self._undo else ({}, {})
             began = clock()
             with contextlib.suppress(_Undone):
                 async with self._db.write() as tx:
@@ -193,8 +193,7 @@ class _Slices:
                         raise _Undone
             held = clock() - began
             if self._undo:  # what was added is not there
-                state.viewers = {name: state.viewers[name] for name in people}
-                state.keys = {key: state.keys[key] for key in keys}
+                state.viewers, state.keys = before
             self._size = max(1, min(int(len(part) * SLICE_S / max(held, 0.001)), 2 * self._size))
             await asyncio.sleep(held / 2)  # for whoever waits, also in another process
 
