@@ -89,13 +89,10 @@ class ImportGate:
         """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
         if reason := self.refuses(viewer_id, at=at, known=known):
             return reason
-        if not self.forgotten:
+        if not self.forgotten or self.tx.key.digest("viewer", viewer_id) not in self.forgotten:
             return None
-        if self.tx.key.digest("viewer", viewer_id) in self.forgotten and await forgotten_facts.is_forgotten(
-            self.tx, viewer_id, traces(fact), own_since=None
-        ):
-            return FORGOTTEN
-        return None
+        forgotten = await forgotten_facts.is_forgotten(self.tx, viewer_id, traces(fact), own_since=None)
+        return FORGOTTEN if forgotten else None
 
     def without_erased(self, text: str, *, cut: bool) -> str:
         """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
