@@ -89,13 +89,10 @@ class ImportGate:
         """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
         if reason := self.refuses(viewer_id, at=at, known=known):
             return reason
-        if not self.forgotten:
+        if not self.forgotten or self.tx.key.digest("viewer", viewer_id) not in self.forgotten:
             return None
-        if self.tx.key.digest("viewer", viewer_id) in self.forgotten and await forgotten_facts.is_forgotten(
-            self.tx, viewer_id, traces(fact), own_since=None
-        ):
-            return FORGOTTEN
-        return None
+        forgotten = await forgotten_facts.is_forgotten(self.tx, viewer_id, traces(fact), own_since=None)
+        return FORGOTTEN if forgotten else None
 
     def without_erased(self, text: str, *, cut: bool) -> str:
         """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
@@ -183,7 +180,7 @@ class _Slices:
         while start < len(rows):
             part = list(rows[start : start + self._size])
             start += len(part)
-            people, keys = set(state.viewers), set(state.keys)
+            before = (dict(state.viewers), dict(state.keys)) if self._undo else ({}, {})
             began = clock()
             with contextlib.suppress(_Undone):
                 async with self._db.write() as tx:
@@ -193,8 +190,7 @@ class _Slices:
                         raise _Undone
             held = clock() - began
             if self._undo:  # what was added is not there
-                state.viewers = {name: state.viewers[name] for name in people}
-                state.keys = {key: state.keys[key] for key in keys}
+                state.viewers, state.keys = before
             self._size = max(1, min(int(len(part) * SLICE_S / max(held, 0.001)), 2 * self._size))
             await asyncio.sleep(held / 2)  # for whoever waits, also in another process
 

@@ -150,12 +150,9 @@ _END = re.compile(r"[\s.!,;]+\Z")
 def first_word(text: str) -> tuple[str, str]:
     """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat"."""
     stripped = text.strip().removeprefix("@")
-    name = ""
-    for char in stripped:
-        if not (char.isalnum() or char == "_"):
-            break
-        name += char
-    return name, stripped[len(name) :]
+    name = re.match(r"\w*", stripped)
+    end = name.end() if name else 0
+    return stripped[:end], stripped[end:]
 
 
 def own_fact(text: str, *, for_channel: bool = False) -> str | None:

@@ -165,7 +165,8 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
             "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
             " VALUES ('chat', 1, 1, 2, 'they raced', 25, 2)"
         )
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, 3, 3)")
+        now = stage.clock.now()
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, ?, ?)", (now, now))
     first = await stage.reply("@forgetmenot_bot hi")
     await stage.clock.advance(MINUTE)
     reply = await stage.reply("@forgetmenot_bot and now?")
