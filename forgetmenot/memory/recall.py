@@ -205,7 +205,7 @@ class Recall:
         self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
     ) -> Found:
         """The last good answer, without what was retracted since if that can be read in time; else the plain sort."""
-        good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
+        good = [recalled for recalled in self._answers.get(subjects, ()) if opens(recalled.note)]
         try:
             async with asyncio.timeout(seconds / 4):
                 seen = [(subject, await notes.fingerprint(self._db, subject or None)) for subject in subjects]
@@ -215,7 +215,7 @@ class Recall:
         if not good:
             return Found(by_recency(filter(opens, found), now=self._clock.now(), limit=limit))
         there = {note.id for note in found}
-        return Found([one for one in good if one.note.id in there][:limit])
+        return Found([recalled for recalled in good if recalled.note.id in there][:limit])
 
     async def _ranked(
         self,

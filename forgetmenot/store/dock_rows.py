@@ -19,7 +19,7 @@ MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not s
 
 
 class Heard(NamedTuple):
-    """One line of chat."""
+    """One line of chat. `covered`: a summary has read it."""
 
     seq: int
     at: int
@@ -29,13 +29,15 @@ class Heard(NamedTuple):
     kind: str
     text: str
     addressed: int
+    covered: int
 
 
 class Happened(NamedTuple):
-    """An episode that was written."""
+    """An episode that was written. `until`: it covers chat up to then; 0 for what somebody asked to be remembered."""
 
     id: int
     at: int
+    until: int
     kind: str
     summary: str
     events: int
@@ -93,7 +95,7 @@ async def lines(db: Database, after: int, limit: int) -> list[Heard]:
     """The newest lines after a mark, oldest first."""
     rows = await db.rows(
         "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
-        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed"
+        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed, e.episode_id IS NOT NULL"
         " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
         (after, limit),
@@ -114,7 +116,8 @@ async def taken_away(db: Database, since: int) -> list[int]:
 async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
     """The newest episodes after a mark, oldest first."""
     rows = await db.rows(
-        "SELECT id, created_at, kind, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?",
+        "SELECT id, created_at, iif(kind IN ('chat', 'counted'), ended_at, 0), kind, summary, events FROM episodes"
+        " WHERE id > ? ORDER BY id DESC LIMIT ?",
         (after, limit),
     )
     return [Happened(*row) for row in reversed(rows)]
@@ -413,12 +416,12 @@ async def note(db: Database, note_id: int) -> Note | None:
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
-        "WITH shown AS (SELECT * FROM streams ORDER BY id DESC LIMIT ?),"
+        "WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?),"
         " present AS (SELECT stream_id, count(*) AS people FROM attendance"
-        " WHERE stream_id >= (SELECT min(id) FROM shown) GROUP BY stream_id)"
+        " WHERE stream_id IN (SELECT id FROM shown) GROUP BY stream_id)"
         " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
         " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
-        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.id DESC",
+        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.started_at DESC, s.id DESC",
         (limit,),
     )
 
