@@ -142,11 +142,11 @@ class Approvals:
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:
             if outcome.kind is OutcomeKind.DONE:
-                await action_logs.reverted(tx, row.id, ActionStatus.UNDONE, "undone")
+                await action_logs.set_revert(tx, row.id, None, "undone", ActionStatus.UNDONE)
             elif over:
-                await action_logs.reverted(tx, row.id, row.status, f"not undone: {outcome.detail}")
+                await action_logs.set_revert(tx, row.id, None, f"not undone: {outcome.detail}")
             else:
-                await action_logs.postpone_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
+                await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
         log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:

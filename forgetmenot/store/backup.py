@@ -144,12 +144,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
 
 
-async def size(source: Source) -> tuple[int, int]:
-    """How many notes and episodes a memory holds."""
-    row = await source.row("SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes)")
-    return (int(row[0]), int(row[1])) if row else (0, 0)
-
-
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S

@@ -252,7 +252,7 @@ SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
         AND e.id IN ({_PROMPT_ROWS_OF} 'episodes'))))
 """  # noqa: S608  # constants; a summary's own line may be far from what was cleared: only what is under way goes for it
 _USED = f"""
-SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND EXISTS
+SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND EXISTS
     (SELECT 1 FROM json_each(:ids) i WHERE instr(m.prompt_json, i.value) AND i.value IN ({_PROMPT_ROWS_OF} :of))
 """  # noqa: S608  # constants; looked for as text first: most of a month's prompts need no parsing then
 
@@ -277,7 +277,10 @@ async def clear_that_used(
 
     `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
     """
-    rows = await tx.rows(_USED, {"of": of, "ids": json.dumps(sorted(ids))}) if ids else []
+    table, given = {"notes": "semantic_notes", "episodes": "episodes"}[of], json.dumps(sorted(ids))
+    made = f"SELECT min(created_at) FROM {table} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # a constant
+    since = await tx.value(made, (given,)) if ids else None
+    rows = await tx.rows(_USED, {"of": of, "ids": given, "since": since}) if since is not None else []
     rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
     if not rows:
         return []

@@ -349,7 +349,8 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _checkpoint(path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other:
+    there = f"{path.absolute().as_uri()}?mode=rw"  # never made anew, should it have been moved away
+    with contextlib.closing(sqlite3.connect(there, uri=True, isolation_level=None, timeout=0)) as other:
         other.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 

@@ -176,6 +176,16 @@ async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Databas
     assert await db.wipe_deleted()
 
 
+async def test_a_file_that_was_moved_away_is_not_made_anew(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "a"))
+    away = db.path.rename(db.path.with_name("away"))
+    with pytest.raises(errors.StoreError):
+        await db.wipe_deleted()
+    assert not db.path.exists()
+    away.rename(db.path)
+
+
 async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(errors.StoreError, match="cannot be opened"):
