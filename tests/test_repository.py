@@ -179,7 +179,9 @@ def test_every_command_that_a_page_shows_exists_with_its_options(capsys: pytest.
 def test_the_messages_under_troubleshooting_are_the_programs() -> None:
     table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
     messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)
-    said = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    said = "\n".join(
+        path.read_text(encoding="utf-8") for path in (*PACKAGE.rglob("*.py"), PACKAGE / "languages/en.toml")
+    )
     assert len(messages) > 5
     assert [one for one in messages if " ".join(one.lstrip("… ").split()[:3]) not in said] == []
 

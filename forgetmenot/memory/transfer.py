@@ -255,8 +255,8 @@ def _key(tx: Transaction, read: ReadLine) -> str:
     line = read.line
     if line.episode is not None:
         return line.episode.key
-    said = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
-    return f"import:{tx.key.digest('import', *said)}"
+    parts = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
+    return f"import:{tx.key.digest('import', *parts)}"
 
 
 def _known(tx: Transaction, read: ReadLine, state: _Import) -> str | None:
@@ -390,9 +390,9 @@ def _words(given: Iterable[str]) -> tuple[str, ...]:
 
 async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) -> None:
     new = _new_note(read, state, read.line.id)
-    said = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
+    origin = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
     try:
-        done = await note_merge.merge_claim(tx, new, said, now=state.now)
+        done = await note_merge.merge_claim(tx, new, origin, now=state.now)
     except FactRefused as refusal:
         state.report.refused.append(RefusedLine(read.number, refusal.rule))
         return
@@ -444,5 +444,5 @@ async def export_notes(
         visits = await streams.visitors(db, stream.id, subject_id)
         if visits:
             ended_at = stream.ended_at or stream.last_event_at
-            told = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
-            yield {"stream": stream.started_at, "ended_at": ended_at, **told, "visits": visits}
+            about = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
+            yield {"stream": stream.started_at, "ended_at": ended_at, **about, "visits": visits}

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.operation import OperationResult
+from forgetmenot.languages import Language, in_language
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
@@ -74,7 +75,7 @@ class Approvals:
             return _result("not_waiting", action_id)
         login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
         outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
-        return _done(row, outcome, login)
+        return _done(row, outcome, login, in_language(settings.bot.language))
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action."""
@@ -168,9 +169,14 @@ def _refused(outcome: Outcome) -> bool:
     return outcome.kind is OutcomeKind.REFUSED
 
 
-def _done(row: LoggedAction, outcome: Outcome, login: str) -> OperationResult:
+def _done(row: LoggedAction, outcome: Outcome, login: str, language: Language) -> OperationResult:
     if outcome.kind is OutcomeKind.DONE:
-        return _result("approved", row.id, ok=True, line=wording.done_line(row.name, row.params, login) or "Done.")
+        return _result(
+            "approved",
+            row.id,
+            ok=True,
+            line=wording.done_line(row.name, row.params, login, language) or language("action.done"),
+        )
     return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
 
 

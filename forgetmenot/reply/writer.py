@@ -9,13 +9,13 @@ Guarantees:
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
+from forgetmenot.languages import in_language
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import without_suppressed
@@ -48,8 +48,6 @@ from forgetmenot.store.database import Database
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
-ANOTHER_SUBJECT = "Let's talk about something else."
-NOT_REMEMBERED = "I don't remember that."
 CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
@@ -93,13 +91,6 @@ class ReplyParts:
     executor: Executor
 
 
-class Support(NamedTuple):
-    """Which notes a reply used, and which of its claims no row of its prompt supports."""
-
-    used: list[int]
-    unsupported: list[Claim]
-
-
 class ReplyWriter:
     """Writes replies. It neither sends them nor decides which line gets one."""
 
@@ -141,8 +132,8 @@ class ReplyWriter:
             if not await self._any_cleared([line.event_id for line in material.said]):
                 reply = read_reply(answer)
                 polished = await self._settle(job, material, reply)
-                polished, support = self._supported(job, prompt, material, polished)
-                await self._record(job, prompt, answer, polished, support)
+                polished, used, claims = self._supported(job, prompt, material, polished)
+                await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", "lines of its prompt were cleared"
 
@@ -159,6 +150,7 @@ class ReplyWriter:
 
     async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
+        language = in_language(job.settings.bot.language)
         manner = manner_of(job, material, self._identity())
         polished = polish(reply.say, manner)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
@@ -169,17 +161,17 @@ class ReplyWriter:
             if_refused = polish(reply.proposal.if_refused, manner).text
             say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
-            say, fired = wording.NEUTRAL, (*fired, "claim")
+            say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
-            say, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
+            say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
         if say != polished.text:
             polished = polish(say, manner)
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
         self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished
-    ) -> tuple[Polished, Support]:
-        """What the words used of their prompt; without what no row supports, where the settings say so."""
+    ) -> tuple[Polished, list[int], list[Claim]]:
+        """The words, without what no row supports where the settings say so; which notes they used; what is left."""
         sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
@@ -194,15 +186,15 @@ class ReplyWriter:
         if claims and wanted is not Unsupported.KEEP:
             text = without_unsupported(polished.text, claims)
             if wanted is Unsupported.ADMIT and says_nothing(text, job.trigger.question):
-                text = NOT_REMEMBERED
+                text = in_language(job.settings.bot.language)("action.not_remembered")
             polished, claims = Polished(text, (*polished.filters, "unsupported")), []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
-        return polished, Support(used_notes(polished.text, facts, job.event.text), claims)
+        return polished, used_notes(polished.text, facts, job.event.text), claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
         if not job.kept:  # what is done has a row, with who asked and what they said
-            return wording.harmless(proposal.if_refused)
+            return wording.harmless(proposal.if_refused, in_language(job.settings.bot.language))
         context = ActionContext(
             event=job.event,
             key=f"reply:{job.reply_id}",
@@ -215,7 +207,13 @@ class ReplyWriter:
         return (await self._executor.carry_out(proposal, context)).words_hint or say
 
     async def _record(
-        self, job: PendingReply, prompt: Prompt, answer: ModelAnswer, polished: Polished, support: Support
+        self,
+        job: PendingReply,
+        prompt: Prompt,
+        answer: ModelAnswer,
+        polished: Polished,
+        used: list[int],
+        claims: list[Claim],
     ) -> None:
         usage = explanation.usage(prompt, answer)
         async with self._db.write() as tx:
@@ -227,7 +225,7 @@ class ReplyWriter:
                 usage=usage,
                 filters=polished.filters,
             )
-            await bot_messages.record_support(tx, job.reply_id, support.used, support.unsupported)
+            await bot_messages.record_support(tx, job.reply_id, used, claims)
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(

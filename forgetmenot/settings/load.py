@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import languages
 from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
 from forgetmenot.text.mentions import is_login, login_of
 
@@ -135,6 +136,12 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
         raise SettingsError(
             f"{source}: table [dock], key `host`: the dock only listens on 127.0.0.1, since it shows chat "
             "and takes orders. Remove the key."
+        )
+    if settings.bot.language not in languages():
+        known = ", ".join(languages())
+        raise SettingsError(
+            f"{source}: table [bot], key `language`: `{settings.bot.language}` is none of {known}. The language it "
+            "talks in is `reply_language`."
         )
     _refuse_odd_places(settings, source)
     _refuse_other_machines(settings.bridge, source)

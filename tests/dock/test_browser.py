@@ -10,11 +10,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
-from forgetmenot.clock import DAY
+from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, channel_state, notes, viewers
+from forgetmenot.store import action_logs, briefs, channel_state, notes, viewers
+from forgetmenot.store.briefs import Brief
 from forgetmenot.store.notes import NewNote
 from tests.dock.house import BROWSER, House, chromium, opened, page_on, play
 
@@ -73,6 +74,32 @@ async def test_every_panel_fits_and_has_something_to_say(unchanged: House, runni
             for width in (1100, 420, 300):
                 await page.set_viewport_size({"width": width, "height": 900})
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width, (place, width)
+
+
+async def test_the_page_changes_its_language_and_fits_in_it(house: House, running: Browser) -> None:
+    async with page_on(running, house.address, 300) as page, page_on(running, house.address) as other:
+        await go(page, "setup")
+        await page.get_by_label("Language").select_option("Deutsch")
+        await expect(other.locator("#nav")).to_contain_text("Gedächtnis")  # every open page changes
+        await expect(page.locator("html")).to_have_attribute("lang", "de")
+        for place in PLACES:
+            await go(page, place)
+            await until(page, "document.querySelector('main').innerText.length > 60")
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 300, place
+        await other.get_by_role("button", name="Pause").click()
+        await expect(other.locator("#toast")).to_contain_text("Pause.")
+        await expect(page.locator("#top .standing")).to_contain_text("Pause")
+
+
+async def test_what_was_heard_goes_when_a_summary_has_it(house: House, running: Browser) -> None:
+    async with page_on(running, house.address) as page:
+        await house.sim.say("heidi", "I play the cello")
+        await house.settle()
+        await expect(page.locator(".heard-now")).to_contain_text("plays the cello")
+        await house.clock.advance(HOUR)
+        await house.bot.tasks.catch_up()
+        await expect(page.locator(".item.episode").first).to_contain_text("cello")
+        await expect(page.locator(".heard-now")).to_have_count(0)
 
 
 async def test_the_token_leaves_the_address_and_a_reload_needs_it_no_more(unchanged: House, running: Browser) -> None:
@@ -185,9 +212,15 @@ async def test_erase_end_to_end(house: House, running: Browser) -> None:
         await expect(page.locator("dialog")).to_contain_text("Done.", timeout=20_000)  # told before the answer came
         assert await page.locator("dialog progress").evaluate("one => one.value") == 1
         done.set()
-        await expect(page.locator("dialog")).to_have_count(0)
-        await expect(page.locator("#toast")).to_contain_text("Erased:", timeout=20_000)
+        receipt = page.locator("dialog .user-code")
+        await expect(receipt).to_be_visible(timeout=20_000)
+        code = await receipt.inner_text()
+        await page.get_by_role("button", name="Close").click()
         await expect(page.locator(".item.person")).to_have_count(0)
+        await page.get_by_text("Check a receipt").click()
+        await page.get_by_label("Code of the receipt").fill(code.lower())
+        await page.get_by_role("button", name="Check").click()
+        await expect(page.locator(".outcome")).to_contain_text("0 found", timeout=20_000)
     assert await viewers.get(house.bot.db, heidi.id) is None
     assert await house.bot.db.row("SELECT 1 FROM semantic_notes WHERE fact LIKE '%Miso%'") is None
 
@@ -225,8 +258,11 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
 ) -> None:
     bob = await viewers.by_login(house.bot.db, "bob")
     assert bob is not None
+    async with house.bot.db.write() as tx:
+        await briefs.put(tx, Brief(bob.id, f"<@{bob.id}> sails on Sundays.", "", 1))
     async with page_on(running, house.address) as page:
         await go(page, f"memory/person/{bob.id}")
+        await expect(page.get_by_text("sails on Sundays.")).to_be_visible()
         await page.get_by_label("Remember about them").fill("collects old maps")
         await page.get_by_role("button", name="Add").first.click()
         card = page.locator(".notecard", has_text="collects old maps")

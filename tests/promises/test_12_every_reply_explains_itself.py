@@ -136,7 +136,7 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "#1: Alice wrote to me (mention); I had note #1 in mind; it was sent."
+    assert told == "#1: Alice wrote to me; I had note #1 in mind; it was sent."
     await stage.clock.advance(MINUTE)
     stage.model.answers = ["You play drums."]
     other = await stage.reply("@forgetmenot_bot what do I play?")
