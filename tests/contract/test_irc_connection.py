@@ -213,7 +213,7 @@ async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClo
     async with listening(sim, hasty, idle_s=1) as listener:
         await sim.joined()
         sim.stall()
-        await sim.until(lambda: listener.gaps, seconds=10)
+        await sim.until(lambda: listener.gaps)
         assert "stopped answering" in listener.gaps[0].reason
 
 

@@ -131,7 +131,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "How much it says")
-    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections), 20)
+    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
     await sim.say("bob", "@fern what do you think of this level?")
     await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
     await step.get_by_role("button", name="What would it have said?").click()
