@@ -44,22 +44,22 @@ async def _run_streamerbot(session: aiohttp.ClientSession, bridge: BridgeSetting
     """Streamer.bot answers 204 also for an action that it does not have, so its list is asked first."""
     answer = await _json(session, f"{bridge.streamerbot_url}/GetActions")
     known = answer.get("actions") if isinstance(answer, Mapping) else None
-    found = _called(name, known)
-    if found is None:
+    action = _called(name, known)
+    if action is None:
         return Outcome(OutcomeKind.REFUSED, f"Streamer.bot has no action called `{name}`")
-    if found.get("enabled") is False:
+    if action.get("enabled") is False:
         return Outcome(OutcomeKind.REFUSED, f"the action `{name}` is switched off in Streamer.bot")
-    body = {"action": {"id": found["id"], "name": found["name"]}}
+    body = {"action": {"id": action["id"], "name": action["name"]}}
     return await _post(session, f"{bridge.streamerbot_url}/DoAction", body, "Streamer.bot")
 
 
 async def _run_firebot(session: aiohttp.ClientSession, bridge: BridgeSettings, name: str) -> Outcome:
     """Firebot knows its lists by their ids."""
     lists = f"{bridge.firebot_url}/api/v1/effects/preset"
-    found = _called(name, await _json(session, lists))
-    if found is None:
+    effect_list = _called(name, await _json(session, lists))
+    if effect_list is None:
         return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list called `{name}`")
-    return await _post(session, f"{lists}/{found['id']}/run", {}, "Firebot")
+    return await _post(session, f"{lists}/{effect_list['id']}/run", {}, "Firebot")
 
 
 async def _post(session: aiohttp.ClientSession, url: str, body: object, bot: str) -> Outcome:
@@ -77,6 +77,6 @@ async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN40
 
 def _called(name: str, known: object) -> Mapping[str, Any] | None:
     """The entry of that name, or of that id."""
-    entries = [one for one in known if isinstance(one, Mapping)] if isinstance(known, list) else []
-    named = (one for one in entries if name in {one.get("name"), one.get("id")})
-    return next((one for one in named if _ID.fullmatch(str(one.get("id")))), None)
+    entries = [entry for entry in known if isinstance(entry, Mapping)] if isinstance(known, list) else []
+    named = (entry for entry in entries if name in {entry.get("name"), entry.get("id")})
+    return next((entry for entry in named if _ID.fullmatch(str(entry.get("id")))), None)

@@ -47,7 +47,7 @@ def main() -> int:
                 figures += measure(Path(folder))
     print(f"measured ({machine.load()})", file=sys.stderr)
     ok = all(figure.ok for figure in figures)
-    print(json.dumps({"figures": [f.told() for f in figures], "ok": ok}) if wanted.json else table(figures))
+    print(json.dumps({"figures": [f.as_json() for f in figures], "ok": ok}) if wanted.json else table(figures))
     return 0 if ok else 1
 
 

@@ -59,7 +59,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("what", choices=list(KINDS))
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--wrong", action="store_true", help="list on standard error what was told wrong")
+    parser.add_argument("--wrong", action="store_true", help="list on standard error what was judged wrong")
     parser.add_argument("--half", choices=["even", "odd"], help="only every other line")
     wanted = parser.parse_args()
     if wanted.file is None and not KINDS[wanted.what][3]:

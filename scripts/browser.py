@@ -32,8 +32,8 @@ ARGUMENTS = (
 def find() -> str | None:
     """Its path; `FORGETMENOT_BROWSER` names another one."""
     named = os.environ.get("FORGETMENOT_BROWSER")
-    found = [named, *map(shutil.which, NAMES), *PLACES]
-    return next((one for one in found if one and Path(one).exists()), None)
+    places = [named, *map(shutil.which, NAMES), *PLACES]
+    return next((place for place in places if place and Path(place).exists()), None)
 
 
 def ensure() -> str | None:

@@ -57,17 +57,17 @@ def works(program: Path) -> bool:
 
 def _serves(program: Path, folder: Path) -> bool:
     command = [str(program), "start", "--no-browser", "--db", str(folder / "memory.sqlite3")]
-    told = ""
+    shown = ""
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         try:
             for line in process.stderr or ():
-                told += line
+                shown += line
                 address = re.search(r"The dock: ((http://[^/]+)\S+)", line)
                 if address:
                     return _has_its_files(address[1], address[2])
         finally:
             process.terminate()
-    say(f"It did not open its dock:\n{told}")
+    say(f"It did not open its dock:\n{shown}")
     return False
 
 

@@ -1,9 +1,9 @@
 """Everything that can break a memory, and one check of all its promises after each: `python scripts/chaos.py`.
 
-Kills at named and random points, thirty ways in which a model fails, a flood of chat, a disk that is full, read-only,
-locked or gone, flipped bits, clocks that are wrong. Seeded: `--seed 7` does the same again. `--quick` is the part that
-the tests run. Prints a table; the exit code is 1 if anything was lost, doubled, sent twice or left behind. Nothing
-leaves this machine, and nothing stays on it.
+Kills at named and random points and inside operations, thirty ways in which a model fails, a flood of chat, a disk that
+is full, slow, read-only, locked or gone, flipped bits, wrong clocks, half-open connections to the dock. Seeded:
+`--seed 7` does the same again. `--quick` is the part that the tests run. Prints a table; the exit code is 1 if anything
+was lost, doubled, sent twice or left behind. Nothing leaves this machine, and nothing stays on it.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+from chaos_operations import operations
 from chaos_world import MUST_BE_ZERO, NOON, SETTINGS, Figures, broken_promises, imported, kills, line, say
 
 from forgetmenot.app.bot import Bot, open_bot
@@ -194,6 +195,16 @@ class Disk:
         """The file is moved away under the bot."""
         self.db.path.rename(self.db.path.with_name("away"))
 
+    async def slow(self) -> None:
+        """Each commit takes a fifth of a second."""
+        commit = self.db._writer.commit  # noqa: SLF001  # as a slow disk would
+
+        async def slowly() -> None:
+            await asyncio.sleep(0.2)
+            await commit()
+
+        self.db._writer.commit = slowly  # type: ignore[method-assign]  # noqa: SLF001
+
     def mend(self) -> None:
         """Once the bot has stopped."""
         if self.other is not None:
@@ -206,7 +217,7 @@ class Disk:
 async def disks(folder: Path) -> Figures:
     """A stop while the disk fails, and the next start."""
     figures: Figures = {"disks": 0, "lost": 0, "doubled": 0, "promises broken": 0}
-    for name in ("full", "read_only", "locked", "moved"):
+    for name in ("full", "read_only", "locked", "moved", "slow"):
         path, clock = folder / name / "memory.sqlite3", ManualClock(NOON)
         async with open_bot(path, "chaos", settings=lambda: SETTINGS, clock=clock) as bot:
             disk = Disk(bot.db)
@@ -287,32 +298,66 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
     return figures
 
 
+# ── a dock that is held open ────────────────────────────────────────────────────────────────
+
+
+async def half_open(folder: Path, wanted: int) -> Figures:
+    """Connections to the dock that never finish a request: chat is read all the same, and the page comes back."""
+    from speed import dock  # needs the loopback servers
+
+    from tests.loopback_servers.twitch import TwitchSim
+
+    async with TwitchSim() as sim, dock.started(sim, folder / "bot") as bot:
+        port, held = int(bot.address.split(":")[2].split("/")[0]), []
+        for number in range(wanted):
+            with contextlib.suppress(OSError):
+                held.append(await asyncio.open_connection("127.0.0.1", port))
+                held[-1][1].write(b"GET / HTTP/1.1\r\nHost:" * (number % 2))
+            if number % (wanted // 20) == 0:
+                await sim.say(f"viewer{number}", f"line {number}")
+        await asyncio.sleep(5)
+        with contextlib.closing(sqlite3.connect(folder / "bot" / "m.sqlite3")) as db:
+            stored = db.execute("SELECT count(*) FROM events").fetchone()[0]
+        for _, writer in held:
+            writer.close()
+        await asyncio.sleep(1)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
+        answered = (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 ")
+        writer.close()
+    return {"connections": wanted, "lost": 20 - stored, "crashes": int(not answered)}
+
+
 # ── all of it ───────────────────────────────────────────────────────────────────────────────
 
 
 async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
     """Every part, each in a folder and with dice of its own."""
     parts: dict[str, Callable[[Path, random.Random], Awaitable[Figures]]] = {
-        "kills": lambda place, dice: kills(place, dice, 2 if quick else 200),
+        "kills": lambda place, dice: kills(place, dice, 1 if quick else 200),
+        "deaths inside operations": lambda place, dice: operations(place, dice, 1 if quick else 60),
         "a model that fails": lambda place, dice: outage(
             place, dice, hours=1 if quick else 12, per_minute=20 if quick else 400
         ),
         "a flood": lambda place, _dice: flood(place, minutes=1 if quick else 60),
         "a disk that fails": lambda place, _dice: disks(place),
         "flipped bits": lambda place, dice: flips(place, dice, 20 if quick else 1_000),
+        "half-open connections": lambda place, _dice: half_open(place, 1_200),
         "wrong clocks": lambda place, dice: clocks(place, dice, 4 if quick else 100),
     }
+    if quick:
+        del parts["half-open connections"]  # tests/dock/test_security.py has them
     found: dict[str, Figures] = {}
     for name, part in parts.items():
         began, place = time.monotonic(), folder / name
         place.mkdir()
         found[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
-        say(f"{name}, {time.monotonic() - began:.0f} s: {told(found[name])}")
+        say(f"{name}, {time.monotonic() - began:.0f} s: {on_one_line(found[name])}")
         await asyncio.to_thread(shutil.rmtree, place)
     return found
 
 
-def told(figures: Figures) -> str:
+def on_one_line(figures: Figures) -> str:
     """The figures of a part on one line."""
     return ", ".join(f"{name} {figure:,g}" for name, figure in figures.items())
 

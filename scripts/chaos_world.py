@@ -85,7 +85,7 @@ BEGIN INSERT INTO witness VALUES (new.id); END"""
 
 
 class Bomb:
-    """Ends the process, as `kill -9` does, at the n-th passage of a named point."""
+    """Ends the process, as `kill -9` does, at the n-th passage of a named point, or of "any"."""
 
     def __init__(self, point: str, number: int) -> None:
         self.point, self.left, self.passed = point, number, Counter[str]()
@@ -93,7 +93,7 @@ class Bomb:
     def pass_by(self, point: str) -> None:
         """A point is passed."""
         self.passed[point] += 1
-        if point == self.point:
+        if self.point in {point, "any"}:
             self.left -= 1
             if self.left == 0:
                 os._exit(9)

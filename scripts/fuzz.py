@@ -374,34 +374,28 @@ def atheris_python() -> Path:
     return python
 
 
-def with_atheris(name: str, inputs: int) -> tuple[int, str]:
-    """Let atheris look for inputs of one reader; how many it tried, and the end of what it said of a fault."""
-    words = [
-        str(atheris_python()),
-        __file__,
-        "--inside-atheris",
-        name,
-        f"-runs={inputs}",
-        "-max_len=2000",
-        "-close_fd_mask=3",
-    ]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tempfile.gettempdir())
-    return inputs, "" if done.returncode == 0 else (done.stderr or done.stdout)[-600:]
+INSIDE = """
+import sys, atheris
+with atheris.instrument_imports(include=["forgetmenot"]):
+    import fuzz
+reader = fuzz.READERS[sys.argv.pop(1)]
+def once(data):
+    try:
+        reader.read(data.decode("utf-8", "replace"))
+    except reader.may_raise:
+        pass
+atheris.Setup(sys.argv, once)
+atheris.Fuzz()
+"""
+"""Runs in that environment, until something else is raised or enough was tried."""
 
 
-def inside_atheris(name: str, words: list[str]) -> None:
-    """In the environment that has it: look for inputs until something is raised."""
-    import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-    reader = READERS[name]
-
-    def once(data: bytes) -> None:
-        with contextlib.suppress(*reader.may_raise):
-            reader.read(data.decode("utf-8", "surrogatepass") if data.isascii() else data.decode("utf-8", "replace"))
-
-    atheris.instrument_all()
-    atheris.Setup([sys.argv[0], *words], once)
-    atheris.Fuzz()
+def with_atheris(name: str, inputs: int) -> Tried:
+    """Let atheris look for inputs of one reader; the end of what it said stands for its fault."""
+    words = [str(atheris_python()), "-c", INSIDE, name, f"-runs={inputs}", "-max_len=2000", "-close_fd_mask=1"]
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tempfile.gettempdir(), env=here)
+    return Tried(inputs, faults={} if done.returncode == 0 else {"atheris": done.stderr[-600:]})
 
 
 def rows(inputs: int, seed: int, *, atheris: bool) -> Iterator[tuple[str, Tried]]:
@@ -409,8 +403,7 @@ def rows(inputs: int, seed: int, *, atheris: bool) -> Iterator[tuple[str, Tried]
     for name, reader in READERS.items():
         yield name, run(name, inputs, seed)
         if atheris:
-            number, fault = with_atheris(name, max(1, round(inputs * reader.share / 4)))
-            yield f"{name}, atheris", Tried(number, faults={"atheris": fault} if fault else {})
+            yield f"{name}, atheris", with_atheris(name, max(1, round(inputs * reader.share / 4)))
     yield "Helix's answers", asyncio.run(helix_answers(max(1, inputs // 2_000), seed))
 
 
@@ -438,6 +431,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 and sys.argv[1] == "--inside-atheris":
-        inside_atheris(sys.argv[2], sys.argv[3:])
     sys.exit(main())

@@ -52,7 +52,7 @@ class Chat:
         return any(one.channels for one in self.sim.irc.connections)
 
     async def talk(self, per_minute: int) -> None:
-        """Chat at that rate; a sixtieth of it speaks to the bot, another one is deleted."""
+        """Chat at that rate; some of it speaks to the bot, some is deleted."""
         began = time.monotonic()
         while True:
             await asyncio.sleep(max(0.0, began + self.number * 60 / per_minute - time.monotonic()))
@@ -61,8 +61,9 @@ class Chat:
                 continue
             who, kind = f"viewer_{self.dice.randrange(PEOPLE)}", self.number % 60
             words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
-            if kind == 7:
-                await self.sim.say(who, f"@keeper what about level {self.dice.randrange(99)}?")
+            if kind % 20 == 7:
+                question = f"@keeper what about level {self.dice.randrange(99)}?"
+                await self.sim.say(who, self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")))
             elif kind == 23:
                 await self.sim.clear_message(await self.sim.say(who, f"{DELETED_MARK} {words}"))
             elif kind == 31 and self.wished:

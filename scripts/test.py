@@ -23,6 +23,8 @@ import build_app
 import environment
 from environment import ROOT, say
 
+CONSTRAINTS = str(ROOT / "constraints.txt")
+
 
 def main() -> int:
     """Run every gate; 0 if all of them pass."""
@@ -65,31 +67,36 @@ def run(command: list[str], *, quiet: bool = False, cwd: Path = ROOT) -> bool:
 
 
 def wheel(python: str) -> bool:
-    """Build the wheel, install it where nothing of the checkout can be seen, and let it do its main job."""
+    """Build the wheel, install it as its users do, where nothing of the checkout can be seen, and run the demo."""
     with tempfile.TemporaryDirectory(prefix="forgetmenot-wheel-") as name:
         folder = Path(name)
         if not run([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)], quiet=True):
             return False
-        built = next(folder.glob("*.whl"))
-        venv.create(folder / "clean", with_pip=True)
-        scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
-        pip = [
-            shutil.which("python", path=scripts) or "python",
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]
-        if not run([*pip, "-c", str(ROOT / "constraints.txt"), str(built)], quiet=True):
-            return False
-        command = shutil.which("forgetmenot", path=scripts)
+        built = str(next(folder.glob("*.whl")))
+        command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
         if command is None:
             say("The wheel installed no `forgetmenot` command.")
             return False
         return run([command, "--version"], cwd=folder) and run(
-            [command, "demo", "--fast", "--json", "--db", str(folder / "demo.sqlite3")], cwd=folder, quiet=True
+            [command, "demo", "--fast", "--json"], cwd=folder, quiet=True
         )
+
+
+def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
+    """The command that `uv tool install` made, in seconds; None where uv reaches no package index."""
+    places = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
+    install = [python, "-m", "uv", "tool", "install", "--quiet", "--python", python, "-c", CONSTRAINTS, built]
+    done = subprocess.run(install, cwd=folder, env={**os.environ, **places}, capture_output=True, check=False)
+    return shutil.which("forgetmenot", path=folder / "bin") if done.returncode == 0 else None
+
+
+def installed_by_pip(built: str, folder: Path) -> str | None:
+    """The command that pip made; None if it failed, which is said then."""
+    venv.create(folder / "clean", with_pip=True)
+    scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
+    python = shutil.which("python", path=scripts) or "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", CONSTRAINTS, built]
+    return shutil.which("forgetmenot", path=scripts) if run(install, quiet=True) else None
 
 
 def program(python: str) -> bool:

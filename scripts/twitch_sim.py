@@ -56,8 +56,8 @@ async def serve(arguments: argparse.Namespace) -> None:
         facts = {"channel": arguments.channel, "irc": sim.irc_url, "helix": sim.helix_url, "id": sim.id_url}
         facts |= {"client_id": sim.client_id}
         accounts = {
-            name: {"login": one.login, "id": one.user_id, "token": one.access, "refresh": one.refresh}
-            for name, one in (("bot", bot), ("broadcaster", owner))
+            name: {"login": token.login, "id": token.user_id, "token": token.access, "refresh": token.refresh}
+            for name, token in (("bot", bot), ("broadcaster", owner))
         }
         print(json.dumps(facts | accounts), flush=True)
         sim.chat.on_said = lambda said: print(f"<{said.user.login}> {said.text}", file=sys.stderr)

@@ -46,7 +46,7 @@ class TwitchAccount:
     def broken(self) -> str:
         """Of these troubles what is broken; what was only never set up is a hint."""
         troubles = (self.login, *((self.streamer,) if self.needs_streamer() else ()))
-        return " ".join(one.trouble for one in troubles if one.trouble and not one.hint)
+        return " ".join(login.trouble for login in troubles if login.trouble and not login.hint)
 
     @property
     def hint(self) -> str:
@@ -67,8 +67,8 @@ class TwitchAccount:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
         if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login or not await self.login.exists():
             return
-        found = await self.login.irc(self.chat.refused_token)
-        if found is not None and found.token != self.chat.refused_token:
+        irc_login = await self.login.irc(self.chat.refused_token)
+        if irc_login is not None and irc_login.token != self.chat.refused_token:
             self.chat.sign_in()
 
     async def myself(self) -> BotIdentity:

@@ -134,7 +134,7 @@ def _without(value: object, names: frozenset[str]) -> object:
     if isinstance(value, list):
         return [_without(part, names) for part in value]
     if isinstance(value, dict):
-        return {key: _without(part, names) for key, part in value.items()}
+        return {key: part if key in {"name", "state"} else _without(part, names) for key, part in value.items()}
     return value
 
 
@@ -182,7 +182,7 @@ def _folder(what: Examined) -> Check:
 
 def _disk(what: Examined) -> Check:
     folder = what.database.parent
-    free = shutil.disk_usage(next(one for one in (folder, *folder.parents) if one.exists())).free
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     size = f"{free / 1e9:.1f}".replace(".", what.language("decimal"))
     return _check(what.language, "disk", WARN if free < LITTLE_SPACE else OK, "disk", "disk_fix", size=size)
 

@@ -210,12 +210,12 @@ async def heard_before(db: Database, items: Sequence[Heard]) -> int:
     """How many of a recording's first items an earlier replay has stored."""
     known = await _heard_marks(db)
     ends = set(known.values())
-    found, so_far = 0, hashlib.sha256()
+    stored, so_far = 0, hashlib.sha256()
     for count, item in enumerate(items, 1):
         _add(so_far, item)
         if count in ends and known.get(_name(db, so_far)) == count:
-            found = count
-    return found
+            stored = count
+    return stored
 
 
 async def mark_heard(db: Database, items: Sequence[Heard], now: int) -> None:

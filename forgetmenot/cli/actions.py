@@ -141,9 +141,9 @@ def _line(row: "LoggedAction", names: dict[str, str]) -> str:
     from forgetmenot.clock import iso
 
     target = f" {names[row.target_id]}" if row.target_id in names else ""
-    asked = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
+    asked_by = f", asked by {names[row.asked_by]}" if row.asked_by in names else ""
     detail = f" ({row.detail})" if row.detail else ""
-    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.rule}: {row.reason}{asked}"
+    return f"#{row.id}  {iso(row.at)}  {row.name}{target}: {row.status}{detail}; {row.rule}: {row.reason}{asked_by}"
 
 
 def _when(arguments: argparse.Namespace, code: str) -> str:

@@ -259,20 +259,20 @@ async def _recall(arguments: argparse.Namespace) -> None:
 async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Namespace) -> None:
     viewer = await known_viewer(db, arguments.viewer)
     started = perf_counter()
-    found = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
+    recalled = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
-    shown = await notes_as_json(db, [recalled.note for recalled in found])
+    shown = await notes_as_json(db, [match.note for match in recalled])
     if arguments.json:
-        emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(found, shown)})
+        emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(recalled, shown)})
         return
-    for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1):
-        show_line(f"{rank:3} {one.score:.4f} #{one.note.id} {note['fact']}")
+    for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1):
+        show_line(f"{rank:3} {match.score:.4f} #{match.note.id} {note['fact']}")
 
 
-def _ranked(found: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
+def _ranked(recalled: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
     return [
-        {"rank": rank, "score": one.score, **note}
-        for rank, (one, note) in enumerate(zip(found, shown, strict=True), start=1)
+        {"rank": rank, "score": match.score, **note}
+        for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1)
     ]
 
 
@@ -289,16 +289,17 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     from forgetmenot.store import viewers
 
     try:
-        asked = msgspec.json.decode(line, type=_question_type())
+        question = msgspec.json.decode(line, type=_question_type())
     except msgspec.MsgspecError as error:
         return {"id": None, "error": f"line {number}: {error}"}
     started = perf_counter()
-    given = [name.removeprefix("@").casefold() for name in asked.viewers]
+    given = [name.removeprefix("@").casefold() for name in question.viewers]
     ids = await viewers.find_many(db, given)
     subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
-    found = await recall.about(subjects, recall.query(asked.text, names=given), asked.limit) if subjects else []
+    query = recall.query(question.text, names=given)
+    recalled = await recall.about(subjects, query, question.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000
-    return {"id": asked.id, "note_ids": [one.note.id for one in found], "ms": round(ms, 3)}
+    return {"id": question.id, "note_ids": [match.note.id for match in recalled], "ms": round(ms, 3)}
 
 
 def _question_type() -> Any:  # noqa: ANN401  # a class made late, so that msgspec is imported late
@@ -320,19 +321,19 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
     since = time_of("now", None) - _span_ms(arguments.since)
     rows = await model_calls.bills(db, arguments.by, since)
     total = {model: spent.used for model, spent in (await model_calls.spent(db, since=since)).items()}
-    whole = prices.in_words(settings, total)
+    cost = prices.in_words(settings, total)
     if arguments.json:
         kinds = [{**row._asdict(), **row.used._asdict(), "cost": _cost_of(settings, row)} for row in rows]
         for kind in kinds:
             del kind["used"]
-        emit({"since": since, "by": arguments.by, "rows": kinds, "cost": whole})
+        emit({"since": since, "by": arguments.by, "rows": kinds, "cost": cost})
         return
     show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
     for row in rows:
         used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"
         counts = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
         show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
-    show_line(f"Total: {whole or 'no prices are set, see [prices] in the settings'}.")
+    show_line(f"Total: {cost or 'no prices are set, see [prices] in the settings'}.")
 
 
 def _cost_of(settings: Settings, row: "Bill") -> str:
@@ -344,7 +345,7 @@ def _cost_of(settings: Settings, row: "Bill") -> str:
 def _span_ms(text: str) -> int:
     from forgetmenot.clock import DAY, HOUR
 
-    found = _SPAN.fullmatch(text)
-    if found is None:
+    span = _SPAN.fullmatch(text)
+    if span is None:
         raise InputError(f"--since {text}: use a number and h or d, such as 12h or 7d.")
-    return int(found[1]) * (HOUR if found[2] == "h" else DAY)
+    return int(span[1]) * (HOUR if span[2] == "h" else DAY)

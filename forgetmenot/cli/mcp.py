@@ -115,11 +115,11 @@ async def _search(db: "Database", settings: "Settings", text: str, limit: int) -
     notes = await _notes(db, dock_rows.NotePage(find=text, limit=limit)) if text.strip() else []
     query = Recall(db=db, settings=lambda: settings, clock=SystemClock()).query(text, names=())
     episodes = await past_episodes.fitting(db, query, limit)
-    visible = [(one, await past_episodes.without_hidden(db, one.summary)) for one in episodes]
+    visible = [(episode, await past_episodes.without_hidden(db, episode.summary)) for episode in episodes]
     names = await viewers.names(db, sorted({who for _, summary in visible for who in ids_in(summary)}))
     happened = [
-        {"id": one.id, "at": iso(one.started_at), "summary": show(summary, names)}
-        for one, summary in visible
+        {"id": episode.id, "at": iso(episode.started_at), "summary": show(summary, names)}
+        for episode, summary in visible
         if summary
     ]
     return {"notes": notes, "notes_found": total if text.strip() else 0, "episodes": happened}
@@ -156,7 +156,9 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
         return await control.why(db, reply_id, settings)
     if note_id is None:
         rows = await bot_messages.listing(db, LISTED)
-        return {"replies": [{"id": one.id, "at": one.at, "text": one.text, "status": one.status} for one in rows]}
+        return {
+            "replies": [{"id": reply.id, "at": reply.at, "text": reply.text, "status": reply.status} for reply in rows]
+        }
     note = await dock_rows.note(db, note_id)
     if note is None or not await _may_be_shown(db, note.subject_id):
         raise InputError(f"There is no note {note_id} (any more), or it is about somebody who is hidden.")
@@ -167,9 +169,9 @@ async def _notes(db: "Database", wanted: "NotePage") -> list[dict[str, object]]:
     from forgetmenot.cli.memory import as_json
     from forgetmenot.store import dock_rows, viewers
 
-    _, found = await dock_rows.page(db, wanted)
-    hidden = await viewers.hidden(db, {note.subject_id for note in found if note.subject_id})
-    return await as_json(db, [note for note in found if note.subject_id not in hidden])
+    _, notes = await dock_rows.page(db, wanted)
+    hidden = await viewers.hidden(db, {note.subject_id for note in notes if note.subject_id})
+    return await as_json(db, [note for note in notes if note.subject_id not in hidden])
 
 
 async def _may_be_shown(db: "Database", subject: str | None) -> bool:

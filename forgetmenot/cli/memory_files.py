@@ -1,6 +1,9 @@
 """`forgetmenot memory import|export|backup|restore|new-key`: the memory's ways in and out as files."""
 
 import argparse
+import asyncio
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +35,15 @@ Lines with the same episode key share that episode as evidence.
 Also taken over as `export` prints them: "login" (of a new id, if nobody has it here), "status", "source_kind" (else
 import), "importance", "asked_with", "expires_at" (else permanent), "superseded_by", "pinned". Refused are facts that
 were forgotten here, and people who were erased or opted out.
-JSON: {"imported", "merged", "episodes", "viewers", "refused": [{"line", "reason"}]}."""
+A line {"stream", "ended_at", "twitch_id", "title", "category", "visits": [[viewer, login, first, last, lines]]} is a
+past stream with who came to it; times in ms.
+--from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named.
+JSON: {"imported", "merged", "episodes", "viewers", "streams", "refused": [{"line", "reason"}]}."""
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
 permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
-stand as <@id>. Only active notes unless --status says otherwise; no chat is in it, and, unless
---viewer names them, nobody who opted out or was banned."""
+stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
+chat is in it, and, unless --viewer names them, nobody who opted out or was banned."""
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
 makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
 new file.
@@ -53,7 +59,8 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 def add(actions: Commands) -> None:
     """Name the actions and their options."""
     importing = add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
-    importing.add_argument("file", metavar="FILE")
+    importing.add_argument("file", metavar="FILE", nargs="?", default="-")
+    importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
     importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
     importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
@@ -85,8 +92,15 @@ def status_of(arguments: argparse.Namespace) -> str | None:
 async def _import(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
+    from forgetmenot.store.original_bot import read_original
 
-    with text_lines(arguments.file) as lines:
+    opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
+    if arguments.original is not None:
+        found = await asyncio.to_thread(read_original, arguments.original)
+        missing = f" Not there: {', '.join(found.missing)}." if found.missing else ""
+        say(f"{arguments.original}: schema {found.version}, {len(found.lines)} notes.{missing}")
+        opened = nullcontext(found.lines)
+    with opened as lines:
         async with open_database(database_path(arguments)) as db:
             report = await import_notes(
                 db,
@@ -105,15 +119,20 @@ async def _import(arguments: argparse.Namespace) -> None:
                 "merged": report.merged,
                 "episodes": report.episodes,
                 "viewers": report.viewers,
+                "streams": report.streams,
                 "refused": [refused._asdict() for refused in report.refused],
             }
         )
     else:
         if arguments.dry_run:
             say("Nothing was changed. This is what would come in:")
-        say(f"{report.imported} notes imported, {report.merged} merged, {len(report.refused)} lines refused.")
-    if report.refused and not report.imported + report.merged:
-        raise InputError(f"None of the {len(report.refused)} lines of {arguments.file} could be used. Nothing changed.")
+        say(
+            f"{report.imported} notes imported, {report.merged} merged, {report.streams} streams,"
+            f" {report.viewers} new viewers, {len(report.refused)} lines refused."
+        )
+    if report.refused and not report.imported + report.merged + report.streams:
+        file = arguments.original or arguments.file
+        raise InputError(f"None of the {len(report.refused)} lines of {file} could be used. Nothing changed.")
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:

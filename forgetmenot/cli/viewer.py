@@ -118,13 +118,13 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
 
     receipt = await check(db, arguments.code)
     now = receipt.now
-    whole = not receipt.log_broken_at
+    log_whole = not receipt.log_broken_at
     if arguments.json:
         places = [{"file": place.file, "count": place.count, "tables": place.tables} for place in now.places]
         emit(
             {
                 "code": receipt.code, "erased_at": iso(receipt.erased_at), "files": now.files, "bytes": now.bytes,
-                "found": now.found, "places": places, "known_again": receipt.known_again, "log_whole": whole,
+                "found": now.found, "places": places, "known_again": receipt.known_again, "log_whole": log_whole,
             }
         )  # fmt: skip
         return int(now.found > 0)
@@ -132,7 +132,7 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
     if receipt.known_again:
         show_line("They have talked here since, and are stored as somebody new.")
-    if not whole:
+    if not log_whole:
         show_line(f"The list of privacy requests was changed at line {receipt.log_broken_at}.")
     return int(now.found > 0)
 
@@ -142,8 +142,8 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 
     parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
     dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
-    whole = {"person": _dated(parts["person"]), **dated}
-    text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+    everything = {"person": _dated(parts["person"]), **dated}
+    text = msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return

@@ -18,7 +18,7 @@ from forgetmenot.settings import prices
 from forgetmenot.settings.labels import LABELS, RESTARTING, Label
 from forgetmenot.settings.live_settings import form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, dock_rows
+from forgetmenot.store import backup, bot_messages, dock_rows, model_calls
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -49,7 +49,7 @@ async def _figures(request: web.Request) -> web.Response:
 async def _streams(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
     settings, found = context.settings(), []
-    for began, used in await dock_rows.used_per_stream(context.db, LAST_STREAMS):
+    for began, used in await model_calls.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
         tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
         found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))

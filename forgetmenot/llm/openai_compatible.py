@@ -98,13 +98,15 @@ class OpenAICompatible:
 
     async def _try_format(self, request: ModelRequest, index: int) -> ModelAnswer | None:
         """The answer in one format; None if the server does not know the format or ignored it."""
+        plainly = FORMATS[index] == "plain" and request.plain_system is not None
         try:
-            answer = self._answer(await self._post_tuned(request, FORMATS[index]), request)
+            body = await self._post_tuned(request, FORMATS[index])
+            answer = self._answer(body, replace(request, schema=None) if plainly else request)
         except _NotThisFormat as error:
             if index == len(FORMATS) - 1:
                 raise error.meaning from error
             return None
-        if FORMATS[index] == "plain" and request.plain_system is not None:
+        if plainly:
             return replace(answer, plain=True)
         return answer if answer.finish == "length" or is_json_object(answer.text) else None
 
@@ -147,8 +149,8 @@ class OpenAICompatible:
         return body
 
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
-        plainly = form == "plain" and request.plain_system is not None
-        system = (request.plain_system or "") if plainly else request.system
+        plain = request.plain_system if form == "plain" else None
+        system = request.system if plain is None else plain
         most = request.max_output_tokens + (self._thoughts if self._thinks else 0)
         body: dict[str, Any] = {"model": self._name, "max_tokens": most, "stream": False}
         if request.temperature is not None:

@@ -36,29 +36,15 @@ REACH = 6
 WITNESSES = 3
 """So many people who say the same make it a fact about the channel."""
 
-_NUMBER_WORDS = {
-    name: str(value)
-    for value, names in enumerate(
-        (
-            "zero null cero zéro",
-            "eins",
-            "two twice zwei zweimal dos deux due dois iki два две",
-            "three third thrice drei dritte tres trois tre três üç три trzy",
-            "four fourth vier vierte cuatro quatre quattro quatro dört четыре cztery",
-            "five fifth fünf cinco cinq cinque beş пять pięć",
-            "six sixth sechs seis altı шесть sześć",
-            "seven seventh sieben siete sept sette sete yedi семь siedem",
-            "eight eighth acht ocho huit otto oito sekiz восемь osiem",
-            "nine ninth neun nueve neuf nove dokuz девять dziewięć",
-            "ten tenth zehn diez dix dieci dez десять dziesięć",
-            "eleven elf onze undici",
-            "twelve zwölf doce douze dodici doze",
-            *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-            "twenty zwanzig veinte",
-        )
-    )
-    for name in words(names)
-}
+_NUMBER_NAMES = """\
+    zero null cero zéro; eins; two twice zwei zweimal dos deux due dois iki два две; three third thrice drei dritte
+    tres trois tre três üç три trzy; four fourth vier vierte cuatro quatre quattro quatro dört четыре cztery; five
+    fifth fünf cinco cinq cinque beş пять pięć; six sixth sechs seis altı шесть sześć; seven seventh sieben siete
+    sept sette sete yedi семь siedem; eight eighth acht ocho huit otto oito sekiz восемь osiem; nine ninth neun
+    nueve neuf nove dokuz девять dziewięć; ten tenth zehn diez dix dieci dez десять dziesięć; eleven elf onze
+    undici; twelve zwölf doce douze dodici doze; thirteen; fourteen; fifteen; sixteen; seventeen; eighteen;
+    nineteen; twenty zwanzig veinte"""
+_NUMBER_WORDS = {name: str(value) for value, names in enumerate(_NUMBER_NAMES.split(";")) for name in words(names)}
 _PART = re.compile(r"[,.;:!?]|\b(?:but|only|aber|sondern|pero|mais|mas|ma)\b")
 _NUMBER = re.compile(r"\d+(?:[:.,]\d+)*")
 _NOT = frozenset(

@@ -84,9 +84,8 @@ _NUMERALS = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", 
 
 def short_names(title: str) -> tuple[str, ...]:
     """What people call a game for short: "Grand Theft Auto V" is "gta", "gtav" and "gta5". Two words are too few."""
-    told = words(title)
-    number = told[-1] if len(told) > 1 and (told[-1] in _NUMERALS or told[-1].isdecimal()) else ""
-    named = told[:-1] if number else told
+    named = words(title)
+    number = named.pop() if len(named) > 1 and (named[-1] in _NUMERALS or named[-1].isdecimal()) else ""
     if len(named) < 3:
         return ()
     initials = "".join(word[0] for word in named)

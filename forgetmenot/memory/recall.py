@@ -25,7 +25,7 @@ from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import bot_messages, episodes, notes, viewers
+from forgetmenot.store import episodes, notes, run_stats, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -136,7 +136,7 @@ class Recall:
         if not self._settings().recall.by_use:
             self._lost, self._use_read_at = {}, None
         elif self._use_read_at is None or now - self._use_read_at >= USE_READ_EVERY:
-            offered = await bot_messages.notes_offered(self._db, now - USE_LOOKED_BACK)
+            offered = await run_stats.notes_offered(self._db, now - USE_LOOKED_BACK)
             unused = {note["id"]: note["offered"] for note in offered if not note["used"]}
             self._lost = {
                 note: MOST_LOST * min(1, (count - OFFERED + 1) / LOST_AFTER)
@@ -205,7 +205,7 @@ class Recall:
         self, subjects: tuple[str, ...], limit: int, seconds: float, opens: Callable[[Note], bool]
     ) -> Found:
         """The last good answer, without what was retracted since if that can be read in time; else the plain sort."""
-        good = [one for one in self._answers.get(subjects, ()) if opens(one.note)]
+        good = [recalled for recalled in self._answers.get(subjects, ()) if opens(recalled.note)]
         try:
             async with asyncio.timeout(seconds / 4):
                 seen = [(subject, await notes.fingerprint(self._db, subject or None)) for subject in subjects]
@@ -215,7 +215,7 @@ class Recall:
         if not good:
             return Found(by_recency(filter(opens, found), now=self._clock.now(), limit=limit))
         there = {note.id for note in found}
-        return Found([one for one in good if one.note.id in there][:limit])
+        return Found([recalled for recalled in good if recalled.note.id in there][:limit])
 
     async def _ranked(
         self,

@@ -1,28 +1,39 @@
-"""Imports and exports notes as JSON lines (memory/transfer_format).
+"""Imports and exports notes and streams as JSON lines (memory/transfer_format).
 
 - A line that would bring back something erased is refused.
 - Imported notes have an episode as evidence, and are permanent unless the line says otherwise.
-- A few thousand lines are one transaction, so that a stop leaves whole batches.
-- The same line is imported once; it is recognised by its id and fact, or its evidence and fact.
+- Lines are written in slices of a fraction of a second, and between two of them others may write.
+- The same line is imported once; it is recognised by its id and fact, or its evidence and fact; a stream by its start.
 - A line whose id is another note's gets a new id and keeps its own as `external_id`.
 - Nothing is merged or limited without `merge`.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeVar
 
 import msgspec
 
-from forgetmenot.clock import iso
-from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus
+from forgetmenot.domain.memory import EpisodeKind, NoteStatus
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, Terms, batches
+from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, Terms, batches, line_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, evidence, forgotten_facts, identities, notes, opt_outs, privacy_log, viewers
+from forgetmenot.store import (
+    episodes,
+    evidence,
+    forgotten_facts,
+    identities,
+    notes,
+    opt_outs,
+    privacy_log,
+    streams,
+    viewers,
+)
 from forgetmenot.store import episodes as episode_search
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
@@ -31,6 +42,8 @@ from forgetmenot.store.notes import NewNote
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
 from forgetmenot.text.removal import traces, without_person
+
+T = TypeVar("T")
 
 # What an import must not bring back: viewers who were erased or opted out, and facts that were forgotten. Such a line
 # is refused with a reason; other lines lose their mentions of erased viewers. They are known by keyed hashes, so a
@@ -41,6 +54,9 @@ OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
 KNOWN = "this line was imported before"
+FIRST_SLICE = 16
+SLICE_S = 0.025
+"""How long a slice should hold the database; the next one is made as much longer or shorter."""
 
 
 async def erased_people(db: Database) -> Mapping[str, int]:
@@ -62,16 +78,20 @@ class ImportGate:
         """Read it."""
         return cls(tx, await opt_outs.opted_out(tx), await forgotten_facts.subjects(tx), erased)
 
-    async def refusal(self, viewer_id: str, fact: str, *, at: int, known: bool) -> str | None:
-        """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
+    def refuses(self, viewer_id: str, *, at: int, known: bool) -> str | None:
+        """Why nothing of that time is taken about somebody, or None. `known`: there is such a person."""
         if viewer_id in self.opted_out:
             return OPTED_OUT
-        if not self.erased and not self.forgotten:
+        digest = self.tx.key.digest("viewer", viewer_id) if self.erased else ""
+        return ERASED if digest in self.erased and (not known or at <= self.erased[digest]) else None
+
+    async def refusal(self, viewer_id: str, fact: str, *, at: int, known: bool) -> str | None:
+        """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
+        if reason := self.refuses(viewer_id, at=at, known=known):
+            return reason
+        if not self.forgotten:
             return None
-        digest = self.tx.key.digest("viewer", viewer_id)
-        if digest in self.erased and (not known or at <= self.erased[digest]):
-            return ERASED
-        if digest in self.forgotten and await forgotten_facts.is_forgotten(
+        if self.tx.key.digest("viewer", viewer_id) in self.forgotten and await forgotten_facts.is_forgotten(
             self.tx, viewer_id, traces(fact), own_since=None
         ):
             return FORGOTTEN
@@ -93,6 +113,7 @@ class ImportReport:
     merged: int = 0
     episodes: int = 0
     viewers: int = 0
+    streams: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
 
 
@@ -108,6 +129,8 @@ class _Import:
     numbers: dict[int, int] = field(default_factory=dict)  # of the lines that are in: here by their own
     keys: dict[str, int] = field(default_factory=dict)
     viewers: dict[str, str] = field(default_factory=dict)
+    new_viewers: set[str] = field(default_factory=set)
+    new_keys: set[str] = field(default_factory=set)
     facts: dict[str, set[tuple[str | None, str]]] = field(default_factory=dict)
     """What was imported, as subjects and facts, by the key of the evidence."""
 
@@ -131,24 +154,49 @@ async def import_notes(
     `dry_run`: only report; every batch is written and rolled back.
     """
     state = _Import(now, merge, erased=await erased_people(db))
-    async for readable, refused in batches(lines, Terms(now, filtered, privacy or PrivacySettings())):
+    slices = _Slices(db, state, undo=dry_run)
+    async for read, past, refused in batches(lines, Terms(now, filtered, privacy or PrivacySettings())):
         state.report.refused += refused
-        with contextlib.suppress(_Undone):
-            async with db.write() as tx:
-                await _write(tx, readable, state)
-                if dry_run:
-                    raise _Undone
-    if dry_run:
-        state.report.refused.sort()
-        return state.report
-    pointers = {note: state.numbers[by] for note, by in state.successors.items() if by in state.numbers}
-    if pointers:
-        async with db.write() as tx:
-            await notes.point(tx, pointers)
-    if state.report.episodes:
-        await db.merge_search_index()
+        await slices.write(read, _write)
+        await slices.write(past, _write_streams)
+    if not dry_run:
+        pointers = [(note, state.numbers[by]) for note, by in state.successors.items() if by in state.numbers]
+        await slices.write(pointers, lambda tx, part, _: notes.point(tx, dict(part)))
+        if state.new_keys:
+            await db.merge_search_index()
+    state.report.episodes, state.report.viewers = len(state.new_keys), len(state.new_viewers)
     state.report.refused.sort()
     return state.report
+
+
+class _Slices:
+    """Writes a few lines in each transaction: as many as leave the database free again soon."""
+
+    def __init__(self, db: Database, state: _Import, *, undo: bool) -> None:
+        self._db, self._state, self._undo = db, state, undo
+        self._size = FIRST_SLICE
+
+    async def write(self, rows: Sequence[T], write: Callable[[Transaction, list[T], _Import], Awaitable[None]]) -> None:
+        """Write them all, in order; every slice is rolled back where nothing is to be changed."""
+        clock, state = asyncio.get_running_loop().time, self._state
+        start = 0
+        while start < len(rows):
+            part = list(rows[start : start + self._size])
+            start += len(part)
+            people, keys = set(state.viewers), set(state.keys)
+            began = clock()
+            with contextlib.suppress(_Undone):
+                async with self._db.write() as tx:
+                    began = clock()
+                    await write(tx, part, state)
+                    if self._undo:
+                        raise _Undone
+            held = clock() - began
+            if self._undo:  # what was added is not there
+                state.viewers = {name: state.viewers[name] for name in people}
+                state.keys = {key: state.keys[key] for key in keys}
+            self._size = max(1, min(int(len(part) * SLICE_S / max(held, 0.001)), 2 * self._size))
+            await asyncio.sleep(held / 2)  # for whoever waits, also in another process
 
 
 async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
@@ -156,7 +204,7 @@ async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None
     state.viewers.update(await viewers.find_many(tx, wanted))
     batch = await _with_free_ids(tx, batch, state)
     batch = await _admitted(tx, batch, state)
-    await _add_viewers(tx, batch, state)
+    await _add_viewers(tx, {read.viewer: read.login for read in batch if read.viewer is not None}, state)
     rests_on = await _make_episodes(tx, batch, state)
     if state.merge:
         for read, episode in zip(batch, rests_on, strict=True):
@@ -207,8 +255,8 @@ def _key(tx: Transaction, read: ReadLine) -> str:
     line = read.line
     if line.episode is not None:
         return line.episode.key
-    said = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
-    return f"import:{tx.key.digest('import', *said)}"
+    parts = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
+    return f"import:{tx.key.digest('import', *parts)}"
 
 
 def _known(tx: Transaction, read: ReadLine, state: _Import) -> str | None:
@@ -247,14 +295,13 @@ def _new_id(name: str) -> str:
     return name if name.isdigit() else provisional(name)
 
 
-async def _add_viewers(tx: Transaction, batch: list[ReadLine], state: _Import) -> None:
-    """Add the people of a batch that nobody has seen yet."""
-    new = sorted({read.viewer for read in batch if read.viewer is not None} - state.viewers.keys())
+async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
+    """Add those of these people (with the login that is told of them) whom nobody has seen yet."""
+    new = sorted(logins.keys() - state.viewers.keys())
     await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    logins = {read.viewer: read.login for read in batch}
     await identities.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
-    state.report.viewers += len(new)
+    state.new_viewers.update(new)
 
 
 async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[int]:
@@ -280,7 +327,7 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
         if read.viewer is not None
     ]
     await episode_search.add_people(tx, pairs)
-    state.report.episodes += len(new)
+    state.new_keys.update(one.key for _, one in new if one.key is not None)
     return found
 
 
@@ -292,7 +339,7 @@ def _episode(read: ReadLine, key: str) -> OwnEpisode:
 
 async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:
     given = [read.line.id for read in batch if read.line.id is not None]
-    free = _free_ids(max([await notes.highest_id(tx), *given]))
+    free = count(max([await notes.highest_id(tx), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
     await evidence.add_many(
@@ -316,12 +363,6 @@ async def _take_over_statuses(tx: Transaction, batch: list[ReadLine], new: list[
     )
     superseded = [one for one in pairs if one[0].status is NoteStatus.SUPERSEDED]
     state.successors.update({note_id: line.superseded_by for line, note_id in superseded if line.superseded_by})
-
-
-def _free_ids(highest: int) -> Iterator[int]:
-    while True:
-        highest += 1
-        yield highest
 
 
 def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
@@ -349,9 +390,9 @@ def _words(given: Iterable[str]) -> tuple[str, ...]:
 
 async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) -> None:
     new = _new_note(read, state, read.line.id)
-    said = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
+    origin = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
     try:
-        done = await note_merge.merge_claim(tx, new, said, now=state.now)
+        done = await note_merge.merge_claim(tx, new, origin, now=state.now)
     except FactRefused as refusal:
         state.report.refused.append(RefusedLine(read.number, refusal.rule))
         return
@@ -359,13 +400,31 @@ async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) 
     state.report.merged += done.kind != "added"
 
 
-# Export: notes as JSON lines that the import reads again; no chat.
+async def _write_streams(tx: Transaction, batch: list[StreamLine], state: _Import) -> None:
+    """Add past streams with who came to them; of a stream that is here, who is missing."""
+    gate = await ImportGate.of(tx, state.erased)
+    wanted = sorted({visit[0] for read in batch for visit in read.visits} - state.viewers.keys())
+    state.viewers.update(await viewers.find_many(tx, wanted))
+    for read in batch:
+        stream, new = await streams.past(tx, read.stream, read.ended_at, read.twitch_id, read.title, read.category)
+        came = []
+        for name, login, first_at, last_at, lines in read.visits:
+            known = name in state.viewers
+            viewer_id = state.viewers.get(name, _new_id(name))
+            if gate.refuses(viewer_id, at=last_at, known=known) is None:
+                await _add_viewers(tx, {name: login}, state)
+                came.append((viewer_id, stream, first_at, last_at, lines))
+        await streams.attended(tx, came)
+        state.report.streams += new
+
+
+# Export: notes and streams as JSON lines that the import reads again; no chat.
 
 
 async def export_notes(
     db: Database, *, subject_id: str | None = None, status: str | None = None
 ) -> AsyncIterator[dict[str, object]]:
-    """Every note as a line that `import_notes` takes again, with all that it takes over; in order of ids.
+    """Every note as a line that `import_notes` takes again, with all that it takes over, in order of ids; then streams.
 
     Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
     """
@@ -380,29 +439,10 @@ async def export_notes(
         for note in batch:
             if note.subject_id in hidden:
                 continue
-            yield _line(note, logins, summaries.get(first.get(note.id, 0)))
-
-
-def _line(note: Note, logins: dict[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
-    line: dict[str, object] = {
-        "id": note.id,
-        "scope": note.scope.value,
-        "viewer": note.subject_id,
-        "login": logins.get(note.subject_id or ""),
-        "fact": note.fact,
-        "confidence": round(note.confidence, 4),
-        "observed_at": iso(note.last_confirmed_at),
-        "topics": list(note.topics),
-        "status": note.status.value,
-        "source_kind": note.source_kind.value,
-        "importance": note.importance.value,
-        "asked_with": list(note.asked_with),
-        "expires_at": None if note.expires_at is None else iso(note.expires_at),
-        "superseded_by": note.superseded_by,
-        "pinned": note.pinned,
-    }
-    if note.persona:
-        line["persona"] = note.persona
-    if episode is not None:
-        line["episode"] = {"key": episode[0], "summary": episode[1]}
-    return line
+            yield line_of(note, logins, summaries.get(first.get(note.id, 0)))
+    for stream in await streams.with_visitors(db):
+        visits = await streams.visitors(db, stream.id, subject_id)
+        if visits:
+            ended_at = stream.ended_at or stream.last_event_at
+            about = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
+            yield {"stream": stream.started_at, "ended_at": ended_at, **about, "visits": visits}

@@ -1,32 +1,29 @@
-"""The lines of an import: read, checked and screened, before anything is written. No disk.
+"""The lines of an import and an export: read, checked and screened before anything is written. No disk.
 
 A bad line is refused with its number and the reason; the others are read.
 """
 
 import asyncio
-from collections import deque
+import re
 from collections.abc import AsyncIterator, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, islice
-from multiprocessing import get_context
+from itertools import islice
 from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from forgetmenot.clock import parse_iso
-from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.clock import iso, parse_iso
+from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
 
-AT_ONCE = 4_000
-BATCHES_ALONE = 3  # before helpers are worth their start
-BATCHES_AHEAD = 6
+AT_ONCE = 1_000
 HIGHEST_ID = 2**40
 """Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
+_STREAM = re.compile(r'\s*\{\s*"stream"')
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
 
@@ -60,6 +57,20 @@ class NoteLine(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
+Ms = Annotated[int, Meta(ge=0, le=HIGHEST_ID * 8)]
+
+
+class StreamLine(msgspec.Struct, frozen=True):
+    """A line that is a stream. `stream`: when it began; a visit is id or login, login, first at, last at, lines."""
+
+    stream: Ms
+    ended_at: Ms
+    twitch_id: Annotated[str, Meta(max_length=64)] | None = None
+    title: Annotated[str, Meta(max_length=500)] = ""
+    category: Annotated[str, Meta(max_length=200)] = ""
+    visits: tuple[tuple[str, str | None, Ms, Ms, Ms], ...] = ()
+
+
 class RefusedLine(NamedTuple):
     """A line that did not go in."""
 
@@ -84,53 +95,44 @@ class ReadLine(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """How lines are to be read; goes to the helpers of a large import."""
+    """How lines are to be read."""
 
     now: int
     filtered: bool
     privacy: PrivacySettings
 
 
-Batch: TypeAlias = tuple[list[ReadLine], list[RefusedLine]]
-"""What can be used of some lines, and what cannot."""
+Batch: TypeAlias = tuple[list[ReadLine], list[StreamLine], list[RefusedLine]]
+"""What can be used of some lines, notes and streams, and what cannot."""
 
 
 async def batches(lines: Iterable[str], terms: Terms) -> AsyncIterator[Batch]:
-    """The lines, read and screened; of a large import the later ones by helper processes, one per processor."""
-    numbered = enumerate(lines, start=1)
-    rest = iter(lambda: list(islice(numbered, AT_ONCE)), [])
-    for batch in islice(rest, BATCHES_ALONE if terms.filtered else None):
+    """The lines, read and screened, some at a time."""
+    rest = enumerate(lines, start=1)
+    while batch := list(islice(rest, AT_ONCE)):
         yield await asyncio.to_thread(_readable, batch, terms)
-    following = next(rest, None)
-    if following is None:
-        return
-    loop = asyncio.get_running_loop()
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as helpers:
-        waiting: deque[asyncio.Future[Batch]] = deque()
-        for batch in chain([following], rest):
-            waiting.append(loop.run_in_executor(helpers, _readable, batch, terms))
-            if len(waiting) > BATCHES_AHEAD:
-                yield await waiting.popleft()
-        while waiting:
-            yield await waiting.popleft()
 
 
 def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:
     found: list[ReadLine] = []
+    past: list[StreamLine] = []
     refused: list[RefusedLine] = []
-    decoder = msgspec.json.Decoder(NoteLine)
+    decoder, of_streams = msgspec.json.Decoder(NoteLine), msgspec.json.Decoder(StreamLine)
     for number, text in batch:
         if not text.strip():
             continue
         try:
-            found.append(_read(number, decoder.decode(text), terms))
+            if _STREAM.match(text):
+                past.append(_read_stream(of_streams.decode(text)))
+            else:
+                found.append(_read(number, decoder.decode(text), terms))
         except msgspec.MsgspecError as error:
             refused.append(RefusedLine(number, str(error)))
         except FactRefused as refusal:
             refused.append(RefusedLine(number, refusal.rule))
         except ODD_INPUT:
             refused.append(RefusedLine(number, "nested too deeply, or no text"))
-    return found, refused
+    return found, past, refused
 
 
 def _read(number: int, line: NoteLine, terms: Terms) -> ReadLine:
@@ -144,6 +146,11 @@ def _read(number: int, line: NoteLine, terms: Terms) -> ReadLine:
     at = terms.now if line.observed_at is None else _time("observed_at", line.observed_at)
     expires_at = None if line.expires_at is None else _time("expires_at", line.expires_at)
     return ReadLine(number, line, fact, at, expires_at, _login_or_id(line.viewer), _login(line.login))
+
+
+def _read_stream(line: StreamLine) -> StreamLine:
+    visits = tuple((_login_or_id(who) or "", _login(login), *more) for who, login, *more in line.visits)
+    return msgspec.structs.replace(line, title=clean(line.title), category=clean(line.category), visits=visits)
 
 
 def _refuse_sensitive(fact: str, privacy: PrivacySettings) -> None:
@@ -174,3 +181,29 @@ def _login_or_id(viewer: str | None) -> str | None:
     if not name or len(name) > 50 or not all(char.isalnum() or char in "_.-" for char in name) or not name.isascii():
         raise FactRefused("viewer is neither a login nor a Twitch ID")
     return name
+
+
+def line_of(note: Note, logins: dict[str, str], episode: tuple[str, str] | None) -> dict[str, object]:
+    """A note as a line that `batches` reads; `episode`: the key and summary of its evidence."""
+    line: dict[str, object] = {
+        "id": note.id,
+        "scope": note.scope.value,
+        "viewer": note.subject_id,
+        "login": logins.get(note.subject_id or ""),
+        "fact": note.fact,
+        "confidence": round(note.confidence, 4),
+        "observed_at": iso(note.last_confirmed_at),
+        "topics": list(note.topics),
+        "status": note.status.value,
+        "source_kind": note.source_kind.value,
+        "importance": note.importance.value,
+        "asked_with": list(note.asked_with),
+        "expires_at": None if note.expires_at is None else iso(note.expires_at),
+        "superseded_by": note.superseded_by,
+        "pinned": note.pinned,
+    }
+    if note.persona:
+        line["persona"] = note.persona
+    if episode is not None:
+        line["episode"] = {"key": episode[0], "summary": episode[1]}
+    return line

@@ -189,7 +189,7 @@ class ContextGatherer:
         return replace(
             material,
             message=current,
-            before=_before(moment.trigger, earlier),
+            before=tuple(earlier[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
             own_lines=tuple(earlier),
             chat=tuple(PromptLine(*line) for line in chat),
             thread=tuple(_own_line(line) for line in thread),
@@ -255,10 +255,12 @@ class ContextGatherer:
         found = await spoken_of(at, query, moment.seen.suppression_filter, most, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await attendance.ago(at, ids) if ids else {}
-        return tuple(Past(one.id, one.ended_at, one.summary, streams_ago=ago.get(one.stream_id or 0)) for one in found)
+        return tuple(
+            Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
+        )
 
     async def _remembered(self, material: TailMaterial, moment: _Moment, asked: _Asked, shown: Shown) -> TailMaterial:
-        talk = _talk(material) if moment.settings.recall.topic_gate else None
+        talk = conversation_stems(*(line.text for line in material.said)) if moment.settings.recall.topic_gate else None
 
         async def about(who: Viewer, most: int) -> Found:
             if who.opted_out:
@@ -299,16 +301,6 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
-
-
-def _talk(material: TailMaterial) -> frozenset[str]:
-    """What the conversation in the prompt is about, for the topic gate."""
-    return conversation_stems(*(line.text for line in material.said))
-
-
-def _before(trigger: Trigger, earlier: list[PromptLine]) -> tuple[PromptLine, ...]:
-    """A bare mention continues what its speaker said just before."""
-    return tuple(earlier[-1:]) if trigger.kind is TriggerKind.BARE else ()
 
 
 def _own_line(said: SentReply) -> PromptLine:

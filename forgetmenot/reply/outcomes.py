@@ -144,15 +144,15 @@ def outcome_of(
         for place, line in enumerate(read)
     }
     ranked = (Outcome.CORRECTED, Outcome.LIKED, Outcome.WENT_ON)
-    return next((one for one in ranked if one in found), Outcome.IGNORED)
+    return next((outcome for outcome in ranked if outcome in found), Outcome.IGNORED)
 
 
 def _of_line(
     reply: str, line: LineAfter, names: Collection[str], own: Collection[str], *, first: bool, near: bool
 ) -> Outcome:
-    said, told = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
-    to_bot = not said.isdisjoint(own)
-    others = (said & set(names)) - told - {line.who.casefold()}
+    spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
+    to_bot = not spoken.isdisjoint(own)
+    others = (spoken & set(names)) - replied - {line.who.casefold()}
     related = to_bot or bool(_telling(reply) & _telling(line.text))
     meant = _SOMEBODY_ELSE.search(line.text)
     if near and meant is not None and meant[1].casefold() in others:
@@ -182,8 +182,8 @@ def _is_correction(reply: str, text: str) -> bool:
 
 def _other_value(kind: re.Pattern[str], reply: str, text: str) -> bool:
     """Whether a short line names another weekday, month or number than the reply."""
-    said, told = ({one.casefold() for one in kind.findall(side)} for side in (text, reply))
-    return bool(said and told) and said.isdisjoint(told)
+    spoken, replied = ({value.casefold() for value in kind.findall(side)} for side in (text, reply))
+    return bool(spoken and replied) and spoken.isdisjoint(replied)
 
 
 def _telling(text: str, shortest: int = 3) -> set[str]:
@@ -203,6 +203,7 @@ _PAST = re.compile(
     r"|played))\b",
     re.IGNORECASE,
 )
+_PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(r"[^.!?…]+(?:[.!?…]+|\Z)\s*")
 _SHOWN = re.compile(r"\[id:(\d+)\]\s*(.*?)(?:\s\([^()\n]*\))?\s*$", re.MULTILINE)
 _NUMBER_WORDS = {
@@ -270,15 +271,24 @@ def asks_memory(question: str, *, names_somebody: bool) -> bool:
 
 
 def unfounded(reply: str, asked: str, known: Iterable[str]) -> list[Claim]:
-    """The sentences that answer a question about somebody with what is not `known` about them."""
+    """Where sentences that answer a question about somebody begin to say what is not `known` about them."""
     have = _telling("\n".join(known), 2)
     given = _telling(asked, 2) | _SMALL_TALK
     found = []
     for sentence in _SENTENCE.finditer(reply):
-        own = _telling(sentence[0], 2) - given
-        if own and not _ADMITS.search(sentence[0]) and len(own & have) < HALF * len(own):
-            found.append(Claim("fact", *sentence.span()))
+        if not _ADMITS.search(sentence[0]):
+            for part in _PART.finditer(reply, *sentence.span()):
+                own = _telling(part[0], 2) - given
+                if own and len(own & have) < HALF * len(own):
+                    found.append(Claim("fact", part.start(), sentence.end()))
+                    break
     return found
+
+
+def says_nothing(reply: str, asked: str) -> bool:
+    """Whether a reply only asks back or makes small talk."""
+    stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
+    return not any(_ADMITS.search(text) or _telling(text, 2) - _telling(asked, 2) - _SMALL_TALK for text in stated)
 
 
 def unsupported(reply: str, sources: Iterable[str], known: Iterable[str] = ()) -> list[Claim]:
@@ -305,7 +315,11 @@ def _is_told(number: str, text: str, have: set[str]) -> bool:
 
 
 def without_unsupported(reply: str, claims: Iterable[Claim]) -> str:
-    """The reply without the sentences that hold such a claim; empty where there is no other."""
-    at = [one.start for one in claims]
-    kept = [one[0] for one in _SENTENCE.finditer(reply) if not any(one.start() <= start < one.end() for start in at)]
+    """The reply with each sentence that holds such a claim cut before the part that does; empty if none is left."""
+    at, kept = [one.start for one in claims], []
+    for sentence in _SENTENCE.finditer(reply):
+        parts = _PART.finditer(reply, *sentence.span())
+        cut = next((part.start() for part in parts if any(part.start() <= one < part.end() for one in at)), None)
+        before = sentence[0] if cut is None else reply[sentence.start() : cut].rstrip(" ,;–—")
+        kept.append(before if cut is None or not before else f"{before}. ")
     return "".join(kept).strip()

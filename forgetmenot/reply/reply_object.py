@@ -85,7 +85,9 @@ def _named(parameter: Parameter, effects: Sequence[str]) -> str:
 def reply_schema(settings: ActionSettings, role: Role, effects: Sequence[str] = ()) -> Mapping[str, Any]:
     """The JSON schema of an answer to a speaker of this role."""
     could_get = [
-        one for one in switched_on(settings, effects) if one.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED
+        action
+        for action in switched_on(settings, effects)
+        if action.kind is not ActionClass.NEVER_ALONE or role in PRIVILEGED
     ]
     say = {"type": "string", "description": SAY}
     if not could_get:

@@ -9,7 +9,6 @@ Guarantees:
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Proposal
@@ -33,6 +32,7 @@ from forgetmenot.reply.outcomes import (
     Claim,
     asks_memory,
     facts_in,
+    says_nothing,
     unfounded,
     unsupported,
     used_notes,
@@ -91,13 +91,6 @@ class ReplyParts:
     executor: Executor
 
 
-class Support(NamedTuple):
-    """Which notes a reply used, and which of its claims no row of its prompt supports."""
-
-    used: list[int]
-    unsupported: list[Claim]
-
-
 class ReplyWriter:
     """Writes replies. It neither sends them nor decides which line gets one."""
 
@@ -139,8 +132,8 @@ class ReplyWriter:
             if not await self._any_cleared([line.event_id for line in material.said]):
                 reply = read_reply(answer)
                 polished = await self._settle(job, material, reply)
-                polished, support = self._supported(job, prompt, material, polished)
-                await self._record(job, prompt, answer, polished, support)
+                polished, used, claims = self._supported(job, prompt, material, polished)
+                await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", "lines of its prompt were cleared"
 
@@ -177,8 +170,8 @@ class ReplyWriter:
 
     def _supported(
         self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished
-    ) -> tuple[Polished, Support]:
-        """What the words used of their prompt; without what no row supports, where the settings say so."""
+    ) -> tuple[Polished, list[int], list[Claim]]:
+        """The words, without what no row supports where the settings say so; which notes they used; what is left."""
         sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
@@ -192,12 +185,11 @@ class ReplyWriter:
         wanted = job.settings.reply.unsupported
         if claims and wanted is not Unsupported.KEEP:
             text = without_unsupported(polished.text, claims)
-            text = text or (
-                in_language(job.settings.bot.language)("action.not_remembered") if wanted is Unsupported.ADMIT else ""
-            )
+            if wanted is Unsupported.ADMIT and says_nothing(text, job.trigger.question):
+                text = in_language(job.settings.bot.language)("action.not_remembered")
             polished, claims = Polished(text, (*polished.filters, "unsupported")), []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
-        return polished, Support(used_notes(polished.text, facts, job.event.text), claims)
+        return polished, used_notes(polished.text, facts, job.event.text), claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
@@ -215,7 +207,13 @@ class ReplyWriter:
         return (await self._executor.carry_out(proposal, context)).words_hint or say
 
     async def _record(
-        self, job: PendingReply, prompt: Prompt, answer: ModelAnswer, polished: Polished, support: Support
+        self,
+        job: PendingReply,
+        prompt: Prompt,
+        answer: ModelAnswer,
+        polished: Polished,
+        used: list[int],
+        claims: list[Claim],
     ) -> None:
         usage = explanation.usage(prompt, answer)
         async with self._db.write() as tx:
@@ -227,7 +225,7 @@ class ReplyWriter:
                 usage=usage,
                 filters=polished.filters,
             )
-            await bot_messages.record_support(tx, job.reply_id, support.used, support.unsupported)
+            await bot_messages.record_support(tx, job.reply_id, used, claims)
         for name in polished.filters:
             log.info("filter fired", reply=job.reply_id, filter=name)
         await model_calls.learn_factor(

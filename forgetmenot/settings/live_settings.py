@@ -89,11 +89,11 @@ class LiveSettings:
 
 def _in_words(error: str, language: Language) -> str:
     """What is wrong with a value, with the setting's label in place of its table and key."""
-    found = _WHERE.match(error)
-    if not found or (found[1], found[2]) not in LABELS:
+    where = _WHERE.match(error)
+    if not where or (where[1], where[2]) not in LABELS:
         return error
-    rest = error[found.end() :]
-    return f"{language.pair(f'settings.{found[1]}.{found[2]}')[0]}: {rest[:1].upper()}{rest[1:]}"
+    rest = error[where.end() :]
+    return f"{language.pair(f'settings.{where[1]}.{where[2]}')[0]}: {rest[:1].upper()}{rest[1:]}"
 
 
 def form_of(table: str, key: str) -> Form:
@@ -110,7 +110,7 @@ def form_of(table: str, key: str) -> Form:
 
 def _form(kind: object, meta: Meta | None) -> Form:
     if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
-        return {"kind": "choice", "choices": [one.value for one in kind]}
+        return {"kind": "choice", "choices": [choice.value for choice in kind]}
     if kind is bool:
         return {"kind": "switch"}
     if kind is int or kind is float:

@@ -15,7 +15,6 @@ from forgetmenot.errors import SettingsError
 from forgetmenot.languages import languages
 from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
 from forgetmenot.text.mentions import is_login, login_of
-from forgetmenot.text.sensitive import CATEGORIES
 
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
@@ -94,10 +93,10 @@ def _refuse_unknown(table: Mapping[str, Any], source: str) -> None:
 
 
 def _refuse_odd_named(table: str, named: Mapping[str, Any], source: str) -> None:
-    one, of = NAMED[table]
+    kind, of = NAMED[table]
     for name, content in named.items():
         if not isinstance(content, dict):
-            raise SettingsError(f"{source}: {one} is a table, written as [{table}.NAME]; `{name}` is none.")
+            raise SettingsError(f"{source}: {kind} is a table, written as [{table}.NAME]; `{name}` is none.")
         if any(isinstance(value, dict) for value in content.values()):
             raise SettingsError(
                 f'{source}: [{table}.{name}]: a name with a dot in it stands in quotes: [{table}."NAME"].'
@@ -117,10 +116,10 @@ def _refuse_unknown_keys(table: str, content: Mapping[str, Any], of: Any, source
 
 
 def _sentence(message: str, source: str, within: str = "") -> str:
-    found = _PATH.search(message)
-    if not found:
+    path = _PATH.search(message)
+    if not path:
         return f"{source}: {message}."
-    table, _, key = f"{within}{found[1]}".rpartition(".")
+    table, _, key = f"{within}{path[1]}".rpartition(".")
     named = key.partition("[")[0]
     return f"{source}: table [{table}], key `{named}`{wrong_value(_PATH.sub('', message), table, key)}"
 
@@ -148,9 +147,11 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     _refuse_other_machines(settings.bridge, source)
     _refuse_the_key_itself(settings.model.api_key_env, source)
     _refuse_unknown_personas(settings, source)
-    refuse_unknown_words(
-        settings.privacy.allow_categories, CATEGORIES, f"{source}: table [privacy], key `allow_categories`"
-    )
+    if settings.privacy.allow_categories:
+        from forgetmenot.text.sensitive import CATEGORIES  # its rules take a tenth of a second to compile
+
+        where = f"{source}: table [privacy], key `allow_categories`"
+        refuse_unknown_words(settings.privacy.allow_categories, CATEGORIES, where)
 
 
 def _refuse_odd_places(settings: Settings, source: str) -> None:
@@ -213,8 +214,8 @@ def _refuse_unknown_personas(settings: Settings, source: str) -> None:
     named = [("[bot], key `speaks_as`", settings.bot.speaks_as)] if settings.bot.speaks_as else []
     named += [
         (f"[{PERSONAS}.{name}], key `inherits`", other)
-        for name, one in settings.personas.items()
-        for other in one.inherits
+        for name, persona in settings.personas.items()
+        for other in persona.inherits
     ]
     for where, name in named:
         if name not in settings.personas:
@@ -269,4 +270,4 @@ def _known(table: str, key: str) -> list[str]:
     """The words that a setting may be, if they are few."""
     of: Any = get_type_hints(Settings).get(table)
     kind = get_type_hints(of).get(key) if isinstance(of, type) else None
-    return [one.value for one in kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []
+    return [choice.value for choice in kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []

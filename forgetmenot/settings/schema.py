@@ -345,12 +345,12 @@ def persona_of(settings: Settings, name: str) -> Persona:
 
 def _inherited(settings: Settings, name: str) -> frozenset[str]:
     """The personas whose notes this one knows besides its own, including inherited ones."""
-    found: set[str] = set()
+    inherited: set[str] = set()
     waiting = [name]
     while waiting:
-        one = settings.personas.get(waiting.pop())
-        for other in one.inherits if one is not None else ():
-            if other not in found:
-                found.add(other)
+        persona = settings.personas.get(waiting.pop())
+        for other in persona.inherits if persona is not None else ():
+            if other not in inherited:
+                inherited.add(other)
                 waiting.append(other)
-    return frozenset(found)
+    return frozenset(inherited)

@@ -175,8 +175,8 @@ class Helix:
         ids, logins = call.query.get("id", []), [login.lower() for login in call.query.get("login", [])]
         if not ids and not logins:
             ids = [call.token.user_id]
-        found = [user for user in self.world.users.values() if user.id in ids or user.login in logins]
-        return _ok([_user(user) for user in found])
+        users = [user for user in self.world.users.values() if user.id in ids or user.login in logins]
+        return _ok([_user(user) for user in users])
 
     async def _channels(self, call: Call) -> web.Response:
         call.param("broadcaster_id")
@@ -246,8 +246,11 @@ class Helix:
 
     async def _games(self, call: Call) -> web.Response:
         ids, names = call.query.get("id", []), [name.lower() for name in call.query.get("name", [])]
-        found = [(key, name) for key, name in self.world.games.items() if key in ids or name.lower() in names]
-        games = [{"id": key, "name": name, "box_art_url": _PICTURE, "igdb_id": ""} for key, name in found]
+        games = [
+            {"id": key, "name": name, "box_art_url": _PICTURE, "igdb_id": ""}
+            for key, name in self.world.games.items()
+            if key in ids or name.lower() in names
+        ]
         return _ok(games, pagination={})
 
     # Chat and moderation.

@@ -19,8 +19,9 @@ import msgspec
 from forgetmenot import errors
 from forgetmenot.files import make_own
 from forgetmenot.store import file_safety, privacy_log
-from forgetmenot.store.database import BUSY_TIMEOUT_S, LATEST, MIGRATIONS, Database, Source, schema_sql, translating
+from forgetmenot.store.database import BUSY_TIMEOUT_S, Database, Source, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
+from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 from forgetmenot.store.privacy_log import HashKey
 
 KEPT = (

@@ -6,11 +6,9 @@ shows the ban alone, until it is lifted. The bot's own lines are in `bot_message
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.settings.prices import Used
 from forgetmenot.store import action_logs, bot_messages, notes, privacy_log
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
@@ -149,8 +147,7 @@ async def actions(db: Database, limit: int) -> list[LoggedAction]:
 # What was added to the memory since a moment.
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCursor:
+class MemoryCursor(NamedTuple):
     """The highest ids that were seen."""
 
     episode: int = 0
@@ -159,8 +156,7 @@ class MemoryCursor:
     action: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoteNews:
+class NoteNews(NamedTuple):
     """A note whose status changed, from what to what, and why."""
 
     note: Note
@@ -227,24 +223,6 @@ async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
         (last,),
     )
     return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
-
-
-async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
-    """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
-    rows = await db.rows(
-        "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
-        " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
-        " FROM (SELECT * FROM streams ORDER BY id DESC LIMIT ?) s LEFT JOIN model_calls c ON c.at >= s.started_at"
-        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.id > s.id), 9e15)"
-        " GROUP BY s.id, c.model ORDER BY s.id",
-        (last,),
-    )
-    found: dict[int, dict[str, Used]] = {}
-    for began, model, *tokens in rows:
-        used = found.setdefault(began, {})
-        if model is not None:
-            used[model] = Used(*tokens)
-    return list(found.items())
 
 
 async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
@@ -438,12 +416,12 @@ async def note(db: Database, note_id: int) -> Note | None:
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
-        "WITH shown AS (SELECT * FROM streams ORDER BY id DESC LIMIT ?),"
+        "WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?),"
         " present AS (SELECT stream_id, count(*) AS people FROM attendance"
-        " WHERE stream_id >= (SELECT min(id) FROM shown) GROUP BY stream_id)"
+        " WHERE stream_id IN (SELECT id FROM shown) GROUP BY stream_id)"
         " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
         " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
-        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.id DESC",
+        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.started_at DESC, s.id DESC",
         (limit,),
     )
 

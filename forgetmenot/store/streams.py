@@ -1,7 +1,8 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from forgetmenot.domain.chat import Attendance, Stream
 from forgetmenot.store.database import Row, Source, Transaction, as_noun
@@ -61,7 +62,9 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
     """The stream before that one (None: the last of all) with its recap; without, while it rests on a cleared line."""
     row = await source.row(
         "SELECT id, iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = streams.id AND e.dirty_at IS NOT NULL),"
-        " '', recap) FROM streams WHERE ?1 IS NULL OR id < ?1 ORDER BY id DESC LIMIT 1",
+        " '', recap) FROM streams"
+        " WHERE ?1 IS NULL OR (started_at, id) < (SELECT started_at, id FROM streams WHERE id = ?1)"
+        " ORDER BY started_at DESC, id DESC LIMIT 1",
         (stream_id,),
     )
     return (row[0], row[1]) if row else None
@@ -135,7 +138,7 @@ async def since(source: Source, at: int, limit: int) -> list[Stream]:
     rows = await source.rows(
         "SELECT id, started_at, ended_at, title, category, iif(EXISTS (SELECT 1 FROM episodes e"
         "  WHERE e.stream_id = s.id AND e.dirty_at IS NOT NULL), '', recap) AS recap"
-        " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY id DESC LIMIT ?",
+        " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?",
         (at, limit),
     )
     return [as_noun(row, Stream) for row in reversed(rows)]
@@ -166,6 +169,62 @@ async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int
         " first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
         visits,
     )
+
+
+class PastStream(NamedTuple):
+    """A stream as an export has it."""
+
+    id: int
+    started_at: int
+    ended_at: int | None
+    last_event_at: int
+    twitch_id: str | None
+    title: str
+    category: str
+
+
+async def with_visitors(source: Source) -> list[PastStream]:
+    """Every stream to which somebody came, oldest first."""
+    rows = await source.rows(
+        "SELECT id, started_at, ended_at, last_event_at, twitch_id, title, category FROM streams"
+        " WHERE id IN (SELECT stream_id FROM attendance) ORDER BY started_at, id"
+    )
+    return [PastStream(*row) for row in rows]
+
+
+async def visitors(source: Source, stream_id: int, only: str | None) -> list[tuple[str, str | None, int, int, int]]:
+    """Who came to a stream (or `only` somebody, hidden or not): id, login, first at, last at, lines."""
+    rows = await source.rows(
+        "SELECT v.id, v.login, a.first_at, a.last_at, a.lines FROM attendance a JOIN viewers v ON v.id = a.viewer_id"
+        " WHERE a.stream_id = ?1 AND iif(?2 IS NULL, v.opted_out_at IS NULL AND v.banned_at IS NULL, v.id = ?2)"
+        " ORDER BY a.first_at, v.id",
+        (stream_id, only),
+    )
+    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+
+
+async def past(  # its columns
+    tx: Transaction, began_at: int, ended_at: int, twitch_id: str | None, title: str, category: str
+) -> tuple[int, bool]:
+    """The id of a stream of another memory (by Twitch's id or its start), and whether it had to be added.
+
+    It comes without a recap and without chat, and gets no recap any more.
+    """
+    found = await tx.value("SELECT id FROM streams WHERE twitch_id = ? OR started_at = ?", (twitch_id, began_at))
+    if found is not None:
+        return int(found), False
+    return await tx.insert(
+        "INSERT INTO streams (started_at, last_event_at, ended_at, twitch_id, title, category, recapped_at)"
+        " VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?2)",
+        (began_at, ended_at, twitch_id, title, category),
+    ), True
+
+
+async def attended(tx: Transaction, visits: Sequence[tuple[str, int, int, int, int]]) -> None:
+    """Take over who came to past streams, once: (viewer id, stream id, first at, last at, lines)."""
+    await tx.many("INSERT OR IGNORE INTO attendance VALUES (?, ?, ?, ?, ?)", visits)
+    seen = "UPDATE viewers SET first_seen_at = min(first_seen_at, ?2) WHERE id = ?1"
+    await tx.many(seen, [(who, first) for who, _, first, *_ in visits])
 
 
 async def attendance_of(

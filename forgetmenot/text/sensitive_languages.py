@@ -27,7 +27,12 @@ _STEMS = {
         "|fauteuil roulant|cadeira de rodas|sedia a rotelle|wozku inwal|burn ?out|arret maladie|medikament"
         "|traitement|insulin|celia[ck]|celiach|ameliyat|hastalig|hastalığ|hastas[iı](?!y|m)|диабет|эпилепс|онколог"
         r"|раком\b|рака\b|беремен|депресс|антидепресс|сдвг|аутиз|аутист|астм|мигрен|аллерг(?!.{0,20}уровн)|химиотерап"
-        r"|психиатр|психотерап|психолог|биполяр|шизофрен|анорекс|булими|вич\b|инвалид|инсулин|панически"
+        r"|психиатр|психотерап|психолог|биполяр|шизофрен|анорекс|булими|вич\b|инвалид|инсулин|панически|tumor\b"
+        "|leuk[aä]mi|leucemi|lösemi|losemi|bialaczk|schlaganfall|herzinfarkt|infarto|infarctus|zawal|kalp krizi"
+        r"|operiert\b|operiere|opere d|operad[oa] d|operat[oa] (?:al|alla|di|per)|zoperowan|insonnia|insomni[ae]\b"
+        "|schlafstorung|bezsenno|uykusuzluk|arthrit|artrit|artros|rheuma|reumat|alkoholiker|alcolist|alcoolique"
+        r"|alcoolatra|alcoholic[oa]\b|alkolik|farmac[oi] per|leki na|ilac kullan|deprimi(?:d|e\b|ert)|лейкем|инсульт"
+        r"|инфаркт|бессонниц|артрит|алкоголи|таблетк\w+ от"
     ),
     "faith": (
         "kathol|catoli|cattoli|catholiq|katoli|protestant|evangelisch|evangeli[cq]|ortodox|moslem|muslim|musulm"
@@ -40,7 +45,9 @@ _STEMS = {
         r"|cristian[oa]|chretien|chrzesc|(?:ist|bin) christ(?:in)?\b|crente\b|credente|croyant|creyente|glaubig"
         "|wierzac|wierząc|inancli|inançlı|мусульман|христиан|православн|католи|иуде|евре[йяе]|буддис|атеист|агностик"
         "|ислам|мечет|синагог|крест(?:ился|илась|или|илс)|молит(?:ся|ва)|пост(?:ится|юсь)|шаббат|верующ"
-        r"|свидетел\w+ иегов|рамадан|намаз"
+        r"|свидетел\w+ иегов|рамадан|намаз|konfession|gottesdienst|allah|koran\b|coran\b|corano\b|alcorao|bibel"
+        r"|biblia|biblii|bibbia|pfarrer|pastor[ae]?\b|rabbin|imam\b|haham\b|ksiedz|ministrant|mormon|библи|коран"
+        r"|имам\b|священник|креще"
     ),
     "politics": (
         r"cdu\b|csu\b|spd\b|fdp\b|afd\b|die grunen|linkspartei|kommunis|comunis|komunis|sozialis|socialist|sosyalist"
@@ -59,7 +66,13 @@ _STEMS = {
         r"|insoumis|rassemblement national|zemmour|gilets? jaunes?|syndicat|centriste|mdb\b|marxist|sindicat|sindacat"
         r"|meloni|salvini|leghist|grillin|pd\b|partito\b|tusk|kaczyn|platform\w+ obywat|wybor(?:ach|c)|partii\b"
         r"|erdogan|imamoglu|secim(?:de|lerde)|muhafazakar|kemalist|parti(?:li|sine)\b|националист|анархист|феминист"
-        "|левых взгляд|правых взгляд"
+        r"|левых взгляд|правых взгляд|politik\b|politique\b|polityk|siyaset|siyasi|политик|политическ|wahlerin"
+        r"|wahler\b|(?:bundestags|landtags|kommunal|europa)wahl|wahllokal|briefwahl|stimmzettel|parteitag"
+        "|in der partei|presidentielle|legislatives|bulletin de vote|aux urnes|las urnas|nas urnas|elecciones"
+        "|eleicoes|elezioni|partido (?:popular|socialista|comunista|liberal)|parti (?:socialiste|communiste)"
+        r"|partito (?:democratico|comunista)|vota (?:meloni|la lega|il pd|pd)|votou (?:n[oa] |em |lula)|lula\b|sejm"
+        r"|pis.?ow|narodowc|ataturkcu|laikci|liberte sociale|gewerkschaf|abtreibung|avortement|aborto\b|aborcj|kurtaj"
+        "|аборт|выборы президент|путинист|зеленск"
     ),
     "sexuality": (
         "lesb|schwul|homosex|homoseks|omosess|bisexuel|bisessu|biseks|bisexual|asexuel|asessu|aseks|assexual|pansex"
@@ -72,7 +85,15 @@ _STEMS = {
         r"|(?:kizlardan|kızlardan|erkeklerden|kadınlardan) hos|hormon(?:en|as|es)\b|polyamor|poliamor|heterosex"
         r"|travesti\b|genderfluid|genero fluid|lgbt|лгбт|квир|гомосек|пансекс|транс\b|трансмуж|трансжен|ге[йя]\b"
         r"|геем\b|лесби|бисексу|гомосексу|асексу|трансген|транссексу|каминг|небинарн|нрав\w+ (?:девушк|парн|мужчин|"
-        "женщин)"
+        "женщин)|same.sex|gleichgeschlechtlich|mismo sexo|meme sexe|stesso sesso|mesmo sexo|tej samej plci|hemcins"
+        r"|однопол|(?:er|el|il|lui|ele|on|он) (?:\S+ ){0,4}(?:ehemann|marido|mari|marito|novio|petit ami|fidanzato|"
+        r"namorado|chlopaka|парнем|мужем)\b|(?:ella|elle|lei|ela|ona|она) (?:\S+ ){0,4}(?:ehefrau|esposa|moglie|"
+        r"novia|petite amie|copine|fidanzata|namorada|dziewczyne|девушкой|женой)\b|jego (?:chlopak|maz)\b"
+        r"|jej (?:dziewczyn|zon)|его (?:парень|муж)\b|е[ея] (?:девушка|жена)\b|csd\b|orgullo gay|marche des fiertes"
+        r"|parad\w+ rownosci|onur yuruyus|прайд|geschlechtsangleich|geschlechtsumwand|cambio de sexo"
+        r"|changement de sexe|mudanca de sexo|cambio di sesso|zmian\w plci|korekt\w plci|cinsiyet degis|смен\w+ пола"
+        r"|sexuelle orient|orient\w+ sexu|orient\w+ sessu|orientacj\w seks|cinsel yonel|ориентаци|prawiczk|asexu"
+        r"|demisex|aromant|gay (?:et|und|y|e|i|ve|и)\b|(?:gay|gej|гей)[aу]?$"
     ),
     "real_name": (
         r"ich heisse\b|mein (?:vor)?name|me llamo|mi nombre\b|je m.appelle|mon (?:pre)?nom\b|meu nome|me chamo"
@@ -85,7 +106,13 @@ _STEMS = {
         "|nella vita reale (?:sono|e|si|mi)|carta d.identita|all.anagrafe|naprawde (?:nazywa|ma na|jest|mam|sie)"
         r"|prawdziw\w+ (?:imi|nazw)|w rzeczywistosci|nazwisk|w dowodzie|na co dzien jestem|gercek (?:ism|isim|ad[iı])"
         r"|asil ad[iı]|soyad|soyism|kimlikte|настояще\w+ им|на самом деле \w* ?зовут|фамили|в жизни\b|по паспорту"
-        "|в паспорте"
+        "|в паспорте|vornam|zunam|familiennam|geburtsnam|madchennam|burgerlich|heisst er|heisst sie"
+        "|nombre de (?:pila|soltera|nacimiento)|(?:en realidad|de verdad) se llama|se llama (?:en realidad|de "
+        "verdad)|prenom|nom de (?:jeune fille|naissance)|etat civil|s.appelle (?:vraiment|en fait|en realite)"
+        "|nome di battesimo|si chiama (?:davvero|in realta|veramente)|in realta si chiama"
+        "|nome de (?:batismo|nascimento|registro|solteira)|certidao|se chama (?:na verdade|mesmo)"
+        "|na verdade se chama|imie i nazwisko|drugie imie|w paszporcie|tak naprawde to|nufus|gobek ad|tam ad|отчеств"
+        "|полное имя|зовут (?:на самом|вообще)"
     ),
 }
 _ANYWHERE = {
@@ -94,40 +121,48 @@ _ANYWHERE = {
         "|精神科|心療内科|双極性|統合失調|パニック障害|不安障害|拒食|過食|障害者|車椅子|入院|手術|持病|白血病|と診断"
         "|당뇨|암(?:에|을|이|수술| 진단| 수술)|임신|우울증|항우울|뇌전증|간질|자폐|천식|(?<!스테이지 )알레르기"
         "|편두통|항암|정신과|조울|공황|불안장애|거식|폭식|장애인|휠체어|입원|수술|지병|백혈병|진단받"
-        "|(?<![a-z])adhd(?![a-z])"
+        "|(?<![a-z])adhd(?![a-z])|通院|鬱病|うつで|脳梗塞|心筋梗塞|アルコール依存|睡眠薬|薬を飲ん|不眠症|뇌졸중"
+        "|심근경색|알코올 중독|수면제|불면증|약을 먹|투병"
     ),
     "faith": (
         "信者|教徒|カトリック|プロテスタント|キリスト教|イスラム|ムスリム|仏教|神道|創価学会|ユダヤ|改宗|洗礼|礼拝"
         "|無神論|教会に(?:行|通)|モスク|エホバ|ラマダン|교회|성당|천주교|기독교|개신교|불교|이슬람|무슬림|유대교"
-        "|무교|무신론|여호와|세례|예배|개종|신자|절에 다|라마단"
+        "|무교|무신론|여호와|세례|예배|개종|신자|절에 다|라마단|聖書|コーラン|牧師|神父|洗礼|ヒンドゥ|성경|코란|목사"
+        "|신부님|힌두|교인"
     ),
     "politics": (
         "自民党|民主党|社民党|支持政党|右寄り|左寄り|共産党|公明党|維新の会|れいわ|参政党|党員|に投票|左翼(?!の)"
         "|右翼(?!の)|保守派|リベラル|選挙で|デモに|국힘|문재인|윤석열|이재명|박근혜|우익|좌익|정당|시위|민주당"
-        "|국민의힘|정의당|진보|보수|극우|극좌|좌파|우파|당원|대선|총선|투표했|지지자|집회에"
+        "|국민의힘|정의당|진보|보수|극우|극좌|좌파|우파|당원|대선|총선|투표했|지지자|집회에|選挙|政党|右派|左派|政治"
+        "|改憲|護憲|与党|野党|선거|여당|야당|정치|촛불집회|지지함"
     ),
     "sexuality": (
         "ゲイ(?!ル|ム|ザ|ン|ト|ブ|シャ)|レズ|バイセクシ|バイ(?:だ|です|なん|って)|(?:男|女|男性|女性|同性)が好き"
         "|性同一性|パンセク|クィア|同性愛|両性愛|トランス(?:女性|男性|ジェンダー)|アセクシ|無性愛|カミングアウト"
         "|恋愛対象|ノンバイナリー|性的少数|게이(?=예|야|임|다|라|인|래|$| )|레즈|바이섹|바이라|호모|동성|범성애"
         "|논바이너리|성전환|성정체성|(?:남자|여자)를 좋아|양성애|동성애|무성애|트랜스젠더|트랜스(?:남|여)|커밍아웃"
-        "|퀴어|여자인데 여자|남자인데 남자|성소수자"
+        "|퀴어|여자인데 여자|남자인데 남자|성소수자|同性婚|同性カップル|同性パートナー|性的指向|性別適合|性転換"
+        "|レインボープライド|性自認|両性|男と付き合ってる男|女と付き合ってる女|성적 지향|숫총각|퀴퍼"
     ),
-    "real_name": "本名|下の名前|フルネーム|私の名前|本当の名前|名字は|苗字は|免許証|実名|保険証|본명|제 이름|내 이름|"
-    "풀네임|진짜 이름|실명|민증|주민등록|신분증",
+    "real_name": (
+        "本名|下の名前|フルネーム|私の名前|本当の名前|名字は|苗字は|免許証|実名|保険証|본명|제 이름|내 이름|풀네임"
+        "|진짜 이름|실명|민증|주민등록|신분증|戸籍|パスポート|氏名|リアルの名前|実際の名前|苗字|名字|名前は本当|여권"
+        "|호적|성함|원래 이름|실제 이름|본래 이름|이름이 진짜"
+    ),
 }
 _SERVICE = (
     r"(?:insta\w*|snap\w*|telegra\w*|whatsapp\w*|discord\w*|tiktok\w*|skype\w*|kakao\w*|signal|viber|facebook|"
-    r"twitter|steam|bluesky|mastodon|linkedin|инст\w*|телег\w*|вк\b|ватсап\w*|インスタ|テレグラム|line|ライン|カカオ|"
-    r"인스타\w*|텔레그램\w*|카톡\w*|라인)"
+    r"twitter|steam|bluesky|mastodon|linkedin|threads|wechat|tg|psn|xbox|инст\w*|телег\w*|вк\b|ватсап\w*|インスタ|"
+    r"テレグラム|line|ライン|カカオ|인스타\w*|텔레그램\w*|카톡\w*|라인)"
 )
 _SITE = r"[a-z0-9-]+\.(?:gg|com|tv|net|org|io|me|ly|be)\b"
 _CONTACT = (
     rf"{_SERVICE}[^.!?]{{0,20}}?(?<![a-z0-9.])(?!{_SITE})[a-z0-9]+[._][a-z0-9._]+|{_SERVICE} (?:\S+ ){{0,3}}?(?:bin|"
-    r"heiss\w*|soy|estoy|suis|c.est|sono|sou|jestem|ekle|add|я|como|come|als)\b[ \w]{0,12} [a-z]\w{3,}$"
-    rf"|(?:ajoute|agreg|anad|aggiung|adiciona|dodaj|добав)\w*.{{0,12}}{_SERVICE} [a-z]\w{{3,}}|{_SERVICE} ekle \w+"
-    rf"|{_SERVICE}(?:のid|では|は|는|가)\s*[a-z]\w{{3,}}|\b(?:malpa|małpa|собака|arroba|chiocciola|arobase|"
-    r"klammeraffe)\b.{0,40}\b(?:kropka|точка|punto|ponto|point|punkt|nokta)\b"
+    r"heiss\w*|soy|estoy|suis|c.est|sono|sou|jestem|ekle|add|я|como|come|als|unter|sous|pod|jako|olarak|как|под|"
+    r"nickiem|pseudo|usuario|utente|adim|kullanici)\b[ \w]{0,12} [a-z]\w{3,}$|(?:ajoute|agreg|anad|aggiung|adiciona|"
+    rf"dodaj|добав)\w*.{{0,12}}{_SERVICE} [a-z]\w{{3,}}|{_SERVICE} ekle \w+|{_SERVICE}(?:のid|では|は|는|"
+    r"가)\s*[a-z]\w{3,}|\b(?:malpa|małpa|собака|arroba|chiocciola|arobase|klammeraffe)\b.{0,40}\b(?:kropka|точка|"
+    r"punto|ponto|point|punkt|nokta)\b"
 )
 
 

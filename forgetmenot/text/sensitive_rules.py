@@ -22,7 +22,8 @@ _HOUSE = rf",? ?{_NO}(?!(?:19|20)\d\d\b|24/7)\d{{1,5}} ?(?:[a-d]|bis|ter)?\b(?:[
 _CLAUSE_ENDS = (
     r"(?= ?$| ?[.,;:)!?·\"]| (?:in|a|i|en|w|v|e|y|et|und|and|near|is|ist|est|apt|suite|flat|room|piso|int|st|street|"
     r"above|below|behind|opposite|under|across|next|where|lol|today|tonight|tomorrow|now|if|when|after|before|until|since|"
-    r"please|\d{4,6})\b)"
+    r"please|apto|ap|bloco|bl|sala|andar|lote|quadra|esc|escalera|puerta|interno|scala|etage|wohnung|whg|kat|daire|"
+    r"\d{4,6})\b| ?m\. ?\d)"
 )
 _NO_NAME = _any(
     "a al and at aux avec bei by c con com da dal dans de del der des desde depuis di do du e em en er et for för "
@@ -67,12 +68,24 @@ _WITH = _any("mit avec con com met med z seit depuis desde sinds od с")
 _LIVES = _any(
     "wohnt wohne wohnen wohnhaft habite habitent habitons demeure vive vivo vivimos viven reside moro mora moram "
     "abito abita abitano woon woont wonen mieszkam mieszka mieszkają живу живёт живет проживаю проживает bor "
-    "bydlím bydlí asun asuu lakom lakik lakcímem adresse adres adresa adress dirección indirizzo endereço морада "
+    "bydlím bydlí asun asuu lakom lakik lakcímem wohn zieht gezogen przeprowadził przeprowadziła przeprowadzam się "
+    "переехал переехала taşındı taşındım mudei mudou emménagé traslocato mudó verhuisd adresse adres adresa adress "
+    "dirección indirizzo endereço морада "
     "адрес anschrift osoite oturuyorum"
 )
 _STATE = _any(
     "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok "
     "or pa ri sc sd tn tx ut vt va wa wv wi wy dc"
+)
+_CITY = _any(  # in its own language and in English
+    "london manchester birmingham leeds glasgow edinburgh dublin paris lyon marseille toulouse nice bordeaux lille "
+    "berlin hamburg münchen munich köln cologne frankfurt stuttgart düsseldorf leipzig dresden wien vienna graz "
+    "zürich genève basel bern amsterdam rotterdam utrecht bruxelles brussel antwerpen madrid barcelona valencia "
+    "sevilla lisboa porto roma milano napoli torino firenze bologna athina athens thessaloniki istanbul ankara izmir "
+    "warszawa kraków wrocław gdańsk poznań praha prague brno budapest bucurești bucharest sofia beograd zagreb kyiv "
+    "kiev lviv moskva moscow москва санкт-петербург stockholm göteborg malmö oslo bergen københavn copenhagen "
+    "helsinki toronto montreal vancouver sydney melbourne chicago boston seattle são rio bogotá lima santiago méxico "
+    "tokyo osaka seoul busan mumbai delhi jakarta"
 )
 _DIGIT = "(?:one|two|three|four|five|six|seven|eight|nine|oh)"
 _NUMBER_WORD = (
@@ -101,6 +114,8 @@ _STREET_ADDRESSES = (
     # wohnt Unter den Linden 77; Lindenhof 3, 12345 Dorf
     rf"(?<!\w)(?:{_LIVES}|lives? (?:on|at)):?(?: (?!{_WITH}\b)[\w'.-]{{1,30}}){{0,5}}? {_NAME}{_HOUSE}{_CLAUSE_ENDS}",
     r"[^\W\d]{3,30} (?!(?:19|20)\d\d\b)\d{1,4}[a-z]?, (?!\d{2,3}00\b|(?:19|20)\d\d\b)\d{4,5} [^\W\d]{3}",
+    # Ermou 25, Athina
+    rf"{_NAME} \d{{1,4}}[a-d]?, ?(?:\d{{4,6}} )?{_CITY}\b",
     # 24 bis rue de la Paix
     r"\b\d{1,4}(?: ?(?:bis|ter|[a-d]))?,? (?:rue|avenue|av\.|bd\.?|boulevard|chemin|allee|impasse|quai|faubourg) [a-z]",
     r"\b\d{1,4}(?: ?(?:bis|ter|[a-d]))?,? (?:place|route|cours|passage|square) (?:d(?:e|es|u)\b|d'|saint)",
@@ -118,7 +133,8 @@ _STREET_ADDRESSES = (
     r"\b(?:plot|door) (?:no\.?|number|#) ?\d|\b\d{1,3}(?:st|nd|rd|th) (?:cross|main)\b",
     r"\bhouse (?:no\.?|#) ?\d|\bblk \d{1,4} \w",
     rf", ?{_STATE} \d{{5}}\b|\b(?:apo|fpo|dpo),? a[aep]\b|\bpsc \d+,? box \d",
-    r"\d ?丁目|\d ?番地|[路街道巷弄段] ?[\d一二三四五六七八九十百]{1,5} ?[号號]|[가-힣](?:로|길) ?\d",
+    r"\d ?丁目|\d ?番地|\d条[東西]?\d|동 ?\d{1,4}(?:-\d{1,4})? ?번지",
+    r"[路街道巷弄段] ?[\d一二三四五六七八九十百]{1,5} ?[号號]|[가-힣](?:로|길) ?\d",
     r"[区市町村][^\s\d]{1,8}\d{1,4}-\d",
 )
 
@@ -172,9 +188,13 @@ BANTER = re.compile(
 _PHRASES = {
     "contact": (
         r"[\w.+-]@[\w-]+\.[a-z]{2,}|\w,? ?[\[({]?(?:at|@|arobase|arroba|chiocciola)[\])}]? ?\w{1,64} "
-        r"?[\[({]?\b(?:dot|point|punkt|punto|ponto)\b[\])}]? ?(?:com|org|net|de|fr|es|it|nl|pl|br|uk|io|gg|me|edu|"
-        r"co)\b|\b(?!192\.168\.|10\.|127\.)(?:\d{1,3}\.){3}\d{1,3}\b(?<!\.0\.0)|\bip (?:address )?is\b"
-        r"|\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{1,4}|\b[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){1,6}::|\b\w{2,32}#\d{4}\b|"
+        r"?[\[({]?\b(?:dot|point|punkt|punto|ponto)\b[\])}]? ?(?:com|org|net|de|fr|es|it|nl|pl|br|uk|io|gg|me|edu|co|"
+        r"eu|ch|at|ca|au|us|jp|kr|ru|tr|mx|ar|cl|se|dk|fi|be|pt|cz|hu|ro|gr|ie|nz|za|info)\b"
+        r"|\w @ ?[\w-]+ ?\. ?(?:com|net|org|de|fr|es|it|nl|pl|br|uk|eu|ch)\b|\b(?!192\.168\.|10\.|"
+        r"127\.)(?:\d{1,3}\.){3}\d{1,3}\b(?<!\.0\.0)|\bip (?:address )?is\b|[\w.+-]{2,40} ?(?:@|[(\[{]at[)\]}]|"
+        r"\bat\b) ?(?:g(?:oogle)?mail|hotmail|outlook|yahoo|icloud|proton(?:mail)?|gmx|aol|yandex|laposte|naver|"
+        r"daum)\b|\b(?:gmail|hotmail|icloud|protonmail|gmx)(?: is|:|=) ?[\w.+-]{4,}|"
+        r"\b(?:[0-9a-f]{1,4}:){3,7}:?[0-9a-f]{1,4}|\b[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){1,6}::|\b\w{2,32}#\d{4}\b|"
         r"\b(?:insta|instagram|snap|snapchat|telegram|skype|whatsapp|signal|kik|wechat|facebook|fb|discord)(?: "
         r"(?:name|handle|id|tag|account|user|username))?(?: is|:) (?:@?\w*[\d_.@:]\w*|@\w+)|\bon (?:insta|instagram|"
         "snap|snapchat|telegram|skype|whatsapp|kik|facebook|twitter|tiktok|bluesky|steam|psn|xbox live) (?:as|"

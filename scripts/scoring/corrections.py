@@ -175,8 +175,8 @@ async def _has_provenance(player: ScenarioPlayer, old: str, new: str) -> bool:
     replaced = [note for note in held if old in note.fact and note.status is NoteStatus.SUPERSEDED]
     if not live or not replaced:
         return False
-    told = await chain(player.bot.db, live[-1].id)
-    return bool(told.get("evidence")) and any(note.superseded_by == live[-1].id for note in replaced)
+    origin = await chain(player.bot.db, live[-1].id)
+    return bool(origin.get("evidence")) and any(note.superseded_by == live[-1].id for note in replaced)
 
 
 async def _not_corrected(
@@ -230,7 +230,7 @@ def unseen(path: Path, split: str) -> Iterator[dict[str, Any]]:
 
 
 async def play_unseen(path: Path, split: str, model: ModelSettings | None = None) -> Tally:
-    """What came before is told to the memory as notes, so that the correction is measured and not the learning."""
+    """What came before is written into the memory as notes, so that the correction is measured and not the learning."""
     tally = Tally()
     for one in unseen(path, split):
         async with playing(with_settings(model=model)) as player:
@@ -238,10 +238,10 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
             people = list(dict.fromkeys(speaker for speaker, _ in one["before"]))
             for speaker, line in one["before"]:
                 head, _, rest = line.partition(": ")
-                about, told = (head, rest) if head in people else (speaker, line)
+                about, fact = (head, rest) if head in people else (speaker, line)
                 about = "channel" if about == "streamer" else about
                 with contextlib.suppress(FactRefused):  # "no spoilers please" is an order, which no note keeps
-                    await player.know(f"{about}: {(own_fact(told) or told).removesuffix('.')}")
+                    await player.know(f"{about}: {(own_fact(fact) or fact).removesuffix('.')}")
                 await player.hear(speaker, line)
             if way == "dock":
                 await _by_dock(player, text)

@@ -15,10 +15,10 @@ _LETTER = {Relation.DUPLICATE: "D", Relation.CONFLICT: "C", Relation.DISTINCT: "
 
 
 def pairs(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
-    """The rates for pairs, and the pairs that were told wrong."""
-    told = [(row, _LETTER[relate(row[2], row[3])]) for row in rows]
-    count = Counter((row[0], said) for row, said in told)
-    kinds = Counter(row[0] for row, _ in told)
+    """The rates for pairs, and the pairs that were judged wrong."""
+    judged = [(row, _LETTER[relate(row[2], row[3])]) for row in rows]
+    count = Counter((row[0], said) for row, said in judged)
+    kinds = Counter(row[0] for row, _ in judged)
     superseded = sum(count[kind, "C"] for kind in "DCX")
     rates = {
         "pairs": len(rows),
@@ -30,7 +30,7 @@ def pairs(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
         "duplicates_superseded": _share(count["D", "C"], kinds["D"]),
         **_timed(rows),
     }
-    return rates, [f"{'|'.join(row)} → {said}" for row, said in told if said != row[0]]
+    return rates, [f"{'|'.join(row)} → {said}" for row, said in judged if said != row[0]]
 
 
 def _timed(rows: list[list[str]]) -> dict[str, float]:
@@ -51,10 +51,10 @@ def _timed(rows: list[list[str]]) -> dict[str, float]:
 
 
 def sensitive_phrases(rows: list[list[str]]) -> tuple[dict[str, float], list[str]]:
-    """The rates for phrases, and the phrases that were told wrong."""
-    told = [(category, phrase, sensitive_category(phrase)) for category, phrase in rows]
-    harmless = [said for category, _, said in told if category == "harmless"]
-    caught = [(category, said) for category, _, said in told if category != "harmless" and said]
+    """The rates for phrases, and the phrases that were judged wrong."""
+    judged = [(category, phrase, sensitive_category(phrase)) for category, phrase in rows]
+    harmless = [said for category, _, said in judged if category == "harmless"]
+    caught = [(category, said) for category, _, said in judged if category != "harmless" and said]
     sensitive = len(rows) - len(harmless)
     false = sum(said is not None for said in harmless)
     rates = {
@@ -67,7 +67,7 @@ def sensitive_phrases(rows: list[list[str]]) -> tuple[dict[str, float], list[str
         "category_accuracy": _share(sum(category == said for category, said in caught), len(caught)),
     }
     return rates, [
-        f"{category}|{phrase} → {said}" for category, phrase, said in told if (said or "harmless") != category
+        f"{category}|{phrase} → {said}" for category, phrase, said in judged if (said or "harmless") != category
     ]
 
 

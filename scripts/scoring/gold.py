@@ -102,11 +102,11 @@ class Conversation:
 
     def first(self, limit: int) -> "Conversation":
         """Its first lines, with what they teach, and the questions that can be answered from them."""
-        told = [line for line in self.lines if not line.wanted][:limit]
-        until = told[-1].at if told else 0
+        chat = [line for line in self.lines if not line.wanted][:limit]
+        until = chat[-1].at if chat else 0
         marks = [m for m in self.marks if self.lines[m.of].at <= until or self.lines[m.of].wanted]
         asked = [line for line in self.lines if line.wanted and _answerable(line, marks)]
-        kept = Conversation([*told, *asked])
+        kept = Conversation([*chat, *asked])
         kept.marks = [mark._replace(of=kept.lines.index(self.lines[mark.of])) for mark in marks]
         return kept
 

@@ -93,10 +93,10 @@ async def play(
             await _hear(bot, clock, line, number, account, played)
         if not played.replies:
             await bot.remember_all()
-        told = (await bot.keeper.refresh()).sections[0].text
+        instructions_text = (await bot.keeper.refresh()).sections[0].text
     played.seconds = round(perf_counter() - started, 1)
     played.lines = len(conversation.lines)
-    played.leaks = [text for text in account.said if leaks(text, told)]
+    played.leaks = [text for text in account.said if leaks(text, instructions_text)]
     _read(path, played)
     return played
 
@@ -158,8 +158,8 @@ def leaks(text: str, instructions: str) -> bool:
     """Whether a line shows JSON, annotations, tags or codes, or so many words of the instructions in a row."""
     if _LEAK.search(text):
         return True
-    spoken, told = text.casefold().split(), " ".join(instructions.casefold().split())
-    return any(" ".join(spoken[i : i + RUN]) in told for i in range(len(spoken) - RUN + 1))
+    spoken, instructions_text = text.casefold().split(), " ".join(instructions.casefold().split())
+    return any(" ".join(spoken[i : i + RUN]) in instructions_text for i in range(len(spoken) - RUN + 1))
 
 
 def _read(path: Path, played: Played) -> None:

@@ -64,7 +64,7 @@ class Score:
         self.reciprocal += 1 / ranks[0] if ranks else 0.0
         self.ms.append(ms)
 
-    def told(self) -> dict[str, float]:
+    def as_json(self) -> dict[str, float]:
         """The means, and how long it took."""
         ordered = sorted(self.ms)
         return {
@@ -266,7 +266,7 @@ async def time_filled(conversation: Conversation, fill: int, folder: Path) -> di
         asked = range(0, people, max(1, people // 50))
         cold = sorted([await _cold(recall, db, number) for number in asked])
         cpu = sorted([await _cold(recall, db, number, process_time) for number in asked])
-        warm, worked = (measured.scores[way]["all"].told() for way in ("warm", "cpu"))
+        warm, worked = (measured.scores[way]["all"].as_json() for way in ("warm", "cpu"))
         return {
             "notes": fill + len(conversation.lines),
             "import_s": round(import_s, 2),
@@ -305,7 +305,7 @@ async def measure(data: Path, fills: Sequence[int], errors: Path | None, tuned: 
         beside(measured, conversation, held[-1])
     told: dict[str, Any] = {
         "ways": {
-            way: {kind: score.told() for kind, score in sorted(by_kind.items())}
+            way: {kind: score.as_json() for kind, score in sorted(by_kind.items())}
             for way, by_kind in measured.scores.items()
         },
         "abstention": {way: abstention(fits) for way, fits in measured.fits.items()},

@@ -21,7 +21,7 @@ class Figure:
             return True
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
-    def told(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         """As JSON shows it."""
         return {**asdict(self), "ok": self.ok}
 

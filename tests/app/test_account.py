@@ -15,6 +15,7 @@ from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, 
 from forgetmenot.twitch import connection
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
+from tests.loopback_servers.fixtures import asleep
 from tests.loopback_servers.twitch import TwitchSim
 
 NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
@@ -68,7 +69,7 @@ async def test_a_lapsed_log_in_of_the_streamer_is_told_within_the_hour(
         await sim.until(lambda: account.streamer.name == "demo")
         for token in sim.tokens.issued:
             token.expired = token.used = True
-        await asyncio.sleep(0.05)
+        await sim.until(lambda: asleep(clock, 2))
         await clock.advance(60 * MINUTE)
         await sim.until(lambda: "login --as broadcaster" in account.trouble)
         await sim.until(lambda: "forgetmenot login`" in account.trouble)

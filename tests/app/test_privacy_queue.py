@@ -44,7 +44,7 @@ class TalkingAccount(NoAccount):
 
 @pytest.fixture(autouse=True)
 def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 10.0)
 
 
 @contextlib.contextmanager
@@ -66,7 +66,7 @@ async def opened(path: Path, clock: ManualClock, account: TalkingAccount) -> Asy
 async def say(bot: Bot, text: str) -> None:
     kind, line_id = EventKind.MESSAGE, f"m{text.split(maxsplit=1)[0]}"
     event = ChatEvent(line_id, kind, ALICE, "alice", "Alice", text, bot.clock.now())
-    await asyncio.wait_for(bot.hear(event), 0.9)  # less than a write waits: nothing holds up the reader of chat
+    await asyncio.wait_for(bot.hear(event), 9)  # less than a write waits: nothing holds up the reader of chat
 
 
 async def on_disk(path: Path) -> bytes:

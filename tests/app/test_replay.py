@@ -200,17 +200,17 @@ async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
 async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> None:
     """Its first lines are gone after a day, and with them their ids; what was heard of it since is new."""
     path = tmp_path / "m.sqlite3"
-    weeks: list[Heard] = [line(number, at=START + number * 4 * HOUR) for number in range(80)]
-    weeks += [Unparsed(), Redaction(START + 320 * HOUR, event_id="m1")]
+    weeks: list[Heard] = [line(number, at=START + number * 12 * HOUR) for number in range(25)]
+    weeks += [Unparsed(), Redaction(START + 300 * HOUR, event_id="m1")]
     first = await replay(weeks, path, Replay(Settings(), until_compacted=True))
     again = await replay(weeks, path, Replay(Settings(), until_compacted=True))
     assert balanced(again)
-    assert (first.account.events, again.account.events, again.account.duplicates) == (80, 0, 80)
+    assert (first.account.events, again.account.events, again.account.duplicates) == (25, 0, 25)
     assert (again.added.episodes, again.added.notes, again.added.replies) == (0, 0, 0)
     assert (again.account.unparsed, again.account.other) == (1, 1)
     longer = [*weeks, line(99, at=START + 330 * HOUR)]
     third = await replay(longer, path, Replay(Settings(), until_compacted=True))
-    assert (third.account.events, third.account.duplicates) == (1, 80)
+    assert (third.account.events, third.account.duplicates) == (1, 25)
     other = [line(number, at=START + number * 4 * HOUR) for number in range(200, 210)]
     fourth = await replay(other, path, Replay(Settings(), until_compacted=True))
     assert fourth.account.events == 10

@@ -365,13 +365,11 @@ def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp
         '{"scope":"channel","fact":"the mascot is a 🦩 called ヒナ"}\n', encoding="utf-8"
     )
     words = ("--db", tmp_path / "m.sqlite3")
-    assert run(tmp_path, "memory", "import", tmp_path / "notes.jsonl", *words).returncode == 0
+    assert cli.main(["memory", "import", str(tmp_path / "notes.jsonl"), *map(str, words)]) == 0
     env = environment(tmp_path, PYTHONIOENCODING="cp1252")
-    listed, exported = (
-        subprocess.run(command("memory", action, *words), env=env, capture_output=True, check=True).stdout
-        for action in ("list", "export")
-    )
-    assert "🦩 called ヒナ" in listed.decode("utf-8")
+    export = command("memory", "export", *words)
+    exported = subprocess.run(export, env=env, capture_output=True, check=True).stdout
+    assert "🦩 called ヒナ" in exported.decode("utf-8")
     again = subprocess.run(
         command("memory", "import", "-", "--json", "--db", tmp_path / "m2.sqlite3"),
         env=env,
@@ -447,7 +445,7 @@ def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixt
 @pytest.mark.slow
 def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\n', encoding="utf-8")
+    (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
     ended = run(tmp_path, *words, "openai_compatible", timeout=30)
@@ -477,7 +475,7 @@ def _small_disk() -> None:
 def test_a_full_disk_is_one_sentence_and_what_was_stored_stays(memory: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(memory)) as db:
         before = db.execute("SELECT count(*) FROM events").fetchone()
-    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(6_000))
+    lines = "".join(f"v{n % 300},{1_700_000_300_000 + n * 20},{'words ' * 20}{n}\n" for n in range(2_500))
     (tmp_path / "long.csv").write_text(lines, encoding="utf-8")
     ended = subprocess.run(
         command("replay", tmp_path / "long.csv", "--format", "csv", "--db", memory),
@@ -509,8 +507,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
         db.commit()
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 5_000, encoding="utf-8")
-    every = (("memory", "list"), ("memory", "list", "--json"), ("memory", "export"), ("recall", "--batch", questions))
-    for words in every:
+    for words in (("memory", "list"), ("recall", "--batch", questions)):
         with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 0

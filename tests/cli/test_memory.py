@@ -1,7 +1,9 @@
 """`forgetmenot memory` and `forgetmenot recall`, as scripts and people use them."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ def filled(run: Run, take_in: Run) -> Run:
         "merged": 0,
         "episodes": 4,
         "viewers": 2,
+        "streams": 0,
         "refused": [{"line": 5, "reason": "this line was imported before"}],
     }
     return run
@@ -77,6 +80,17 @@ def test_export_prints_a_line_per_note(filled: Run) -> None:
     assert [line["id"] for line in lines] == [1, 2, 3, 4]
     assert lines[0]["episode"] == {"key": "a", "summary": "They spoke about a band."}
     assert [json.loads(line)["id"] for line in filled("memory", "export", "--viewer", "bob").splitlines()] == [3]
+
+
+def test_the_original_bots_database_is_previewed_and_imported(run: Run, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "old.db")) as old:
+        old.execute("CREATE TABLE semantic_notes (id INTEGER PRIMARY KEY, login TEXT, fact TEXT)")
+        old.execute("INSERT INTO semantic_notes VALUES (3, 'alice', 'plays drums')")
+        old.commit()
+    assert run("memory", "import", "--from", tmp_path / "old.db", "--dry-run", "--json")["imported"] == 1
+    assert run("memory", "list", "--json")["notes"] == []
+    assert run("memory", "import", "--from", tmp_path / "old.db", "--json")["imported"] == 1
+    assert [note["fact"] for note in run("memory", "list", "--json")["notes"]] == ["plays drums"]
 
 
 def test_recall_gives_notes_in_order_with_scores(filled: Run) -> None:

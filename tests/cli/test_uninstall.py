@@ -1,17 +1,18 @@
 """`forgetmenot uninstall`: what it takes back, and what it says of the rest."""
 
 import asyncio
-import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from forgetmenot.cli import main
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
-from tests.program import run
+from tests.program import environment
 
 __all__ = ["sim"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the folders of this test are Linux's")
@@ -30,22 +31,29 @@ def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     return folder, home / ".config" / "systemd" / "user" / "forgetmenot.service"
 
 
-async def uninstall(home: Path, *words: str, typed: str = "") -> tuple[int, str]:
-    ended = await asyncio.to_thread(lambda: program(home, "uninstall", *words, typed=typed))
-    return ended.returncode, ended.stderr
+Uninstall = Callable[..., Awaitable[tuple[int, str]]]
 
 
-def program(home: Path, *words: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
-    return run(home, *words, env={"XDG_CONFIG_HOME": str(home / ".config")}, typed=typed)
+@pytest.fixture
+def uninstall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Uninstall:
+    """Run it as somebody whose home is empty; its exit code, and what it said."""
+    for name, value in environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / ".config")).items():
+        monkeypatch.setenv(name, value)
+
+    async def run(*words: str) -> tuple[int, str]:
+        code = await asyncio.to_thread(main, ["uninstall", *words])
+        return code, capsys.readouterr().err
+
+    return run
 
 
 async def test_it_revokes_both_log_ins_without_a_settings_file_that_names_the_app(
-    tmp_path: Path, sim: TwitchSim
+    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
 ) -> None:
     folder, entry = prepared(tmp_path, sim)
-    assert program(tmp_path, "autostart", "on").returncode == 0
+    assert main(["autostart", "on"]) == 0
     assert entry.is_file()
-    code, shown = await uninstall(tmp_path)
+    code, shown = await uninstall()
     assert code == 0, shown
     assert [token.expired and token.used for token in sim.tokens.issued] == [True, True]
     assert list((folder / "login").iterdir()) == []
@@ -59,25 +67,29 @@ async def test_it_revokes_both_log_ins_without_a_settings_file_that_names_the_ap
         "To remove the program: ",
     ):
         assert words in shown
-    code, shown = await uninstall(tmp_path)
+    code, shown = await uninstall()
     assert "Nobody was logged in as bot." in shown
     assert "no longer starts" not in shown
 
 
-async def test_what_twitch_did_not_confirm_is_not_called_revoked(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_what_twitch_did_not_confirm_is_not_called_revoked(
+    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
+) -> None:
     prepared(tmp_path, sim)
     sim.faults.add("oauth", drop=True, times=None)
-    _, shown = await uninstall(tmp_path)
+    _, shown = await uninstall()
     assert "is revoked and deleted" not in shown
     assert "https://www.twitch.tv/settings/connections" in shown
 
 
-async def test_the_data_folder_goes_only_when_that_is_asked_for_and_confirmed(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_the_data_folder_goes_only_when_that_is_asked_for_and_confirmed(
+    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
+) -> None:
     folder, _ = prepared(tmp_path, sim)
-    code, shown = await uninstall(tmp_path, "--data", typed="yes\n")
-    assert (code, folder.is_dir()) == (2, True), "a pipe is nobody who types"
+    code, shown = await uninstall("--data")
+    assert (code, folder.is_dir()) == (2, True), "nobody can type here"
     assert "permanently deletes" in shown
     assert not any(token.expired for token in sim.tokens.issued), "nothing was done before the question"
-    code, shown = await uninstall(tmp_path, "--data", "--yes")
+    code, shown = await uninstall("--data", "--yes")
     assert (code, folder.exists()) == (0, False)
     assert f"{folder} is deleted." in shown

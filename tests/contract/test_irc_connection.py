@@ -163,7 +163,7 @@ async def test_a_token_that_cannot_be_renewed_is_done_without(
     async with listening(sim, hasty, login.irc) as listener:
         await sim.joined()
         if how == "disconnected":
-            sim.tokens.disconnect("keeper")
+            sim.disconnect("keeper")
         else:
             sim.expire()
             sim.faults.add("oauth", status=503, times=None)

@@ -174,6 +174,17 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         await model.generate(STRUCTURED)
 
 
+async def test_a_plain_answer_with_braces_stays_whole() -> None:
+    async with SimOpenAI(formats=set(), refusal=400) as sim:
+        model = OpenAICompatible("local", base_url=sim.url)
+        request = replace(STRUCTURED, purpose=Purpose.REPLY, plain_system="Answer in a sentence.")
+        await model.generate(request)
+        sim.answers("I like {curly} braces.")
+        said = await model.generate(request)
+        assert (said.text, said.plain) == ("I like {curly} braces.", True)
+        await model.aclose()
+
+
 TUNED = replace(STRUCTURED, frequency_penalty=0.3, stop=("\n\n",))
 
 

@@ -14,7 +14,8 @@ from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, channel_state, notes, viewers
+from forgetmenot.store import action_logs, briefs, channel_state, notes, viewers
+from forgetmenot.store.briefs import Brief
 from forgetmenot.store.notes import NewNote
 from tests.dock.house import BROWSER, House, chromium, opened, page_on, play
 
@@ -257,8 +258,11 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
 ) -> None:
     bob = await viewers.by_login(house.bot.db, "bob")
     assert bob is not None
+    async with house.bot.db.write() as tx:
+        await briefs.put(tx, Brief(bob.id, f"<@{bob.id}> sails on Sundays.", "", 1))
     async with page_on(running, house.address) as page:
         await go(page, f"memory/person/{bob.id}")
+        await expect(page.get_by_text("sails on Sundays.")).to_be_visible()
         await page.get_by_label("Remember about them").fill("collects old maps")
         await page.get_by_role("button", name="Add").first.click()
         card = page.locator(".notecard", has_text="collects old maps")

@@ -4,8 +4,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from forgetmenot.clock import ManualClock
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from tests.loopback_servers.twitch import TwitchSim
+
+
+def asleep(clock: ManualClock, count: int = 1) -> bool:
+    """Whether so many tasks wait for the clock to be moved: only then do they notice that it is."""
+    return sum(not waiter.done() for waiter in clock._moved._waiters) >= count
 
 
 @pytest.fixture

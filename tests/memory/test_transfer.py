@@ -1,16 +1,22 @@
 """Notes in and out as JSON lines: a bad line is refused by its number, the others go in."""
 
+import asyncio
+import contextlib
 import json
+import sqlite3
+from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import iso, parse_iso
+from forgetmenot.clock import HOUR, ManualClock, iso, parse_iso
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
+from forgetmenot.errors import InputError
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.transfer import ERASED, FORGOTTEN, KNOWN, OPTED_OUT, ImportReport, export_notes, import_notes
-from forgetmenot.store import episodes, evidence, identities, notes, opt_outs, viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store import episodes, evidence, identities, notes, opt_outs, streams, viewers
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.original_bot import read_original
 from tests.notes_world import World
 
 NOW = parse_iso("2026-11-20T12:00:00Z")
@@ -199,18 +205,6 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
 
 
 @pytest.mark.slow
-async def test_a_large_import_is_read_by_helpers_in_the_same_way(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer_format, "AT_ONCE", 3)
-    monkeypatch.setattr(transfer_format, "BATCHES_ALONE", 1)
-    facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
-    days = (f"2026-01-{day:02}" for day in range(1, 21))
-    lines = ({"viewer": "alice", "fact": fact, "observed_at": day} for fact, day in zip(facts, days, strict=True))
-    report = await take_in(world.db, *lines)
-    assert report.imported == 15
-    assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
-    assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
-
-
 async def everything(db: Database) -> list[dict[str, object]]:
     return [line async for line in export_notes(db)]
 
@@ -297,3 +291,124 @@ async def test_a_forgotten_fact_is_not_imported_again(world: World) -> None:
     report = await take_in(world.db, line, {**line, "fact": "bakes bread"}, {**line, "viewer": "bob"})
     assert [(one.line, one.reason) for one in report.refused] == [(1, FORGOTTEN)]
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["bakes bread"]
+
+
+async def test_streams_and_who_came_travel_so_that_regulars_stay_regulars(
+    world: World, tmp_path: Path, clock: ManualClock
+) -> None:
+    for _ in range(5):
+        stream = await world.stream()
+        for who in ("1", "2"):
+            await world.attends(who, stream)
+        await world.clock.advance(HOUR)
+    await take_in(world.db, {"viewer": "2", "fact": "likes jazz"})
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '2'")
+        await tx.execute("UPDATE streams SET twitch_id = 's' || id, title = 'A title'")
+    lines = [json.dumps(line) async for line in export_notes(world.db)]
+    assert len(lines) == 5
+    async with open_database(tmp_path / "other.sqlite3") as other:
+        async with other.write() as tx:
+            now = await streams.begin(tx, world.clock.now() + HOUR, title="On now")
+        preview = await import_notes(other, lines, now=NOW, dry_run=True)
+        assert (preview.streams, preview.viewers, len(await streams.with_visitors(other))) == (5, 1, 0)
+        await import_notes(other, lines, now=NOW)
+        again = await import_notes(other, lines, now=NOW)
+        assert (again.streams, again.viewers, again.refused) == (0, 0, [])
+        came = await streams.attendance_of(other, ["1", "2"], lately=0)
+        assert (came["1"].streams, came["2"].streams) == (5, 0)
+        assert await viewers.find(other, "alice") == "1"
+        before = await streams.before(other, now)
+        assert before is not None
+        assert await streams.title_of(other, before[0]) == "A title"
+        assert await streams.open_id(other) == now
+        assert await streams.without_recap(other) == []
+
+
+async def test_of_who_was_erased_or_opted_out_no_visit_is_taken(world: World) -> None:
+    async with world.db.write() as tx:
+        await opt_outs.opt_out(tx, "1", 1)
+    line = {"stream": 1_000, "ended_at": 2_000, "visits": [[who, who, 1_000, 2_000, 3] for who in ("alice", "zoe")]}
+    assert (await take_in(world.db, line, {"stream": "x"})).streams == 1
+    rows = await world.db.rows("SELECT viewer_id, lines FROM attendance")
+    assert [tuple(row) for row in rows] == [("login:zoe", 3)]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+async def test_others_may_write_while_lines_come_in(world: World, *, merge: bool) -> None:
+    """A reply, a command or a wish waits for a slice, not for the file."""
+    lines = [json.dumps({"viewer": "alice", "fact": f"owns {number} boats"}) for number in range(200)]
+    importing = asyncio.create_task(import_notes(world.db, lines, now=NOW, merge=merge))
+    stored = []
+    while not importing.done():
+        async with world.db.write() as tx:
+            stored.append(await tx.value("SELECT count(*) FROM semantic_notes"))
+    assert any(0 < number < 100 for number in stored)
+    assert (await importing).imported + (await importing).merged == 200
+
+
+OLD = {
+    1: "CREATE TABLE viewers (login TEXT PRIMARY KEY, name TEXT);"
+    "CREATE TABLE semantic_notes (id INTEGER PRIMARY KEY, login TEXT, fact TEXT, created_at TEXT);"
+    "INSERT INTO semantic_notes VALUES (3, 'alice', 'plays drums', '2026-01-02 03:04:05');",
+    4: "CREATE TABLE viewers (id TEXT PRIMARY KEY, login TEXT, twitch_id TEXT);"
+    "CREATE TABLE episodes (id INTEGER PRIMARY KEY, summary TEXT);"
+    "CREATE TABLE semantic_notes (id INTEGER PRIMARY KEY, scope TEXT, subject_id TEXT, fact TEXT, confidence REAL,"
+    " importance TEXT, status TEXT, last_confirmed_at INTEGER, tags TEXT, episode_id INTEGER, superseded_by INTEGER);"
+    "INSERT INTO viewers VALUES ('v7', 'zoe', '700');"
+    "INSERT INTO episodes VALUES (9, 'Zoe talked about jazz.');"
+    "INSERT INTO semantic_notes VALUES"
+    " (5, 'viewer', 'v7', 'likes jazz', 0.7, 'high', 'active', 1767322845, '[\"music\"]', 9, NULL),"
+    " (6, 'viewer', 'v7', 'likes rock', 80, '2', 'superseded', 1767322845000, 'music, loud', 9, 5),"
+    " (7, 'running_bit', NULL, 'the ladder is to blame', NULL, NULL, NULL, NULL, NULL, NULL, NULL),"
+    " (8, 'viewer', 'v7', 'has diabetes', 0.7, 'high', 'active', 0, '', 9, NULL),"
+    " (9, 'viewer', 'v7', 'hates soup', 0.7, 'high', 'archived', 0, '', 9, NULL);",
+}
+
+
+def old_database(path: Path, version: int) -> Path:
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        old.executescript(f"{OLD[version]} PRAGMA user_version = {version};")
+    return path
+
+
+async def test_the_original_bots_database_comes_in(world: World, tmp_path: Path) -> None:
+    found = read_original(old_database(tmp_path / "old.db", 4))
+    assert (found.version, found.missing) == (4, ("semantic_notes.expires_at", "semantic_notes.pinned"))
+    report = await import_notes(world.db, found.lines, now=NOW)
+    assert (report.imported, report.viewers, [one.line for one in report.refused]) == (3, 1, [4, 5]), report.refused
+    assert await viewers.find(world.db, "zoe") == "700"
+    [jazz] = await notes.of_subject(world.db, "700")
+    assert (jazz.id, jazz.fact, jazz.confidence, jazz.topics) == (5, "likes jazz", 0.7, ("music",))
+    assert iso(jazz.last_confirmed_at) == "2026-01-02T03:00:45Z"
+    rock = await notes.get(world.db, 6)
+    assert rock is not None
+    assert (rock.status, rock.superseded_by, rock.confidence, rock.topics) == ("superseded", 5, 0.8, ("music", "loud"))
+    assert [note.fact for note in await notes.of_subject(world.db, None)] == ["the ladder is to blame"]
+    [word] = await evidence.chain(world.db, 5)
+    assert word.episode.summary == "Zoe talked about jazz."
+    again = await import_notes(world.db, found.lines, now=NOW)
+    assert (again.imported, again.episodes) == (0, 0)
+
+
+async def test_the_oldest_schema_knows_people_by_login_alone(world: World, tmp_path: Path) -> None:
+    found = read_original(old_database(tmp_path / "old.db", 1))
+    assert "episodes" in found.missing
+    assert (await import_notes(world.db, found.lines, now=NOW)).imported == 1
+    [note] = await notes.of_subject(world.db, "1")
+    assert (note.fact, iso(note.last_confirmed_at)) == ("plays drums", "2026-01-02T03:04:05Z")
+
+
+async def test_another_file_is_refused_with_a_sentence(world: World, tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("no database, but long enough to be one " * 9)
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE cats (name TEXT)")
+    for name, words in (
+        ("none.db", "cannot be read"),
+        ("text.db", "cannot be read"),
+        ("other.db", "no table semantic_notes"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read_original(tmp_path / name)
+    with pytest.raises(InputError, match="memory restore"):
+        read_original(world.db.path)

@@ -57,7 +57,7 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
         ("name", "Rome"),
         ("number", "12"),
     ]
-    assert without_unsupported(reply, claims) == "Stamps are fun."
+    assert without_unsupported(reply, claims) == "You play the cello, alice. Stamps are fun."
     assert unsupported("You have stamps from Peru, two of them.", [LORE]) == []
     assert unsupported("Last time we spoke of your cello and stamps.", [LORE]) == []
     assert without_unsupported("In Rome.", [Claim("name", 3, 7)]) == ""
@@ -70,6 +70,7 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
         ("She plays the trombone. Nice question!", "Nice question!"),
         ("Her band tours Norway in June.", ""),
         ("I don't remember that, sorry.", "I don't remember that, sorry."),
+        ("Alice plays the cello, imported from Norway in June. Nice!", "Alice plays the cello. Nice!"),
     ],
 )
 def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, left: str) -> None:

@@ -1,7 +1,9 @@
 """docs/PRIVACY.md says what the settings do: its table and its numbers are made from the defaults."""
 
+import ast
 from pathlib import Path
 
+import forgetmenot
 from forgetmenot.domain.operation import Permission
 from forgetmenot.operations.table import commands
 from forgetmenot.settings.schema import Settings
@@ -66,3 +68,21 @@ def test_every_command_of_viewers_is_named() -> None:
     for form, _, permission in commands():
         if permission is Permission.ANYONE:
             assert f"`{form.split()[0]}" in PAGE, form
+
+
+def endings() -> set[str]:
+    """What the program puts behind a file's name to make another file: every text in a `with_name(…)`."""
+    found = set()
+    for file in Path(forgetmenot.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_name":
+                texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                found |= {text for text in texts if isinstance(text, str) and text[:1] == "." and len(text) > 1}
+    return found
+
+
+def test_every_file_that_is_made_beside_another_is_named() -> None:
+    assert {".key", ".asked", ".wishes", ".unsaved", ".counts", ".lock", ".holder", ".part", ".older"} <= endings()
+    files = PAGE.split("### The files in the data folder")[1].split("\n## ")[0]
+    assert [ending for ending in sorted(endings()) if f"{ending}`" not in files] == []
+    assert "`memory.sqlite3.restoring" in files

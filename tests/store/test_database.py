@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import LATEST, MIGRATIONS, Database, Source, open_database, schema_sql, to_the_end
+from forgetmenot.store.database import Database, Source, open_database, to_the_end
 from forgetmenot.store.file_safety import APPLICATION_ID
+from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 
 INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
 

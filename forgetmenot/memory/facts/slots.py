@@ -25,6 +25,9 @@ _WORDS = {
     "sole": """name nickname nick goal dream language tongue car phone school sign friend hometown town project game
         pronouns gamertag username type size shift role class roommate streak color colour wedding weight height go
         played best worst comfort current next first""",
+    "tz": "est edt cst cdt mst mdt pst pdt gmt bst utc cet cest eet eest msk ist jst kst aest aedt nzst",
+    "gear": """controller keyboard mouse headset mic microphone webcam monitor laptop gpu cpu browser editor ide os
+        distro chair card system camera console tablet""",
     "tier": """iron bronze silver gold plat platinum emerald diamond dia master masters grandmaster challenger ascendant
         immortal radiant champ unranked""",
 }
@@ -39,6 +42,8 @@ _PARTS = {
     "|ascendant|immortal|radiant|champ|champion|supersonic legend|predator|unranked",
     "gear": "controller|keyboard|mouse|headset|mic|microphone|webcam|monitor|phone|laptop|gpu|cpu|browser|editor"
     "|ide|os|distro|chair|graphics card|operating system|camera|console|capture card|drawing tablet",
+    "thing": "game|song|movie|film|food|book|show|series|anime|band|artist|level|boss|character|drink|snack|colou?r",
+    "verdict": "mess|joke|disaster|beast|dream|nightmare|wreck|gift|lemon|bit|lot|problem|pain|treat|little|total|real",
     "sole": "name|nickname|nick|goal|dream|dream job|dream car|first language|native language|mother tongue|car|phone"
     "|school|zodiac sign|star sign|sign|best friend|hometown|home town|current project|next game|comfort game"
     "|pronouns|gamertag|username|middle name|blood type|shoe size|shift|role|class|roommate|streak|eye colou?r"
@@ -53,6 +58,7 @@ home: live lives lived living based resides residing located ->
 home: moved moving moves relocated ->
     ^{who}(?<!wants to )(?:mov(?:ed|es)|relocated)(?: back| over| recently| from .+)? to (?!an?\b)(?P<value>.+)
 home: moved moves -> ^{who}moved? (?:away from|out of) (?P<value>.+)
+home: home -> ^(?:their )?home is (?:in )?(?!an?\b|the\b|where\b)(?P<value>\w+(?: \w+)?)$
 origin: from hometown -> ^{who}(?:is|comes|came|hails|originally) (?:originally )?from (?P<value>.+)
 grew: grew raised -> ^{who}(?:grew up|raised) in (?P<value>.+)
 birthplace: born ->
@@ -80,6 +86,7 @@ favourite: favourite favorite fav fave -> ^{who}(?:favou?rite|fave?) (?P<key>.+?
 favourite: favourite favorite fav fave ->
     ^(?P<value>.+?) (?:is|are)(?: now)? (?:their|his|her|the|a)? ?(?:all time )?(?:favou?rite|
         fave?) (?P<key>.+?)(?: of all time)?$
+favourite: best -> ^(?:the |their )?best (?P<key>{thing})(?: ever| of all time)? is (?P<value>.+)
 main: main mains maining ->
     ^{who}main(?:s|ing)? (?!in\b|game|champ\w*|character|hero|agent|role|class|is\b)(?P<value>.+?)(?: (?:in|
         on) (?P<key>.+))?$
@@ -92,6 +99,7 @@ main: main -> ^plays (?P<value>.+?) as (?:their|his|her|a) main(?: in (?P<key>.+
 main game: main -> ^{who}main (?P<key>game|role|class|job|platform)(?: is)?(?: now)? (?P<value>.+)
 main game: main -> ^(?P<value>.+) is (?:the|their|his|her) main (?P<key>game|role|class|platform)$
 timezone: timezone zone tz -> ^{who}(?:timezone|time zone|tz) is (?P<value>.+)
+timezone: {words:tz} -> ^(?P<who>)is (?:in|on) (?P<value>{tz})$
 timezone: timezone zone tz -> ^{who}(?:in|on|uses) (?:the )?(?P<value>\w+(?: \d+)?) (?:timezone|time zone|tz)
 love life: single married engaged divorced widowed dating taken ->
     ^(?P<who>(?:(?!{being}\b)\w+ )*?)(?:{being} )*(?P<value>(?:single|divorced|widowed|taken)(?= again| now|$).*|
@@ -104,19 +112,25 @@ partner: named called ->
     ^(?:(?:his|her|their|the) )?(?P<key>boyfriend|girlfriend|bf|gf|husband|wife|fiancee?|spouse) is (?:named|
         called) (?P<value>.+)
 car: drives driving -> ^{who}driv(?:es|ing) (?P<value>.+)
+car: car -> ^(?:their )?car is an? (?!{verdict})(?P<value>.+)
 language: native -> ^(?:is )?(?:a )?native (?P<value>\w+) speaker
 gear: uses -> ^(?P<who>)uses (?:an? |the )?(?P<value>.+?) (?:as )?(?:an? |their )?(?P<key>{gear})\b
+gear: {words:gear} -> ^(?P<who>)(?:their )?(?P<key>{gear}) is an? (?!{verdict})(?P<value>.+)
+gear: {words:gear} ->
+    ^(?P<who>)(?:switched|changed|swapped|upgraded) (?:their |the )?(?P<key>{gear}) to (?:an? |the )?(?P<value>.+)
 rank: {words:tier} ->
-    ^(?:(?:is|was|now|reached|hit|got to|made it to|climbed to|back to|back in|ranked|rank is|dropped to|fell to|
-        demoted to|peaked|peak|at|currently|just|in|still) ?)+ (?P<value>(?:{tiers})(?: (?:\d|
+    ^(?:(?:is|was|now|their|reached|reaches|hit|hits|got to|made it to|climbed to|back to|back in|ranked|rank is|
+        dropped to|fell to|demoted to|peaked|peak|at|currently|just|in|still) ?)+ (?P<value>(?:{tiers})(?: (?:\d|
         i+v?))?)(?: rank)?(?: (?:in|on) (?P<key>.+))?$
 platform: plays play playing -> ^(?P<who>)play(?:s|ing)? (?P<key>.*?)\b(?:on|with) (?P<value>{platform})(?: now)?$
 team: supports roots -> ^(?:supports|roots for|is a supporter of) (?P<value>\w+(?: \w+)?)$
 alias: goes called -> ^(?:goes by|(?:wants|likes|prefers) to be called) (?P<value>.+)
 channel role: mod moderator vip editor admin -> ^is (?:an?|the) (?P<value>{role}) (?P<key>in|on|for|of) the channel$
-pronouns: pronouns -> ^{who}pronouns are (?P<value>.+)
+pronouns: pronouns -> ^{who}pronouns(?: are)? (?P<value>(?!are\b).+)
 pronouns: pronouns -> ^{who}(?:uses|has) (?P<value>.+) pronouns
+pronouns: they she he -> ^uses (?P<value>(?:they|she|he|it|any)(?: (?:them|her|him|his|its|they|she|he))+)$
 pronouns: pronouns -> ^{who}(?:has|uses|prefers) the pronouns (?P<value>.+)
+looks: hair eyes -> ^(?:their )?(?P<key>hair|eyes) (?:is|are) (?P<value>\w+)$
 looks: hair eyes ->
     ^(?:\w+ )?ha(?:s|ve) (?:(?:long|short|curly|straight) )?(?P<value>(?!the\b|a\b|no\b)\w+) (?P<key>hair|eyes)$
 preference: prefers prefer preferred -> ^{who}prefers? (?P<key>(?P<value>.+?) (?:over|to|than|instead of) .+)
@@ -179,6 +193,7 @@ _CUT = re.compile(
     r" (?:with|and (?:has|is|works|lives|plays)|since|for|because|where|but|so|after|before|right now|these days"
     r"|as well|too|instead|every|near|on weekends?|this|last|until|when|while|over|rather)\b"
 )
+_NOW = re.compile(r"(?: (?:now|nowadays|currently|btw))+$")
 _PAST = re.compile(r"\b(?:lived|resided|worked|studied|majored|drove|supported|attended|went)\b")
 _ARTICLES = lex.as_set(
     """a an the their his her its now in of at to is be are currently still again and s also recently just really"""
@@ -193,6 +208,7 @@ _NOT_WHO = (
 @lru_cache(maxsize=8_192)
 def slots_of(tokens: str) -> tuple[Slot, ...]:
     """The slots that a fact fills, given as `Reading.tokens`."""
+    tokens = _NOW.sub("", tokens)
     words = tokens.split()
     rules = sorted({index for word in words for index in _BY_WORD.get(word, ())})
     found = [_fill(RULES[at].name, match) for at in rules if (match := RULES[at].pattern.search(tokens))]

@@ -24,7 +24,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.statements import meant_part, own_fact
+from forgetmenot.text.statements import is_moping, meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_LINE = 200
@@ -101,10 +101,6 @@ _AROUND = re.compile(
 )
 _COMPLEMENT = re.compile(r"(?P<head>.*\b(?:is|are|called|named)) (?:an? |the )?(?P<old>.+)")
 _OBJECT = re.compile(r"(?P<head>\w+s(?: (?:an?|the|in|at|on|as|to|for|from|with))*) (?P<old>\w+(?: \w+)?)")
-_MOPING = re.compile(
-    r"(?:\w{2,}ing|pain|sadness|misery|regret|despair|chaos|nothing|everything|nerves|tears)", re.IGNORECASE
-)
-"""What nobody plays, drives or is called but in a joke about themselves."""
 
 
 class SpokenCorrections:
@@ -165,7 +161,7 @@ def corrected(meant: str, held: Sequence[Note], lately: Sequence[str] = ()) -> t
     found = _claimed(meant, held) or _substituted(meant, held) or _revalued(meant, held)
     if found is None and not _SOMEBODY.search(meant):
         found = _amended(meant, held, lately)
-    return None if found is None or _is_moping(found[0].fact, found[1]) else found
+    return None if found is None or is_moping(found[0].fact, found[1]) else found
 
 
 def may_replace(line: str, old: str, new: str) -> bool:
@@ -174,7 +170,7 @@ def may_replace(line: str, old: str, new: str) -> bool:
     said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said)
-    return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not _is_moping(old, new)
+    return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not is_moping(old, new)
 
 
 def _claimed(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
@@ -207,12 +203,6 @@ def _readings(meant: str) -> Iterator[tuple[str, ...]]:
         if " " in said and (first in _OWN or first not in STOPWORDS):
             full = said if first in _OWN else f"I {'am ' * first.endswith('ing')}{said}"
             yield (own_fact(full) or "",)
-
-
-def _is_moping(before: str, after: str) -> bool:
-    """Whether the new value is a joke about oneself ("mains dying") where the old one was none."""
-    old, new = ({word.casefold() for word in words(text)} for text in (before, after))
-    return any(map(_MOPING.fullmatch, new - old)) and not any(map(_MOPING.fullmatch, old - new))
 
 
 def _substituted(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
