@@ -10,6 +10,7 @@ from forgetmenot.domain.chat import EventKind
 from forgetmenot.languages import Language
 from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.operations import switches
+from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
@@ -159,7 +160,7 @@ async def _now(request: web.Request) -> web.Response:
 async def _why(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     reply = dict(await context.control.why(id_of(request)))
-    for name in ("asked", "detail", "cost"):
+    for name in ("who", "asked", "detail", "cost"):
         reply[name] = context.language.translated(str(reply.get(name) or ""))
     lines = reply.get("actions")
     reply["actions"] = [context.language.translated(str(line)) for line in lines] if isinstance(lines, tuple) else []
@@ -177,7 +178,7 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     return [
         {
             **proposal(row, known, context.language),
-            "params": {name: known.get(value, value) for name, value in row.params.items()},
+            "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
             "expires_at": row.expires_at,
             "finished_at": row.finished_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),

@@ -172,6 +172,7 @@ async def _category(ports: ActionPorts, call: ActionCall) -> Outcome:
 
 
 BANS = "moderator:manage:banned_users"
+DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
@@ -220,7 +221,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "timeout", B, "time out somebody who asked for it", _timeout,
-        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "by the channel's chat bot")),
+        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
         scope=BANS, undo=_lift, lookup=is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
     ),

@@ -14,7 +14,7 @@ from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
 from tests.dock.conftest import free_port
-from tests.dock.house import BROWSER, chromium, page_on
+from tests.dock.demo_bot import BROWSER, chromium, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running, running

@@ -24,10 +24,10 @@ export function say(line, ok = true, undo = null) {
 }
 
 // What could not be read is said in its place, with a way to try again. What is already shown stays.
-export function failed(room, problem, again) {
+export function failed(panel, problem, again) {
   if (problem.status === 401) return;
-  if (room.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
-  put(room, empty(problem.message), h("div", { class: "row center" }, button(t("try_again"), again, { class: "small" })));
+  if (panel.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
+  put(panel, empty(problem.message), h("div", { class: "row center" }, button(t("try_again"), again, { class: "small" })));
 }
 
 // `undo`: what takes it back, offered with the sentence.

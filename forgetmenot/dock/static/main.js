@@ -33,9 +33,9 @@ function open() {
   main.className = `panel ${name}`;
   document.title = `${t(`panel.${name}`)} · ForgetMeNot`;
   put(main, h("h1", { class: "out" }, t(`panel.${name}`)));
-  const room = h("div", { class: "room" });
-  main.append(room);
-  shown = PANELS[name].open(room, rest) || {};
+  const panel = h("div", { class: "content" });
+  main.append(panel);
+  shown = PANELS[name].open(panel, rest) || {};
   nav(name);
   document.body.classList.remove("with-menu");
   window.scrollTo(0, 0);

@@ -26,10 +26,10 @@ export function waitingCards(nothing = null) {
   return { node, draw, refresh, tick };
 }
 
-export function open(room) {
+export function open(panel) {
   const waiting = waitingCards(t("approvals.nothing"));
   const log = h("section", { "aria-label": t("approvals.decided") });
-  room.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
+  panel.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
   const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.nothing_yet"))));
 
   async function refresh() {

@@ -60,12 +60,12 @@ const columns = (...names) => names.map(column);
 
 const STATUSES = ["active", "stale", "superseded", "expired", "evicted", "retracted"];
 
-export function open(room) {
+export function open(panel) {
   async function refresh() {
     try {
       draw(await get("figures"));
     } catch (problem) {
-      failed(room, problem, refresh);
+      failed(panel, problem, refresh);
     }
   }
 
@@ -76,7 +76,7 @@ export function open(room) {
     const held = data.recall;
     const at = (share) => (held.length ? held[Math.min(held.length - 1, Math.floor(share * held.length))] : 0);
     redraw(
-      room,
+      panel,
       h("div", { class: "charts" },
         chart("chat", { note: t("figures.chat.note"), head: columns("when", "per_minute"), rows: data.chat.map(([when, n]) => [hour(when), n]), draw: bars(t("figures.chat.title")) }),
         chart("prompt", { note: t("figures.prompt.note"), head: columns("section", "tokens"), rows: data.sections.map(([name, n]) => [named("section", name), Math.round(n)]), draw: lying(t("figures.prompt.title")) }),

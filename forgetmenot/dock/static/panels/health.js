@@ -7,10 +7,10 @@ const MOODS = { ok: "good", warn: "", bad: "bad" };
 const DISMISSED = "forgetmenot-dismissed-checks";
 const dismissed = () => new Set(JSON.parse(localStorage.getItem(DISMISSED) || "[]"));
 
-export function open(room) {
+export function open(panel) {
   let everything = false; // the computer and the network were asked as well: that takes seconds, and is not repeated by itself
   const draw = changedOnly((data) => redraw(
-    room,
+    panel,
     heading(t("health.status"), button(t(everything ? "health.check_again" : "health.check_all"), checkAll, { class: "small", data: { key: "all" } })),
     h("div", { class: "stack" }, data.checks.filter((check) => !(check.state === "warn" && dismissed().has(check.line))).map((check) => h(
       "div", { class: `item health ${MOODS[check.state]}` },
@@ -48,7 +48,7 @@ export function open(room) {
       const asked = everything;
       draw({ ...await get("health", { all: everything ? 1 : "" }), asked });
     } catch (problem) {
-      failed(room, problem, refresh);
+      failed(panel, problem, refresh);
     }
   }
   refresh();

@@ -9,13 +9,13 @@ import { erase, exported, marks, optOut } from "./rights.js";
 
 const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
 
-export function open(room, rest) {
+export function open(panel, rest) {
   const [what, id] = rest;
-  if (what === "person" && id) return openPerson(room, id);
-  if (what === "note" && id) return openChain(room, id);
+  if (what === "person" && id) return openPerson(panel, id);
+  if (what === "note" && id) return openChain(panel, id);
   const tab = Object.hasOwn(TABS, what) ? what : "people";
   const body = h("div", {});
-  put(room, h("div", { class: "tabs", role: "group", "aria-label": t("memory.parts") }, Object.keys(TABS).map((name) =>
+  put(panel, h("div", { class: "tabs", role: "group", "aria-label": t("memory.parts") }, Object.keys(TABS).map((name) =>
     h("a", { href: `#memory/${name}`, "aria-current": name === tab ? "page" : null }, t(`memory.${name}`)))), body);
   return TABS[tab](body);
 }
@@ -33,7 +33,7 @@ const tell = (problem) => say(problem.message, false);
 
 // ── people ──────────────────────────────────────────────────────────────────────────────────
 
-function openPeople(room) {
+function openPeople(panel) {
   const find = search(t("people.find"), t("people.find_example"), () => list.reload());
   const list = windowed({
     label: t("memory.people"), rowHeight: 58, nothing: () => t(find.value ? "people.not_found" : "people.none"),
@@ -41,14 +41,14 @@ function openPeople(room) {
     row: (person) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}` },
       h("p", {}, h("b", {}, person.name), marks(person)), h("span", { class: "meta" }, figures(person))),
   });
-  put(room, find, list.root);
+  put(panel, find, list.root);
   list.reload();
   return { close: list.close, changed: soon(list.refresh, SELDOM) };
 }
 
 const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("count.streams", { n: person.streams })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`;
 
-function openPerson(room, id) {
+function openPerson(panel, id) {
   const head = h("header", { class: "who" });
   const alone = h("ul", { class: "plain" }), about = h("div", {});
   const { list, past } = standingOrPast({ subject: id }, () => refresh(), {
@@ -64,7 +64,7 @@ function openPerson(room, id) {
       drawHeard(await get("heard", { viewer: id }));
       await list.refresh();
     } catch (problem) {
-      if (problem.status === 404) put(room, h("p", {}, h("a", { href: "#memory" }, t("memory.back_people"))), empty(problem.message));
+      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back_people"))), empty(problem.message));
       else failed(head, problem, refresh);
     }
   }
@@ -82,7 +82,7 @@ function openPerson(room, id) {
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(room, head, about, adder(t("people.remember"), { target: id }, refresh, t("people.remember_example")), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, adder(t("people.remember"), { target: id }, refresh, t("people.remember_example")), heading(t("memory.notes_title"), past), heard, list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -115,7 +115,7 @@ function adder(title, body, refresh, example) {
 
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
-function openChannel(room) {
+function openChannel(panel) {
   const alone = h("ul", { class: "plain" });
   const { list, past } = standingOrPast({ scope: "channel" }, () => refresh(), {
     live: t("channel.no_notes"), past: t("channel.no_history"),
@@ -126,7 +126,7 @@ function openChannel(room) {
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows.filter((row) => !row.viewer));
   }
-  put(room, adder(t("channel.remember"), {}, refresh, t("channel.remember_example")), adder(t("channel.joke"), { joke: true }, refresh, t("channel.joke_example")),
+  put(panel, adder(t("channel.remember"), {}, refresh, t("channel.remember_example")), adder(t("channel.joke"), { joke: true }, refresh, t("channel.joke_example")),
     heading(t("channel.notes"), past), list.root,
     h("h2", {}, label("never_mention")), suppression(refresh), alone);
   refresh();
@@ -150,7 +150,7 @@ function suppression(refresh, viewer = {}) {
 
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
 
-function openNotes(room) {
+function openNotes(panel) {
   const reload = async () => count(await list.reload());
   const find = search(t("notes.find"), t("notes.find_example"), reload);
   const which = h("select", { "aria-label": t("notes.which"), onchange: reload },
@@ -161,15 +161,15 @@ function openNotes(room) {
     label: t("memory.notes_title"), rowHeight: 110, nothing: () => (find.value || which.value !== "live" ? t("notes.not_found") : soFar(t("notes.none"))),
     fetchPage: (offset, limit) => get("notes", { find: find.value, status: which.value || "any", offset, limit }), row: (note) => noteCard(note, () => list.refresh(), true),
   });
-  put(room, h("div", { class: "row" }, find, which), total, list.root);
+  put(panel, h("div", { class: "row" }, find, which), total, list.root);
   reload();
   return { close: list.close, changed: soon(async () => count(await list.refresh()), SELDOM) };
 }
 
-function openStreams(room) {
+function openStreams(panel) {
   const opened = new Set();
-  const draw = changedOnly((rows) => redraw(room, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
-  const refresh = () => get("streams").then(draw, (problem) => failed(room, problem, refresh));
+  const draw = changedOnly((rows) => redraw(panel, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("streams.none")))));
+  const refresh = () => get("streams").then(draw, (problem) => failed(panel, problem, refresh));
   refresh();
   return { changed: soon(refresh, 3000) };
 }

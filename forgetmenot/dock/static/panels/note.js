@@ -56,7 +56,7 @@ export function noteCard(note, refresh, named = false) {
 const LAYERS = ["streams", "episodes", "note", "replies"];
 const GAP = 10, SHOWN = 6;
 
-export function openChain(room, id) {
+export function openChain(panel, id) {
   let width = 0;
   let chain = null;
   const picture = h("div", { class: "picture" });
@@ -72,16 +72,16 @@ export function openChain(room, id) {
   async function refresh() {
     const path = encodeURIComponent(id);
     try {
-      if (!room.querySelector("form")) show(...await Promise.all([get(`chain/${path}`), get(`note/${path}`)]));
+      if (!panel.querySelector("form")) show(...await Promise.all([get(`chain/${path}`), get(`note/${path}`)]));
     } catch (problem) {
-      if (problem.status === 404) put(room, h("p", {}, h("a", { href: "#memory" }, t("memory.back"))), empty(problem.message));
-      else failed(room, problem, refresh);
+      if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, t("memory.back"))), empty(problem.message));
+      else failed(panel, problem, refresh);
     }
   }
   const draw = changedOnly(([fresh, note]) => {
     chain = fresh;
     redraw(
-      room, h("a", { href: "#memory", class: "back" }, t("memory.back")),
+      panel, h("a", { href: "#memory", class: "back" }, t("memory.back")),
       h("h2", {}, `${t("chain.title", { id: `${chain.id}` })} `, chip(t(`note_status.${chain.status}`), chain.status)),
       noteCard(note, refresh, true),
       chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(t("chain.undo"), async (event) => { if (await act("restore", { id: chain.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
@@ -155,11 +155,11 @@ function link(a, b, flat) {
 const ruler = document.createElement("canvas").getContext("2d");
 
 // As much of a text as there is room for, in px; `size` as in the style sheet.
-function fitting(text, size, room) {
+function fitting(text, size, width) {
   ruler.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
-  if (ruler.measureText(text).width <= room) return text;
+  if (ruler.measureText(text).width <= width) return text;
   const letters = [...text];
-  while (letters.length && ruler.measureText(`${letters.join("")}…`).width > room) letters.pop();
+  while (letters.length && ruler.measureText(`${letters.join("")}…`).width > width) letters.pop();
   return `${letters.join("")}…`;
 }
 

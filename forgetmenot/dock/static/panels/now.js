@@ -12,14 +12,14 @@ const MODES = ["shadow", "mentions", "live"];
 const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
 const off = new Set();
 
-export function open(room) {
+export function open(panel) {
   const cards = standing();
   const approvals = waitingCards();
   const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
   const filters = h("div", { class: "row filters", role: "group", "aria-label": t("now.filters") });
   const nodes = new Map();
-  put(room, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, t("now.as_it_happens")), filters), held, feed);
+  put(panel, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, t("now.as_it_happens")), filters), held, feed);
   const first = h("p", { class: "meta first" });
   const drawFirst = (line) => { if (first.textContent !== (line || "")) put(first, line); };
   feed.before(first);

@@ -58,7 +58,7 @@ function receipt() {
     h("form", { class: "row line-form", onsubmit: run }, h("label", { class: "out", for: "receipt" }, t("rights.receipt_code")), code, check), found));
 }
 
-export function open(room) {
+export function open(panel) {
   const find = h("input", { type: "search", id: "rights-find", placeholder: t("people.find_example"), maxlength: 50, oninput: typed });
   const list = windowed({
     label: t("memory.people"), rowHeight: 92, nothing: () => t(find.value ? "people.not_found" : "people.none"),
@@ -87,7 +87,7 @@ export function open(room) {
         button(label("erase"), (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
     );
   }
-  put(room, h("p", { class: "lead" }, t("rights.lead")), receipt(), h("label", { class: "field", for: "rights-find" }, t("rights.which"), find), list.root, out);
+  put(panel, h("p", { class: "lead" }, t("rights.lead")), receipt(), h("label", { class: "field", for: "rights-find" }, t("rights.which"), find), list.root, out);
   refresh();
   return { close: list.close, changed: soon(refresh, 3000) };
 }

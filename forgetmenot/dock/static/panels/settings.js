@@ -5,7 +5,7 @@ import { language, t } from "../words.js";
 
 let languages = {};
 
-export function open(room) {
+export function open(panel) {
   let rest = false;
   async function refresh() {
     try {
@@ -13,15 +13,15 @@ export function open(room) {
       languages = settings.languages;
       if (!writing()) draw({ ...settings, autostart: setup.autostart });
     } catch (problem) {
-      failed(room, problem, refresh);
+      failed(panel, problem, refresh);
     }
   }
   // What somebody is about to save is not drawn over by what another page changed.
-  const writing = () => room.querySelector(".save:not([hidden])") !== null;
+  const writing = () => panel.querySelector(".save:not([hidden])") !== null;
   const draw = changedOnly((settings) => {
     const basic = settings.rows.filter((row) => row.basic), advanced = settings.rows.filter((row) => !row.basic);
     redraw(
-      room,
+      panel,
       h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("settings.setup"))),
       h("p", { class: "meta" }, settings.file ? t("settings.written", { file: settings.file }) : t("settings.not_written")),
       groups(basic),

@@ -9,7 +9,7 @@ import { ago, clock, firstSummary, language, left, parts, t } from "../words.js"
 const LOOK_EVERY = 2; // seconds
 const MODES = ["shadow", "mentions", "live"];
 
-export function open(room) {
+export function open(panel) {
   const steps = { channel: channelStep(), character: characterStep(), model: modelStep(), login: loginStep(), mode: modeStep() };
   const all = Object.values(steps);
   let looks = 0;
@@ -19,15 +19,15 @@ export function open(room) {
     let answer, settings;
     try {
       answer = await get("setup");
-      if (!room.querySelector(".step")) settings = await get("settings");
+      if (!panel.querySelector(".step")) settings = await get("settings");
     } catch (problem) {
-      if (problem.status !== 0 && !room.querySelector(".step")) failed(room, problem, refresh);
+      if (problem.status !== 0 && !panel.querySelector(".step")) failed(panel, problem, refresh);
       return;
     }
-    if (!room.querySelector(".step")) {
-      put(room, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
+    if (!panel.querySelector(".step")) {
+      put(panel, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
         h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live"))));
-      room.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
+      panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
     for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
     if (!chosen) {

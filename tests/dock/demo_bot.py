@@ -42,7 +42,7 @@ def play(folder: Path) -> Path:
 
 
 @dataclass
-class House:
+class DemoBot:
     """A bot with its dock. `address` has the token."""
 
     bot: Bot
@@ -64,9 +64,9 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House]:
+async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    here = shutil.copytree(memory.parent, folder / "house") / memory.name
+    here = shutil.copytree(memory.parent, folder / "demo") / memory.name
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
@@ -77,7 +77,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House
         sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now(), stream_id="99")
         await bot.tasks.catch_up()
         address = next(word for line in told for word in line.split() if word.startswith("http"))
-        yield House(bot, sim, clock, address)
+        yield DemoBot(bot, sim, clock, address)
 
 
 @contextlib.asynccontextmanager
