@@ -1,4 +1,4 @@
--- ForgetMeNot's memory: the truth about the newest schema (PRAGMA user_version is set by store/database.py).
+-- ForgetMeNot's memory: the truth about the newest schema (PRAGMA user_version is set by store/migrations.py).
 -- Times are INTEGER milliseconds since the epoch, UTC. Twitch's ids are TEXT. Texts that stay name people as <@id>.
 
 -- ── people ──────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,5 @@
 """What the built program runs: the `forgetmenot` command, with what differs when there is no Python around it."""
 
-import multiprocessing
 import os
 import sys
 
@@ -23,5 +22,4 @@ def run() -> int:
 
 
 if __name__ == "__main__":
-    multiprocessing.freeze_support()
     sys.exit(run())

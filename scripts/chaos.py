@@ -352,12 +352,12 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
         began, place = time.monotonic(), folder / name
         place.mkdir()
         found[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
-        say(f"{name}, {time.monotonic() - began:.0f} s: {told(found[name])}")
+        say(f"{name}, {time.monotonic() - began:.0f} s: {on_one_line(found[name])}")
         await asyncio.to_thread(shutil.rmtree, place)
     return found
 
 
-def told(figures: Figures) -> str:
+def on_one_line(figures: Figures) -> str:
     """The figures of a part on one line."""
     return ", ".join(f"{name} {figure:,g}" for name, figure in figures.items())
 

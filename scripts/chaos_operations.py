@@ -24,7 +24,7 @@ from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.store import database
+from forgetmenot.store import database, migrations
 from forgetmenot.store.backup import kept
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import APPLICATION_ID
@@ -129,14 +129,14 @@ def set_bombs(bomb: Bomb) -> None:
     bomb.around(Database, "wipe_deleted", "wipe")
     bomb.around(Path, "replace", "replace")
     bomb.around(Path, "unlink", "unlink")
-    migrate = database.bring_to_latest
+    migrate = migrations.bring_to_latest
 
-    async def in_steps(writer: aiosqlite.Connection, path: Path) -> None:
+    async def in_steps(writer: aiosqlite.Connection) -> None:
         await writer.set_progress_handler(lambda: bomb.pass_by("step"), STEPS)
-        await migrate(writer, path)
+        await migrate(writer)
         await writer.set_progress_handler(None, 0)  # type: ignore[arg-type]  # as sqlite3 takes it
 
-    database.bring_to_latest = in_steps  # type: ignore[assignment, unused-ignore]
+    setattr(database, "bring_to_latest", in_steps)  # noqa: B010  # where it is called
 
 
 async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:

@@ -1,7 +1,7 @@
-"""Pictures of each of the dock's panels on the demo's memory: `python scripts/screenshots.py FOLDER [--light]`.
+"""Pictures of the dock's panels on the demo's memory: `scripts/screenshots.py FOLDER [--light] [--language de]`.
 
-At 300, 420 and 1100 px, in the Chromium that is on the machine. Files are named PANEL-WIDTH.png. demo.svg is what the
-demo prints on a terminal.
+At 300 × 400 (a small dock in OBS), 420 × 900 and 1100 × 800, in the Chromium that is on the machine. Files are named
+PANEL-WIDTH.png. demo.svg is what the demo prints on a terminal.
 """
 
 import argparse
@@ -12,16 +12,20 @@ import tempfile
 import textwrap
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import browser
 import environment
 from environment import ROOT, fail, say
 
-WIDTHS = (300, 420, 1100)
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+SIZES = ((300, 400), (420, 900), (1100, 800))
 PLACES = {
     "now": "now",
     "people": "memory/people",
-    "person": "",
+    "person": "memory/people",
     "chain": "memory/note/2",
     "channel": "memory/channel",
     "streams": "memory/streams",
@@ -31,8 +35,10 @@ PLACES = {
     "health": "health",
     "rights": "rights",
     "settings": "settings",
+    "setup": "setup",
     "why": "now",
 }
+CLICKS = {"person": "a.item.person", "why": ".item.reply.sent button"}
 
 
 def main() -> int:
@@ -40,13 +46,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the pictures go")
     parser.add_argument("--light", action="store_true", help="as a light system shows it")
+    parser.add_argument("--language", default="en", help="in this language")
     arguments = parser.parse_args()
     python = environment.ensure("dev")
     if Path(sys.prefix) != python.parents[1]:
         return subprocess.run([str(python), __file__, *sys.argv[1:]], check=False).returncode
     if browser.ensure() is None:
         fail("there is no Chromium here. FORGETMENOT_BROWSER names one.")
-    folder: Path = arguments.folder.absolute()
+    play(arguments.folder.absolute(), "light" if arguments.light else "dark", arguments.language)
+    return 0
+
+
+def play(folder: Path, scheme: str, language: str) -> None:
+    """Play the demo and take every picture."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-screenshots-") as name:
         asyncio.run(draw_terminal(Path(name) / "terminal.sqlite3", folder / "demo.svg"))
@@ -54,10 +66,9 @@ def main() -> int:
         command += ["--db", str(Path(name) / "memory.sqlite3")]
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
             try:
-                asyncio.run(take(address_of(demo), folder, "light" if arguments.light else "dark"))
+                asyncio.run(take(address_of(demo), folder, scheme, language))
             finally:
                 demo.terminate()
-    return 0
 
 
 COLOURS = {"caption": "#5ccfe6", "bot": "#a6e22e", "memory": "#e6b450", "refused": "#ff6b6b", "faint": "#808890"}
@@ -97,36 +108,41 @@ def address_of(demo: "subprocess.Popen[str]") -> str:
     return ""
 
 
-async def take(address: str, folder: Path, scheme: str) -> None:
-    """Every panel in every width."""
+async def take(address: str, folder: Path, scheme: str, language: str) -> None:
+    """Every panel in every size."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
-        for width in WIDTHS:
+        for width, height in SIZES:
             context = await running.new_context(
-                viewport={"width": width, "height": 720 if width > 600 else 800},
+                viewport={"width": width, "height": height},
                 color_scheme="light" if scheme == "light" else "dark",
                 reduced_motion="reduce",
             )
             page = await context.new_page()
             await page.goto(address)
-            await page.get_by_text("the remainder is").or_(page.locator(".item.episode")).first.wait_for(timeout=60_000)
-            await page.wait_for_timeout(8_000 if width == WIDTHS[0] else 500)  # the demo plays its two evenings
+            await page.locator(".item.episode").first.wait_for(timeout=60_000)
+            if (width, height) == SIZES[0]:
+                await page.wait_for_timeout(8_000)  # the demo plays its two evenings
+                await choose(page, language)
             for name, place in PLACES.items():
-                if name == "person":
-                    await page.evaluate("location.hash = 'memory/active_viewers'")
-                    await page.locator("a.item.person").first.click()
-                else:
-                    await page.evaluate("place => { location.hash = place }", place)
+                await page.evaluate("place => { location.hash = place }", place)
                 await page.wait_for_timeout(700)
-                if name == "why":
-                    await page.locator(".item.reply.sent").get_by_role("button", name="Why").first.click()
+                if name in CLICKS:
+                    await page.locator(CLICKS[name]).first.click()
                     await page.wait_for_timeout(500)
                 await page.screenshot(path=folder / f"{name}-{width}.png")
                 say(f"{name}-{width}.png")
             await context.close()
         await running.close()
+
+
+async def choose(page: "Page", language: str) -> None:
+    """Choose a language as its user does, and wait until the page is in it."""
+    await page.evaluate("location.hash = 'setup'")
+    await page.locator("#language").select_option(language)
+    await page.locator(f"html[lang={language}] .feed, html[lang={language}] .step").first.wait_for(timeout=10_000)
 
 
 if __name__ == "__main__":

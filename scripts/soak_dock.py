@@ -86,8 +86,8 @@ async def _visit(page: "Page", panel: str) -> float:
 async def _looked(page: "Page", inside: "CDPSession", minutes: int, slowest: float, used: float) -> Minute:
     for _ in range(2):
         await inside.send("HeapProfiler.collectGarbage")
-    told = await inside.send("Performance.getMetrics")
-    figures = {one["name"]: one["value"] for one in told["metrics"]}
+    measured = await inside.send("Performance.getMetrics")
+    figures = {one["name"]: one["value"] for one in measured["metrics"]}
     newest = await page.locator(".item.line time").first.text_content()
     return Minute(
         minutes,
@@ -109,24 +109,24 @@ def _line(one: Minute) -> str:
 
 def troubles(found: list[Minute], errors: list[str]) -> list[str]:
     """What was not as it should be, a sentence each. Pure."""
-    told = [f"The console told: {error}" for error in errors]
-    told += [f"After {one.minutes} min the page was behind." for one in found if not one.shown]
-    told += [
+    faults = [f"The console told: {error}" for error in errors]
+    faults += [f"After {one.minutes} min the page was behind." for one in found if not one.shown]
+    faults += [
         f"After {one.minutes} min a panel took {one.slowest_s} s." for one in found if one.slowest_s > PANEL_WITHIN_S
     ]
     if len(settled := found[SETTLED_AFTER - 1 :]) > 1:
         first, last = settled[0], settled[-1]
         if last.heap_mb > first.heap_mb * MAY_GROW:
-            told.append(f"Its memory grew from {first.heap_mb} to {last.heap_mb} MB.")
+            faults.append(f"Its memory grew from {first.heap_mb} to {last.heap_mb} MB.")
         if last.elements > first.elements * MAY_GROW:
-            told.append(f"Its elements grew from {first.elements} to {last.elements}.")
-    return told
+            faults.append(f"Its elements grew from {first.elements} to {last.elements}.")
+    return faults
 
 
-def verdict(found: list[Minute], told: list[str]) -> str:
+def verdict(found: list[Minute], faults: list[str]) -> str:
     """What it comes to, in words. Pure."""
-    if told:
-        return "\n".join(told)
+    if faults:
+        return "\n".join(faults)
     if len(found) <= SETTLED_AFTER:
         least = SETTLED_AFTER + 1
         return f"Every panel came at once. Whether the page's memory grows can be told after at least {least} minutes."
@@ -144,12 +144,12 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as folder:
         found, errors = asyncio.run(soak(Path(folder), wanted.minutes))
-    told = troubles(found, errors)
+    faults = troubles(found, errors)
     if wanted.json:
-        print(json.dumps({"minutes": [asdict(one) for one in found], "troubles": told}))
+        print(json.dumps({"minutes": [asdict(one) for one in found], "troubles": faults}))
     else:
-        print(verdict(found, told))
-    return 1 if told else 0
+        print(verdict(found, faults))
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

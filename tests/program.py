@@ -32,7 +32,7 @@ def command(*words: object) -> list[str]:
 
 
 def run(
-    folder: Path, *words: object, timeout: float = 60, env: dict[str, str] | None = None, typed: str = ""
+    folder: Path, *words: object, timeout: float = 100, env: dict[str, str] | None = None, typed: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run one command to its end."""
     return subprocess.run(
@@ -90,7 +90,7 @@ class Running:
         while line := await self.process.stderr.readline():
             self.told += line.decode()
 
-    async def ended(self, seconds: float = 20) -> int:
+    async def ended(self, seconds: float = 60) -> int:
         """Wait for its end; the exit code."""
         async with asyncio.timeout(seconds):
             code = await self.process.wait()
@@ -98,11 +98,11 @@ class Running:
         return code
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ask it to end; the exit code. It promises four seconds, on a machine that is not busy with other tests."""
+        """Ask it to end; the exit code. It promises four seconds, though not beside other tests."""
         self.process.send_signal(number)
-        return await self.ended(10)
+        return await self.ended()
 
-    async def says(self, words: str, seconds: float = 20) -> None:
+    async def says(self, words: str, seconds: float = 60) -> None:
         """Wait until it has said something. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while words not in self.told:  # noqa: ASYNC110  # a pipe has no event for it

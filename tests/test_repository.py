@@ -71,8 +71,10 @@ def test_every_dependency_has_its_reason_in_the_architecture() -> None:
 
 
 PACKAGE = ROOT / "forgetmenot"
-PLAN = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| (`.+?`) \| (.+) \|$", PLAN.split("## Where things are")[1].split("\n## ")[0], re.MULTILINE)
+ARCHITECTURE = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| (`.+?`) \| (.+) \|$", ARCHITECTURE.split("## Where things are")[1].split("\n## ")[0], re.MULTILINE
+)
 
 
 def is_there(place: Path) -> bool:
@@ -80,23 +82,23 @@ def is_there(place: Path) -> bool:
 
 
 def test_the_architecture_names_every_package() -> None:
-    named = {name.rstrip("/") for rooms, _ in ROWS for name in re.findall(r"`(.+?)`", rooms)}
-    rooms = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {"."}
+    named = {name.rstrip("/") for packages, _ in ROWS for name in re.findall(r"`(.+?)`", packages)}
+    packages = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {"."}
     files = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
-    assert named == {room.replace("\\", "/") for room in rooms} | files
+    assert named == {package.replace("\\", "/") for package in packages} | files
 
 
 def test_the_architecture_names_files_that_exist() -> None:
-    for room, inside in ROWS:
+    for package, inside in ROWS:
         for name in re.findall(r"`(.+?)`", inside):
-            assert is_there(PACKAGE / room.strip("`") / name), f"{room} has no {name}"
-    for path in re.findall(r"`(\w+(?:/\w+)+(?:\.py)?/?)`", PLAN):
+            assert is_there(PACKAGE / package.strip("`") / name), f"{package} has no {name}"
+    for path in re.findall(r"`(\w+(?:/\w+)+(?:\.py)?/?)`", ARCHITECTURE):
         assert is_there(PACKAGE / path) or is_there(ROOT / path), f"{path} is not there"
 
 
 def test_what_is_written_beside_the_code_names_files_that_are_there() -> None:
-    rooms = "|".join(sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "sim"))
-    named = re.compile(rf"(?<![\w/.\"'])(?:{rooms}|scripts|tests|docs)/\w[\w/]*(?:\.[a-z]+)?")
+    packages = "|".join(sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "sim"))
+    named = re.compile(rf"(?<![\w/.\"'])(?:{packages}|scripts|tests|docs)/\w[\w/]*(?:\.[a-z]+)?")
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     found = [(path, name) for path, text in texts.items() for name in named.findall(text)]
     assert len(found) > 20
@@ -112,8 +114,8 @@ def test_what_calls_itself_pure_is_held_to_it() -> None:
     assert held is not None
     modules = tuple(re.findall(r'"([\w.]+)"', held[1]))
     for path in PACKAGE.rglob("*.py"):
-        told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        if re.search(r"\bPure\b", told) and not path.is_relative_to(PACKAGE / "sim"):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if re.search(r"\bPure\b", docstring) and not path.is_relative_to(PACKAGE / "sim"):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
             assert any(name == one or name.startswith(f"{one}.") for one in modules), name
 
@@ -144,8 +146,8 @@ def test_every_action_of_a_command_stands_in_the_readme(capsys: pytest.CaptureFi
         with pytest.raises(SystemExit):
             build_parser().parse_args([command, "--help"])
         actions = re.findall(r"^    (\w+)  ", capsys.readouterr().out.partition("\n  ACTION\n")[2], re.MULTILINE)
-        told = " ".join(row for row in rows if f"`{command} " in row)
-        assert [one for one in actions if not re.search(rf"\b{one}\b", told)] == [], command
+        listed = " ".join(row for row in rows if f"`{command} " in row)
+        assert [one for one in actions if not re.search(rf"\b{one}\b", listed)] == [], command
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -177,7 +179,9 @@ def test_every_command_that_a_page_shows_exists_with_its_options(capsys: pytest.
 def test_the_messages_under_troubleshooting_are_the_programs() -> None:
     table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
     messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)
-    said = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    said = "\n".join(
+        path.read_text(encoding="utf-8") for path in (*PACKAGE.rglob("*.py"), PACKAGE / "languages/en.toml")
+    )
     assert len(messages) > 5
     assert [one for one in messages if " ".join(one.lstrip("… ").split()[:3]) not in said] == []
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
-from forgetmenot.chat import wording
 from forgetmenot.chat.commands import ChatCommands
 from forgetmenot.chat.router import Heard, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
@@ -23,6 +22,7 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
+from forgetmenot.languages import in_language
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
@@ -43,6 +43,7 @@ from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
 from forgetmenot.operations.services import late_result, run_deferred
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.wording import chat_line
 from forgetmenot.ports import CallMeter, ChatOut, Effects, Moderation
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
@@ -186,13 +187,13 @@ class Bot:
 
     def _answer_late(self, deferred: DeferredRequest, done: Fulfilled) -> None:
         """Answer a privacy request that an earlier run could not carry out."""
-        line = wording.line(late_result(deferred, done))
+        line = chat_line(late_result(deferred, done), in_language(self.settings().bot.language))
         self.router.say(
             line, reply_to=deferred.line_id or None, viewer_id=deferred.viewer_id if deferred.own else EVERYBODY
         )
 
     async def _explain_reply(self, reply_id: int) -> str:
-        return one_line(await explain(self.db, reply_id))
+        return one_line(await explain(self.db, reply_id), in_language(self.settings().bot.language))
 
     def _build_replies(self) -> None:
         self.reactions = ReactionReader(db=self.db, clock=self.clock, identity=self.identity)

@@ -3,10 +3,9 @@
 The asker of a dock request is the channel's account. Explanations of replies and notes, and reply previews, are JSON.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.doctor import Examined, examine, gaps_line, running_checks
@@ -14,6 +13,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
+from forgetmenot.languages import in_language
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import provenance as notes_why
 from forgetmenot.operations import catalogue, switches
@@ -56,7 +56,6 @@ class BotControl:
         self._bot = bot
         self._settings = settings
         self._around = around
-        self._context = replace(bot.operations, change_setting=self._change_setting)
 
     def state(self) -> BotState:
         """The bot's state now."""
@@ -84,10 +83,10 @@ class BotControl:
     async def checks(self, *, everything: bool) -> list[Check]:
         """How each part of the bot is; `everything`: also this computer, the files and the network."""
         bot, settings = self._bot, self._settings()
-        state = await channel_state.read_all(bot.db)
-        gaps = gaps_line(state, bot.clock.now())
-        found = running_checks(self.state(), settings, gaps, switches.failing_sentence(state))
-        what = Examined(bot.db.path, settings, self._settings.path, running=True)
+        state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
+        gaps, failing = gaps_line(state, bot.clock.now(), say), switches.failing_sentence(state, say)
+        found = running_checks(self.state(), settings, gaps, failing, say)
+        what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
         return [*found, *(await examine(what) if everything else ())]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
@@ -107,12 +106,7 @@ class BotControl:
         bot = self._bot
         channel = self._settings().twitch.channel
         asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
-        return await run(self._context, name, params, asker, progress)
-
-    async def _change_setting(self, table: str, key: str, value: object) -> str:
-        await asyncio.to_thread(self._settings.change, table, key, value, check_settings)
-        path = self._settings.path
-        return f"written to {path}" if path else "for this run: the bot was started without a settings file"
+        return await run(bot.operations, name, params, asker, progress)
 
 
 def check_settings(settings: Settings) -> None:

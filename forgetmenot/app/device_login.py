@@ -7,6 +7,7 @@ from pathlib import Path
 
 from forgetmenot.clock import SECOND, SystemClock
 from forgetmenot.errors import TwitchError
+from forgetmenot.languages import in_language
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.twitch.auth import Login
@@ -52,19 +53,20 @@ class DeviceLogin:
             await asyncio.gather(waiting, return_exceptions=True)
 
     async def _finish(self, pending: PendingLogin, scopes: tuple[str, ...]) -> None:
+        say = in_language(self._settings().bot.language)
         try:
             token = await finish_device_login(self._settings(), pending.code, scopes)
             await asyncio.to_thread(self._store.save, pending.account, token)  # first: the code is spent
-            login = Login(account=pending.account, store=self._store, settings=self._settings, clock=SystemClock())
+            session = Login(account=pending.account, store=self._store, settings=self._settings, clock=SystemClock())
             with contextlib.suppress(TwitchError):
-                token = await login.validate()
+                token = await session.validate()
         except TwitchError:
-            pending.line = "Nobody typed the code in time, or Twitch refused it. Get a new code."
+            pending.line = say("setup.code_expired")
         except OSError as error:
-            pending.line = f"The log-in could not be saved: {error.strerror}."
+            pending.line = say("setup.not_saved", error=error.strerror)
         else:
-            kept = self._store.place(pending.account)
-            pending.ok, pending.line = True, f"Signed in as {token.login or 'your account'}. Kept in {kept}."
+            login, place = token.login or say("setup.your_account"), self._store.place(pending.account)
+            pending.ok, pending.line = True, say("setup.signed_in", login=login, place=place)
 
     def pending(self) -> dict[str, object] | None:
         """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""

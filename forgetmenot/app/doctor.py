@@ -26,6 +26,7 @@ import aiohttp
 from forgetmenot import __version__
 from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
@@ -44,7 +45,6 @@ WITHIN_S = 8.0
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
 MEASURED = ("aiohttp", "twitchio", "google-genai", "structlog")
-RESTORE = "If that does not help: `forgetmenot memory restore FILE`, with one of the backups beside the memory."
 LOCAL_ENDINGS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -63,29 +63,40 @@ class Examined:
     use_keyring: bool = True
     verify: bool = False
     running: bool = False
+    language: Language = ENGLISH
+
+    @property
+    def chosen(self) -> Settings:
+        """The settings; the defaults where they could not be read."""
+        return self.settings or Settings()
 
 
 async def examine(what: Examined) -> list[Check]:
     """All checks, in the order in which a streamer would fix things."""
-    settings = what.settings or Settings()
     computer: list[Callable[[], Awaitable[Check]]] = [
-        lambda: _at_once(_versions()),
-        lambda: asyncio.to_thread(_folder, what.database.parent),
-        lambda: asyncio.to_thread(_disk, what.database.parent),
-        lambda: _clock(settings),
-        lambda: _memory(what.database),
-        lambda: asyncio.to_thread(_backups, what.database),
+        lambda: asyncio.to_thread(_versions, what),
+        lambda: asyncio.to_thread(_folder, what),
+        lambda: asyncio.to_thread(_disk, what),
+        lambda: _clock(what),
+        lambda: _memory(what),
+        lambda: asyncio.to_thread(_backups, what),
     ]
     parts: list[Callable[[], Awaitable[Check]]] = [
-        lambda: _at_once(_settings(what)),
-        lambda: asyncio.to_thread(_instance, what.database),
-        lambda: _dock(settings, what.database),
-        lambda: asyncio.to_thread(_login, what, settings),
-        lambda: _model(settings, what),
+        lambda: asyncio.to_thread(_settings, what),
+        lambda: asyncio.to_thread(_instance, what),
+        lambda: _dock(what),
+        lambda: asyncio.to_thread(_login, what),
+        lambda: _model(what),
     ]
     checks = computer if what.running else computer + parts
-    results = [await _guarded(check) for check in checks]
-    return [*results, await _promises(what.database, settings)] if what.verify else results
+    results = [await _guarded(what, check) for check in checks]
+    return [*results, await _promises(what)] if what.verify else results
+
+
+def _check(language: Language, part: str, state: str, line: str, fix: str = "", /, **values: object) -> Check:
+    """A check with its texts, by their keys in the table [check]; what it says to do only where something is wrong."""
+    mend = language(f"check.{fix}", **values) if fix and state != OK else ""
+    return Check(language(f"check.name.{part}"), state, language(f"check.{line}", **values).rstrip(), mend)
 
 
 def report(checks: list[Check]) -> dict[str, object]:
@@ -123,189 +134,182 @@ def _without(value: object, names: frozenset[str]) -> object:
     if isinstance(value, list):
         return [_without(part, names) for part in value]
     if isinstance(value, dict):
-        return {key: _without(part, names) for key, part in value.items()}
+        return {key: part if key in {"name", "state"} else _without(part, names) for key, part in value.items()}
     return value
 
 
-async def _guarded(check: Callable[[], Awaitable[Check]]) -> Check:
+async def _guarded(what: Examined, check: Callable[[], Awaitable[Check]]) -> Check:
+    say = what.language
     try:
         async with asyncio.timeout(WITHIN_S):
             return await check()
     except TimeoutError:
-        return Check("Time", WARN, "One check took too long.", "Run `forgetmenot doctor` again.")
+        return _check(say, "time", WARN, "too_slow", "too_slow_fix")
     except ForgetMeNotError as error:
-        return Check("Memory", BAD, str(error), RESTORE)
+        return Check(say("check.name.memory"), BAD, say.translated(str(error)), say("check.restore_fix"))
 
 
-async def _at_once(check: Check) -> Check:
-    return check
-
-
-def _versions() -> Check:
+def _versions(what: Examined) -> Check:
     packages = ", ".join(f"{name} {metadata.version(name)}" for name in MEASURED)
     ours = f"ForgetMeNot {__version__}, Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
-    return Check("Versions", OK, f"{ours}; {packages}.")
+    return Check(what.language("check.name.versions"), OK, f"{ours}; {packages}.")
 
 
 def _settings(what: Examined) -> Check:
+    say = what.language
     if what.trouble:
-        return Check("Settings", BAD, what.trouble, "Correct that line.")
+        return Check(say("check.name.settings"), BAD, say.translated(what.trouble), say("check.settings_fix"))
     if what.settings_file is None:
-        return Check("Settings", WARN, "No settings file: the defaults are used.", "Type `forgetmenot start`.")
-    if not (what.settings or Settings()).twitch.channel:
-        return Check("Settings", WARN, "No channel is set yet.", "Open the dock and enter your channel's name.")
-    return Check("Settings", OK, f"Read from {what.settings_file}.")
+        return _check(say, "settings", WARN, "settings_none", "settings_none_fix")
+    if not what.chosen.twitch.channel:
+        return _check(say, "settings", WARN, "channel_unset", "channel_unset_fix")
+    return _check(say, "settings", OK, "settings_from", file=what.settings_file)
 
 
-def _folder(folder: Path) -> Check:
+def _folder(what: Examined) -> Check:
+    folder = what.database.parent
     if not folder.is_dir():
-        return Check("Data folder", WARN, f"{folder} does not exist yet.", "The first start creates it.")
+        return _check(what.language, "folder", WARN, "folder_new", "folder_new_fix", folder=folder)
     if not os.access(folder, os.W_OK):
-        return Check("Data folder", BAD, f"{folder} is not writable.", "Give your user write permission for it.")
+        return _check(what.language, "folder", BAD, "folder_locked", "folder_locked_fix", folder=folder)
     if service := synced_by(folder):
-        line = f"{service} syncs {folder}: erased data stays in its copies, and the sync can damage the file."
-        return Check("Data folder", WARN, line, "Stop the bot, move the folder and start the bot with --db.")
+        values = {"service": service, "folder": folder}
+        return _check(what.language, "folder", WARN, "folder_synced", "folder_synced_fix", **values)
     if os.name != "nt" and folder.stat().st_mode & 0o077:
-        return Check("Data folder", WARN, f"Other users of this computer can read {folder}.", f"chmod 700 {folder}")
-    return Check("Data folder", OK, f"Only you can read {folder}.")
+        return _check(what.language, "folder", WARN, "folder_open", "folder_open_fix", folder=folder)
+    return _check(what.language, "folder", OK, "folder", folder=folder)
 
 
-def _disk(folder: Path) -> Check:
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    free = shutil.disk_usage(there).free
-    line = f"{free / 1e9:.1f} GB are free."
-    if free < LITTLE_SPACE:
-        return Check("Disk", WARN, line, "Free some space: on a full disk the bot cannot remember.")
-    return Check("Disk", OK, line)
+def _disk(what: Examined) -> Check:
+    folder = what.database.parent
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    size = f"{free / 1e9:.1f}".replace(".", what.language("decimal"))
+    return _check(what.language, "disk", WARN if free < LITTLE_SPACE else OK, "disk", "disk_fix", size=size)
 
 
-async def _clock(settings: Settings) -> Check:
+async def _clock(what: Examined) -> Check:
     """This computer's time against Twitch's, by the date of an answer; any answer will do."""
     try:
-        async with _session() as session, _get(session, settings.twitch.helix_url) as answer:
+        async with _session() as session, _get(session, what.chosen.twitch.helix_url) as answer:
             server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, KeyError, ValueError) as error:
-        line = f"Twitch does not answer ({type(error).__name__})."
-        return Check("Network and clock", BAD, line, "Check your internet connection, and twitch.tv in a browser.")
+        return _check(what.language, "clock", BAD, "no_network", "no_network_fix", error=type(error).__name__)
     off = time.time() - server_time
     if abs(off) > CLOCK_OFF_S:
-        line = f"This computer's clock is {abs(off) / 60:.0f} minutes {'ahead' if off > 0 else 'behind'}."
-        return Check("Network and clock", WARN, line, "Turn on automatic time in the system settings.")
-    return Check("Network and clock", OK, "Twitch answers, and the clock is right.")
+        line = "clock_ahead" if off > 0 else "clock_behind"
+        return _check(what.language, "clock", WARN, line, "clock_fix", n=f"{abs(off) / 60:.0f}")
+    return _check(what.language, "clock", OK, "clock")
 
 
-async def _memory(database: Path) -> Check:
+async def _memory(what: Examined) -> Check:
+    say, database = what.language, what.database
     if not database.is_file():
-        return Check("Memory", WARN, f"There is no memory at {database} yet.", "The first start creates it.")
+        return _check(say, "memory", WARN, "memory_none", "folder_new_fix", path=database)
     async with open_database(database) as db:
         damage = await db.damage()
         counted = await dock_rows.promises(db, oldest=0)
         changed = await privacy_log.broken_at(db)
     if changed:
-        line = f"Line {changed} of {database.name}.asked, the list of privacy requests, was changed or is missing."
-        return Check("Memory", BAD, line, "Put the file back from where it was copied; people's requests stand in it.")
+        values = {"n": changed, "file": f"{database.name}.asked"}
+        return _check(say, "memory", BAD, "privacy_log_broken", "privacy_log_broken_fix", **values)
     if damage:
-        return Check("Memory", BAD, f"The file is damaged: {damage}.", RESTORE)
+        return _check(say, "memory", BAD, "damaged", "restore_fix", damage=damage)
     broken = [name for name in ("pruned_unread", "no_evidence", "lost_successor", "hidden_lines") if counted[name]]
-    size = f"{counted['size'] / 1e6:.1f} MB"
+    size = f"{counted['size'] / 1e6:.1f} MB".replace(".", say("decimal"))
     if broken:
-        return Check("Memory", BAD, f"{size}; broken promises: {', '.join(broken)}.", "Please report this.")
-    return Check("Memory", OK, f"{size}, not damaged; {counted['unread']:,} messages wait to be summarised.")
+        return _check(say, "memory", BAD, "memory_broken", "report_fix", size=size, promises=", ".join(broken))
+    return _check(say, "memory", OK, "memory", size=size, n=say.number(counted["unread"]))
 
 
-async def _promises(database: Path, settings: Settings) -> Check:
+async def _promises(what: Examined) -> Check:
     """Check the guarantees, as of the last line: chat that ages while no bot runs is deleted at the next start."""
-    if not database.is_file():
-        return Check("Promises", OK, "There is no memory yet.")
+    say = what.language
+    if not what.database.is_file():
+        return _check(say, "promises", OK, "promises_none")
     try:
-        async with open_database(database) as db:
+        async with open_database(what.database) as db:
             now = await streams.last_heard(db)
-            broken = await invariants.verify(db, now=now, keep_h=settings.memory.raw_events_h)
+            broken = await invariants.verify(db, now=now, keep_h=what.chosen.memory.raw_events_h)
     except ForgetMeNotError as error:
-        return Check("Promises", BAD, str(error), RESTORE)
+        return Check(say("check.name.promises"), BAD, say.translated(str(error)), say("check.restore_fix"))
     if broken:
-        return Check("Promises", BAD, f"Broken promises: {'; '.join(map(str, broken))}.", "Please report this.")
-    return Check("Promises", OK, "Every promise that the database can show is kept.")
+        return _check(say, "promises", BAD, "promises_broken", "report_fix", promises="; ".join(map(str, broken)))
+    return _check(say, "promises", OK, "promises")
 
 
-def _backups(database: Path) -> Check:
-    kept = backup.kept(database)
+def _backups(what: Examined) -> Check:
+    kept = backup.kept(what.database)
     if not kept:
-        return Check("Backups", WARN, "There is no backup yet.", "The running bot makes one every day.")
+        return _check(what.language, "backups", WARN, "no_backup", "no_backup_fix")
     age_d = (time.time() - kept[0].stat().st_mtime) / 86_400
-    line = f"{len(kept)} backups, the newest {age_d:.0f} days old."
-    fix = "Start the bot, or type `forgetmenot memory backup`." if age_d > 14 else ""
-    return Check("Backups", WARN if fix else OK, line, fix)
+    values = {"n": len(kept), "days": f"{age_d:.0f}"}
+    return _check(what.language, "backups", WARN if age_d > 14 else OK, "backups", "backups_fix", **values)
 
 
-def _instance(database: Path) -> Check:
-    running = is_locked(database)
-    return Check("Bot", OK, "The bot is running." if running else "The bot is not running.")
+def _instance(what: Examined) -> Check:
+    return _check(what.language, "bot", OK, "bot_runs" if is_locked(what.database) else "bot_off")
 
 
-async def _dock(settings: Settings, database: Path) -> Check:
-    if not settings.dock.port:
-        return Check("Dock", WARN, "The dock is switched off.", "Set `port` in the table [dock].")
+async def _dock(what: Examined) -> Check:
+    port = what.chosen.dock.port
+    if not port:
+        return _check(what.language, "dock", WARN, "dock_off", "dock_off_fix")
     try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(HOST, settings.dock.port), 1)
+        _, writer = await asyncio.wait_for(asyncio.open_connection(HOST, port), 1)
     except (OSError, TimeoutError):
-        return Check("Dock", OK, f"Port {settings.dock.port} is free.")
+        return _check(what.language, "dock", OK, "port_free", port=port)
     writer.close()
-    if is_locked(database):
-        return Check("Dock", OK, f"The dock runs on port {settings.dock.port}.")
-    line = f"Another program uses port {settings.dock.port}."
-    return Check("Dock", WARN, line, "Change `port` in the table [dock] of your settings.")
+    if is_locked(what.database):
+        return _check(what.language, "dock", OK, "dock_runs", port=port)
+    return _check(what.language, "dock", WARN, "port_taken", "port_taken_fix", port=port)
 
 
-def _login(what: Examined, settings: Settings) -> Check:
+def _login(what: Examined) -> Check:
+    say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
-        line = "`client_id` is not set: the bot can listen, but not speak."
-        return Check("Log-in", WARN, line, "Follow docs/TWITCH_APP.md, then log in from the dock.")
+        return _check(say, "login", WARN, "client_unset", "client_unset_fix")
     store = _tokens(what)
     token = store.load(Account.BOT)
     if token is None:
-        return Check("Log-in", WARN, "Nobody is logged in: the bot listens and says nothing.", "`forgetmenot login`")
+        return _check(say, "login", WARN, "nobody_in", "nobody_in_fix")
     if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):
-        return Check("Log-in", WARN, missing, "Only what needs that right is affected.")
+        return Check(say("check.name.login"), WARN, say.translated(missing), say("check.rights_fix"))
     if scopes_for(Account.BROADCASTER, settings) and store.load(Account.BROADCASTER) is None:
-        line = f"Logged in as {token.login}. Markers, titles and timeouts also need the streamer's log-in."
-        return Check("Log-in", OK, line, "")
-    return Check("Log-in", OK, f"Logged in as {token.login}.")
+        return _check(say, "login", OK, "streamer_out", login=token.login)
+    return _check(say, "login", OK, "signed_in", login=token.login)
 
 
 def _tokens(what: Examined) -> TokenStore:
     return TokenStore(login_folder(what.database), use_keyring=what.use_keyring)
 
 
-async def _model(settings: Settings, what: Examined) -> Check:
-    chosen = settings.model
+async def _model(what: Examined) -> Check:
+    say, chosen = what.language, what.chosen.model
     if chosen.provider is Provider.OFFLINE:
-        line = "No AI model: the bot answers only where a note plainly answers."
-        return Check("Model", OK, line)
+        return _check(say, "model", OK, "offline")
     if chosen.provider is Provider.GEMINI:
-        return await asyncio.to_thread(_gemini_key, settings, what)
+        return await asyncio.to_thread(_gemini_key, what)
     address = f"{chosen.base_url.rstrip('/')}/models"
     try:
         async with _session() as session, _get(session, address) as answer:
             if answer.status in {401, 403}:
-                return Check(
-                    "Model", BAD, f"{chosen.base_url} refuses the key.", "Check `api_key_env` in the table [model]."
-                )
-            return Check("Model", OK, f"{chosen.base_url} answers; replies come from {chosen.reply_model}.")
+                return _check(say, "model", BAD, "key_refused", "key_refused_fix", address=chosen.base_url)
+            return _check(say, "model", OK, "server_answers", address=chosen.base_url, model=chosen.reply_model)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
         here = any(ending in chosen.base_url for ending in LOCAL_ENDINGS)
-        fix = "Start the program that serves it." if here else "Check `base_url` in the table [model]."
-        return Check("Model", BAD, f"Nothing answers at {chosen.base_url}.", fix)
+        fix = "no_server_here_fix" if here else "no_server_fix"
+        return _check(say, "model", BAD, "no_server", fix, address=chosen.base_url)
 
 
-def _gemini_key(settings: Settings, what: Examined) -> Check:
-    name = settings.model.api_key_env or "GEMINI_API_KEY"
+def _gemini_key(what: Examined) -> Check:
+    say, model = what.language, what.chosen.model
+    name = model.api_key_env or "GEMINI_API_KEY"
     if os.environ.get(name):
-        return Check("Model", OK, f"{settings.model.reply_model}, with a key from {name}.")
+        return _check(say, "model", OK, "key_env", model=model.reply_model, name=name)
     folder = login_folder(what.database)
-    if environment_with_key(settings.model, folder, use_keyring=what.use_keyring).get(name):
-        return Check("Model", OK, f"{settings.model.reply_model}, with the key that was pasted in the set-up.")
-    return Check("Model", BAD, f"There is no key: {name} is not set.", f"Set {name}, or paste the key in the dock.")
+    if environment_with_key(model, folder, use_keyring=what.use_keyring).get(name):
+        return _check(say, "model", OK, "key_kept", model=model.reply_model)
+    return _check(say, "model", BAD, "no_key", "no_key_fix", name=name)
 
 
 def _session() -> aiohttp.ClientSession:
@@ -321,92 +325,76 @@ def _get(session: aiohttp.ClientSession, url: str) -> "aiohttp.client._RequestCo
 # The running bot.
 
 
-def running_checks(state: BotState, settings: Settings, gaps: str = "", failing: str = "") -> list[Check]:
+def running_checks(
+    state: BotState, settings: Settings, gaps: str = "", failing: str = "", say: Language = ENGLISH
+) -> list[Check]:
     """Every part in a sentence. `gaps`: what was not heard; `failing`: what it cannot do, in sentences. Pure."""
+    where = ("settings_from", {"file": state.settings_file}) if state.settings_file else ("settings_default", {})
     return [
-        _chat(state, settings, gaps),
-        _running_login(state),
-        _running_model(state, settings),
-        Check("Summaries", BAD if state.memory_trouble else OK, state.memory_trouble or _SUMMARIES, _WAIT),
-        _tasks(state),
-        _replies(state, settings),
-        Check("Actions", BAD if failing else OK, failing or "No action failed three times in a row.", _ENABLE),
-        Check("Spending", BAD if state.saving else OK, state.saving or "Within its limits.", _LIMITS),
-        Check("Settings", OK, _where(state)),
+        _chat(state, settings, gaps, say),
+        _running_login(state, say),
+        _running_model(state, settings, say),
+        _trouble(say, "summaries", state.memory_trouble),
+        _tasks(state, say),
+        _replies(state, settings, say),
+        _trouble(say, "actions", failing),
+        _trouble(say, "spending", state.saving),
+        _check(say, "settings", OK, where[0], **where[1]),
     ]
 
 
-_SUMMARIES = "Chat becomes summaries, and summaries become notes."
-_ENABLE = "Fix what the log reports, then type `!bot resume` in chat or `forgetmenot actions enable` in a terminal."
-_LIMITS = "Nothing is lost: the bot catches up later. The limits are in the settings, under Limits."
-_WAIT = "Nothing is lost: the bot catches up as soon as the model answers."
+def _trouble(say: Language, name: str, trouble: str) -> Check:
+    if not trouble:
+        return _check(say, name, OK, name)
+    return Check(say(f"check.name.{name}"), BAD, say.translated(trouble), say(f"check.{name}_fix"))
 
 
-def _chat(state: BotState, settings: Settings, gaps: str) -> Check:
-    channel = settings.twitch.channel or "the channel"
+def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Check:
+    channel = settings.twitch.channel or say("check.the_channel")
     if state.phase == "connected":
-        return Check("Chat", OK, f"Reading {channel}. {gaps}".rstrip())
+        return _check(say, "chat", OK, "reading", channel=channel, gaps=gaps)
     if state.phase == "none":
-        fix = "Enter your channel's name in the set-up."
-        return Check("Chat", WARN, "The bot is in no channel.", fix)
-    trouble = state.phase_trouble or f"Connecting to {channel} …"
-    fix = "The bot tries again by itself. If this lasts, check your network, and twitch.tv in a browser."
-    return Check("Chat", BAD, f"{trouble} {gaps}".rstrip(), fix)
+        return _check(say, "chat", WARN, "no_channel", "no_channel_fix")
+    trouble = say.translated(state.phase_trouble) or say("check.connecting", channel=channel)
+    return Check(say("check.name.chat"), BAD, f"{trouble} {gaps}".rstrip(), say("check.connecting_fix"))
 
 
-def _running_login(state: BotState) -> Check:
+def _running_login(state: BotState, say: Language) -> Check:
     if state.login_trouble:
-        to_type = " `forgetmenot login" in state.login_trouble
-        fix = "Type that in a terminal." if to_type else "The bot tries again by itself; see what the message says."
-        return Check("Log-in", BAD, state.login_trouble, fix)
+        fix = "login_type_fix" if " `forgetmenot login" in state.login_trouble else "login_again_fix"
+        return Check(say("check.name.login"), BAD, say.translated(state.login_trouble), say(f"check.{fix}"))
     if state.login_hint:
-        return Check("Log-in", WARN, state.login_hint, "The set-up does it: open the settings, then “Set up”.")
+        return Check(say("check.name.login"), WARN, say.translated(state.login_hint), say("check.login_hint_fix"))
     if not state.login:
-        return Check("Log-in", WARN, "It is not signed in: it listens and sends nothing.", "Open the set-up.")
-    return Check("Log-in", OK, f"Logged in as {state.login}.")
+        return _check(say, "login", WARN, "not_signed_in", "not_signed_in_fix")
+    return _check(say, "login", OK, "signed_in", login=state.login)
 
 
-def _running_model(state: BotState, settings: Settings) -> Check:
+def _running_model(state: BotState, settings: Settings, say: Language) -> Check:
     if state.model_trouble:
-        return Check("Model", BAD, state.model_trouble, "Check the table [model] of your settings.")
+        return Check(say("check.name.model"), BAD, say.translated(state.model_trouble), say("check.model_fix"))
     if settings.model.provider is Provider.OFFLINE:
-        return Check(
-            "Model",
-            OK,
-            "No AI model: the bot answers only where a note plainly answers. Nothing leaves this machine.",
-        )
-    used = " and ".join(dict.fromkeys((state.reply_model, state.memory_model)))
-    return Check("Model", OK, f"{used} answers.")
+        return _check(say, "model", OK, "no_model")
+    first, second = state.reply_model, state.memory_model
+    models = first if first == second else say("check.models_and", first=first, second=second)
+    return _check(say, "model", OK, "model_answers", models=models)
 
 
-def _tasks(state: BotState) -> Check:
-    failing = [task for task in state.tasks if task.trouble]
-    if failing:
-        line = " ".join(f"{task.name}: {task.trouble.rstrip('.')}." for task in failing)
-        return Check("Periodic tasks", BAD, line, "The bot tries again by itself. The log has the details.")
-    return Check("Periodic tasks", OK, f"All {len(state.tasks)} tasks are on time.")
+def _tasks(state: BotState, say: Language) -> Check:
+    troubles = {task.name: say.translated(task.trouble).rstrip(".") for task in state.tasks if task.trouble}
+    lines = [say("check.task_failed", task=name, trouble=trouble) for name, trouble in troubles.items()]
+    if lines:
+        return Check(say("check.name.tasks"), BAD, " ".join(lines), say("check.tasks_fix"))
+    return _check(say, "tasks", OK, "tasks", n=len(state.tasks))
 
 
-def _replies(state: BotState, settings: Settings) -> Check:
+def _replies(state: BotState, settings: Settings, say: Language) -> Check:
     if not state.login:
-        return Check("Replies", WARN, "The bot cannot reply: nobody is logged in.")
-    mode = {
-        "shadow": "Silent preview: the bot only answers commands (shadow).",
-        "mentions": "The bot answers when mentioned.",
-    }
-    line = mode.get(settings.bot.mode, "The bot answers, and also speaks by itself (live).")
-    return Check("Replies", OK, f"{line} {state.queued} waiting to be sent.")
+        return _check(say, "replies", WARN, "cannot_reply", "cannot_reply_fix")
+    return _check(say, "replies", OK, "queued", mode=say(f"check.{settings.bot.mode}"), n=state.queued)
 
 
-def _where(state: BotState) -> str:
-    return (
-        f"Read from {state.settings_file}."
-        if state.settings_file
-        else "Defaults: the bot was started without a settings file."
-    )
-
-
-def gaps_line(state: Mapping[str, str], now: int) -> str:
+def gaps_line(state: Mapping[str, str], now: int, say: Language = ENGLISH) -> str:
     """What of chat was not heard, and why; empty if nothing."""
-    line, reason = gaps_sentence(state, now), state.get("gap_reason", "").rstrip(".")
+    line, reason = gaps_sentence(state, now, say), say.translated(state.get("gap_reason", "")).rstrip(".")
     return f"{line} ({reason})." if line and reason else f"{line}." if line else ""

@@ -9,7 +9,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, iso
 from forgetmenot.errors import InputError
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, model_calls
+from forgetmenot.store import model_calls, run_stats
 from forgetmenot.store.database import Database
 
 Figures = Mapping[str, Any]
@@ -46,15 +46,15 @@ def period_of(text: str) -> int:
 
 async def figures_since(db: Database, since: int, settings: Settings) -> dict[str, Any]:
     """All figures since a time (ms), as JSON has them. Money needs prices in the settings."""
-    latencies = await bot_messages.latencies(db, since)
-    offered = await bot_messages.notes_offered(db, since)
+    latencies = await run_stats.latencies(db, since)
+    offered = await run_stats.notes_offered(db, since)
     bills = await model_calls.bills(db, "purpose", since)
     spent = [(f"{bill.group} {bill.model}", prices.cost(settings, {bill.model: bill.used})) for bill in bills]
     total = {model: one.used for model, one in (await model_calls.spent(db, since=since)).items()}
     return {
         "since": iso(since),
-        **await bot_messages.sums(db, since),
-        "sections": await bot_messages.sections(db, since),
+        **await run_stats.sums(db, since),
+        "sections": await run_stats.sections(db, since),
         "notes": {
             "offered": len(offered),
             "used": sum(note["used"] > 0 for note in offered),

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import InputError, ModelRefused
+from forgetmenot.languages import Language
 from forgetmenot.llm.build import build_model
 from forgetmenot.network import trusted
 from forgetmenot.ports import CallMeter
@@ -69,7 +70,7 @@ async def local_programs() -> list[dict[str, object]]:
     ]
 
 
-def model_values(step: ModelStep, now: ModelSettings) -> dict[str, str]:
+def model_values(step: ModelStep, now: ModelSettings, say: Language) -> dict[str, str]:
     """The settings of the table [model] that a choice means. Raises InputError."""
     if step.provider is Provider.GEMINI:
         named = now if now.provider is Provider.GEMINI else ModelSettings()
@@ -77,9 +78,9 @@ def model_values(step: ModelStep, now: ModelSettings) -> dict[str, str]:
         base_url = now.base_url if now.provider is Provider.GEMINI else ""
         return {"provider": step.provider.value, "base_url": base_url, **models}
     if not step.model.strip():
-        raise InputError("Choose a model.")
+        raise InputError(say("setup.choose_model"))
     if not step.base_url.strip():
-        raise InputError("Which program? Its address is missing.")
+        raise InputError(say("setup.no_address"))
     model = step.model.strip()
     values = {"provider": step.provider.value, "base_url": step.base_url.strip().rstrip("/")}
     return {**values, "reply_model": model, "memory_model": model}

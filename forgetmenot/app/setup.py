@@ -24,11 +24,12 @@ from forgetmenot.app.device_login import DeviceLogin
 from forgetmenot.app.model_choice import LOCAL_PROGRAMS, ModelStep, local_programs, model_values, models_at, said_by
 from forgetmenot.clock import HOUR
 from forgetmenot.errors import InputError, TwitchRefused
+from forgetmenot.languages import Language, in_language
 from forgetmenot.llm.build import KEY_PAGE, TERMS, environment_with_key, kept_key_name
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.operations.catalogue import CHAT, scopes_for
 from forgetmenot.secret_store import LOGIN_FOLDER, SecretStore
-from forgetmenot.settings.labels import PRESETS, RESTARTING
+from forgetmenot.settings.labels import RESTARTING, presets
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
@@ -40,9 +41,7 @@ from forgetmenot.twitch.token_store import Account
 EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
-SAMPLE = "hi! how do you like the stream so far?"
 MOST_LINES = 3
-NO_MODEL_SAMPLE = "Without an AI model it has no words of its own, so there is no sample. Choose one in the next step."
 _ADDRESS = re.compile(r"\A(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)/?\Z", re.IGNORECASE)
 Answer = Mapping[str, object]
 
@@ -134,19 +133,26 @@ class SetupService:
     async def run(self, step: str, body: bytes) -> Answer:
         """Do one step with its JSON. Raises InputError and every other error of ours."""
         if step not in _STEPS:
-            raise InputError("There is no such step.")
+            raise InputError(self._say("setup.no_step"))
         shape, do = _STEPS[step]
         try:
             asked = msgspec.json.decode(body or b"{}", type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise InputError("The bot did not understand this request. Reload the page.") from None
+            raise InputError(self._say("setup.not_understood")) from None
         generation = self._settings.generation
         done = await do(self, asked)
         return {**done, "restarting": self._restarts and self._settings.generation != generation}
 
+    @property
+    def _say(self) -> Language:
+        return in_language(self._settings().bot.language)
+
+    def _done(self, key: str, **values: object) -> Answer:
+        return {"ok": True, "line": self._say(f"setup.{key}", **values)}
+
     def _bot(self) -> Bot:
         if self._stage is None:
-            raise InputError("The bot is starting. Try again in a moment.")
+            raise InputError(self._say("setup.starting"))
         return self._stage[0]
 
     # ── how it stands ───────────────────────────────────────────────────────────────────────
@@ -163,22 +169,24 @@ class SetupService:
             "channel": {
                 "name": settings.twitch.channel,
                 "phase": now.phase if now else "starting",
-                "trouble": (now.login_trouble if now and now.phase == "none" else "")
-                or (now.phase_trouble if now else ""),
+                "trouble": (self._say.translated(now.login_trouble) if now and now.phase == "none" else "")
+                or (self._say.translated(now.phase_trouble) if now else ""),
                 **heard,
             },
             "character": {
-                "name": settings.bot.name, "persona": settings.bot.persona, "presets": PRESETS, "sample": SAMPLE,
+                "name": settings.bot.name, "persona": settings.bot.persona, "presets": presets(self._say),
+                "sample": self._say("setup.sample"),
             },
             "model": {
                 "provider": model.provider, "base_url": model.base_url, "model": model.reply_model,
-                "trouble": now.model_trouble if now else "", "key_kept": key_kept, "terms": TERMS,
+                "trouble": self._say.translated(now.model_trouble) if now else "", "key_kept": key_kept,
+                "terms": self._say.translated(TERMS),
                 "key_page": KEY_PAGE, "example": EXAMPLE,
             },
             "login": {
                 "client_id": settings.twitch.client_id, "supplied": bool(CLIENT_ID),
                 "console": CONSOLE, "redirect": REDIRECT,
-                "account": now.login if now else "", "hint": now.login_hint if now else "",
+                "account": now.login if now else "", "hint": self._say.translated(now.login_hint) if now else "",
                 "more": self._more_rights(settings), "pending": self.login.pending(),
             },
             "mode": {"mode": settings.bot.mode, "model": model.provider is not Provider.OFFLINE},
@@ -201,7 +209,8 @@ class SetupService:
         db = self._bot().db
         facts = await heard_facts(db, self._settings().privacy, limit=5)
         names = await viewers.names(db, {one.viewer_id for one in facts})
-        return [{"who": names.get(one.viewer_id, "somebody"), "fact": one.fact, "at": one.at} for one in facts]
+        somebody = self._say("setup.somebody")
+        return [{"who": names.get(one.viewer_id, somebody), "fact": one.fact, "at": one.at} for one in facts]
 
     def _has_key(self) -> bool:
         model = self._settings().model
@@ -225,33 +234,31 @@ class SetupService:
         found = _ADDRESS.match(text)
         login = login_of(found[1] if found else text)
         if not login or not is_login(login):
-            raise InputError("That is no channel name. It is the last part of your channel's address: twitch.tv/NAME.")
+            raise InputError(self._say("setup.no_channel"))
         if login == self._settings().twitch.channel:
-            return _done(f"The channel is {login} already.")
+            return self._done("same_channel", login=login)
         await self._change({("twitch", "channel"): login})
-        return _done(
-            f"Connecting to {login} …" if self._restarts else f"Saved. It reads {login} from the next start on."
-        )
+        return self._done("connecting" if self._restarts else "channel_saved", login=login)
 
     # ── character ───────────────────────────────────────────────────────────────────────────
 
     async def set_character(self, step: CharacterStep) -> Answer:
         """Keep name and character."""
         if not step.name.strip():
-            raise InputError("The bot needs a name: viewers call it by that.")
+            raise InputError(self._say("setup.no_name"))
         await self._change({("bot", "name"): step.name.strip(), ("bot", "persona"): step.persona.strip()})
-        return _done(f"Saved. It is {step.name.strip()} from the next message on.")
+        return self._done("character_saved", name=step.name.strip())
 
     async def sample(self, step: CharacterStep) -> Answer:
         """What this character would say, by the model that is set; nothing is saved. Raises ModelError."""
         settings = self._settings()
         if settings.model.provider is Provider.OFFLINE:
-            return {"ok": True, "text": NO_MODEL_SAMPLE, "model": ""}
+            return {"ok": True, "text": self._say("setup.no_sample"), "model": ""}
         who = msgspec.structs.replace(settings.bot, name=step.name.strip() or settings.bot.name, persona=step.persona)
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
-        told = await try_out(self._bot(), "viewer", step.text.strip() or SAMPLE, changed)
-        return {"ok": True, "text": told["text"], "model": told["model"]}
+        preview = await try_out(self._bot(), "viewer", step.text.strip() or self._say("setup.sample"), changed)
+        return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
 
@@ -263,27 +270,28 @@ class SetupService:
         """The models that one address lists."""
         models = await models_at(step.base_url.strip())
         if models is None:
-            raise InputError(f"Nothing answers at {step.base_url}. Start the program that serves the model.")
+            raise InputError(self._say("setup.nothing_answers", address=step.base_url))
         return {"ok": True, "models": models}
 
     async def set_model(self, step: ModelStep) -> Answer:
         """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError."""
         if step.provider is Provider.OFFLINE:
             await self._change({("model", "provider"): step.provider.value})
-            return _done("Saved: no AI model. It remembers, and answers only where a note plainly answers.")
-        values = model_values(step, self._settings().model)
+            return self._done("no_model_saved")
+        values = model_values(step, self._settings().model, self._say)
         key = step.key.strip()
         if key and not (key.isascii() and key.isprintable()):
-            raise InputError("That holds characters that no key has. Copy it again.")
+            raise InputError(self._say("setup.odd_key"))
         bot = self._bot()
         said = await said_by(self._settings().model, values, key, Meter(bot.db, bot.clock), self._environment)
         if key:
             await asyncio.to_thread(self._secrets.save, kept_key_name(ModelSettings().api_key_env), key)
             self._settings.restart()
         fresh = await self._change({("model", name): value for name, value in values.items()})
-        kept = f" The key is in {self._secrets.place(kept_key_name(ModelSettings().api_key_env))}." if key else ""
-        later = "" if self._restarts else " It counts from the next start on."
-        return _done(f"It works. {fresh.model.reply_model} says: “{said}”{kept}{later}")
+        place = self._secrets.place(kept_key_name(ModelSettings().api_key_env)) if key else ""
+        kept = self._say("setup.key_kept", place=place) if key else ""
+        later = "" if self._restarts else self._say("setup.later")
+        return self._done("model_works", model=fresh.model.reply_model, said=said, kept=kept, later=later)
 
     # ── log-in ──────────────────────────────────────────────────────────────────────────────
 
@@ -291,17 +299,14 @@ class SetupService:
         """Name the Twitch app. Twitch is asked for a code with it, which shows whether it is one."""
         client_id = step.client_id.strip()
         if not re.fullmatch(r"[A-Za-z0-9]{8,64}", client_id):
-            raise InputError("That is no client ID: it is about 30 letters and digits, without spaces.")
+            raise InputError(self._say("setup.odd_client"))
         twitch = msgspec.structs.replace(self._settings().twitch, client_id=client_id)
         try:
             await begin_device_login(msgspec.structs.replace(self._settings(), twitch=twitch), CHAT)
         except TwitchRefused:
-            raise InputError(
-                "Twitch does not accept this client ID. Look for a typing error, and whether the app's client type is "
-                "Public."
-            ) from None
+            raise InputError(self._say("setup.client_refused")) from None
         await self._change({("twitch", "client_id"): client_id})
-        return _done("Twitch accepts it. Now sign in.")
+        return self._done("client_saved")
 
     async def begin_login(self, step: LoginStep) -> Answer:
         """Ask Twitch for a code, and wait for it to be typed."""
@@ -313,7 +318,7 @@ class SetupService:
     async def cancel_login(self, _step: NoInput) -> Answer:
         """Wait no longer."""
         await self.login.aclose()
-        return _done("Cancelled.")
+        return self._done("cancelled")
 
     # ── mode ────────────────────────────────────────────────────────────────────────────────
 
@@ -328,8 +333,8 @@ class SetupService:
         shown: list[dict[str, object]] = []
         for line in islice(ranked, MOST_LINES):
             who = names[line.viewer_id]
-            told = await try_out(bot, who.login or line.viewer_id, line.text)
-            shown.append({"who": who.display_name or who.login, "line": line.text, "text": told["text"]})
+            preview = await try_out(bot, who.login or line.viewer_id, line.text)
+            shown.append({"who": who.display_name or who.login, "line": line.text, "text": preview["text"]})
         return {"ok": True, "lines": shown, "heard": len(lines)}
 
     async def set_mode(self, step: ModeStep) -> Answer:
@@ -339,12 +344,11 @@ class SetupService:
         if step.mode is not Mode.SHADOW and offline and not step.sure:
             return {
                 "ok": False,
-                "ask": "No AI model is set. It then answers only where a note plainly answers, and is silent "
-                "otherwise. Switch it on all the same?",
-                "yes": "Switch it on",
+                "ask": self._say("setup.no_model_question"),
+                "yes": self._say("setup.no_model_yes"),
             }
         await self._change({("bot", "mode"): step.mode.value})
-        return _done(_MODES[step.mode])
+        return self._done(step.mode.value)
 
     # ── the other settings ──────────────────────────────────────────────────────────────────
 
@@ -355,7 +359,7 @@ class SetupService:
                 return await self.set_mode(ModeStep(Mode(step.value)))
         await self._change({(step.table, step.key): step.value})
         restarting = step.table in RESTARTING and not self._restarts
-        return _done("Saved. It counts from the next start on." if restarting else "Saved.")
+        return self._done("saved_later" if restarting else "saved")
 
     async def set_autostart(self, step: SwitchStep) -> Answer:
         """Start with the computer, or not."""
@@ -363,7 +367,7 @@ class SetupService:
             await asyncio.to_thread(autostart.enable, self._start_options)
         else:
             await asyncio.to_thread(autostart.disable)
-        return _done("It starts with this computer." if step.on else "It no longer starts with this computer.")
+        return self._done("autostart_on" if step.on else "autostart_off")
 
     async def _change(self, values: Mapping[tuple[str, str], object]) -> Settings:
         fresh = await asyncio.to_thread(self._settings.change_all, values, check_settings)
@@ -372,11 +376,6 @@ class SetupService:
         return fresh
 
 
-_MODES = {
-    Mode.SHADOW: "Silent preview: it thinks, and sends nothing but answers to commands.",
-    Mode.MENTIONS: "It answers who speaks to it.",
-    Mode.LIVE: "It answers who speaks to it, and speaks up by itself.",
-}
 _Do = Callable[[SetupService, Any], Awaitable[Answer]]
 _STEPS: dict[str, tuple[type[Struct], _Do]] = {
     "channel": (ChannelStep, SetupService.set_channel),
@@ -393,7 +392,3 @@ _STEPS: dict[str, tuple[type[Struct], _Do]] = {
     "set": (SettingStep, SetupService.set_value),
     "autostart": (SwitchStep, SetupService.set_autostart),
 }
-
-
-def _done(line: str) -> Answer:
-    return {"ok": True, "line": line}

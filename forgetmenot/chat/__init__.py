@@ -1,1 +1,1 @@
-"""Handles chat lines: routing, commands and their wording."""
+"""Handles chat lines: routing and commands."""

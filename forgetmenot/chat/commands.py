@@ -10,17 +10,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from forgetmenot.chat import wording
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.operation import Asker, Permission, Surface
+from forgetmenot.languages import in_language
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations.entry import Operation, OperationContext, ParameterKind
 from forgetmenot.operations.run import run
+from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trigger_of
 from forgetmenot.text.chat_commands import spoken_command, typed_command, without_please
 
 _FIRST = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")
 _TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself"})  # where a sentence could not be carried out
+_QUIET = frozenset({"rated", "no_reply_rated"})  # chat has seen it; moderators always get an answer
 _PATTERNS = {
     ParameterKind.TEXT: "(.+)",
     ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
@@ -54,10 +56,10 @@ class _Form:
         return any(not self.operation.parameter(name).optional for name in self.params)
 
     def match(self, line: str, bare: str) -> ParsedCommand | None:
-        found = self.pattern.fullmatch(line if self.whole else bare)
-        if found is None:
+        match = self.pattern.fullmatch(line if self.whole else bare)
+        if match is None:
             return None
-        given = zip(self.params, found.groups(), strict=True)
+        given = zip(self.params, match.groups(), strict=True)
         return ParsedCommand(self.operation.name, {name: value for name, value in given if value})
 
 
@@ -66,22 +68,22 @@ class CommandParser:
 
     def __init__(self, table: Mapping[str, Operation]) -> None:
         forms = [form for operation in table.values() for form in _compiled(operation)]
-        self._forms = sorted(forms, key=lambda one: -one.literals)  # "!forget me" before "!forget <what>"
+        self._forms = sorted(forms, key=lambda form: -form.literals)  # "!forget me" before "!forget <what>"
 
     def parse(self, text: str, question: str = "") -> ParsedCommand | None:
         """The request in a line, or None. `question`: the line without the bot's name, if the bot was spoken to."""
         if typed := typed_command(text):
             return self._typed(typed)
-        found = self._typed(spoken) if question and (spoken := spoken_command(question)) else None
-        return ParsedCommand(found.name, found.params, spoken=True) if found is not None else None
+        command = self._typed(spoken) if question and (spoken := spoken_command(question)) else None
+        return ParsedCommand(command.name, command.params, spoken=True) if command is not None else None
 
     def _typed(self, typed: str) -> ParsedCommand | None:
         line = _FIRST.sub(r"\1", typed)
         word, bare = line.split(" ", 1)[0].casefold(), without_please(line)
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
-            if found := form.match(line, bare):
-                return found
+            if command := form.match(line, bare):
+                return command
         lacks_something = bool(forms) and all(form.literals > 1 or form.needs_value for form in forms)
         return ParsedCommand("help", {"command": word}) if lacks_something else None
 
@@ -140,7 +142,9 @@ class ChatCommands:
         result = await run(context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.spoken and result.code in _TALK):
             return None
-        return wording.line(result)
+        if result.code in _QUIET and not asker_of(event).moderates:
+            return ""
+        return chat_line(result, in_language(settings.bot.language))
 
 
 def asker_of(event: ChatEvent) -> Asker:

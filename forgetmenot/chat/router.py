@@ -15,13 +15,14 @@ from collections.abc import Callable, Coroutine
 from forgetmenot.chat.commands import ChatCommands, asker_of
 from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError
+from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.viewer_rules import is_bot
 from forgetmenot.operations import switches
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.settings.schema import Mode, Settings
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
@@ -184,7 +185,7 @@ class Router:
         if not line or not (may or self._rate_limit.allows(event.user_id, event.at)):
             return
         outcome = await self._outbox.say_line(
-            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may
+            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may, always=may
         )
         log.info("command answered", outcome=outcome.kind)
 
@@ -210,6 +211,8 @@ async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
     The caller sends it; a notice that could not be sent is not sent later. Raises StoreError.
     """
     line = settings.bot.notice.strip()
+    if line == BotSettings().notice:
+        line = in_language(settings.bot.language)("chat.notice")
     if not line or settings.bot.mode is Mode.SHADOW or (await switches.read(db)).silent(now):
         return None
     stream = await streams.open_id(db)

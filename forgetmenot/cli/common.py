@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 import msgspec
 
 from forgetmenot.errors import InputError
-from forgetmenot.llm.build import TERMS
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store.file_safety import warning_about
@@ -409,4 +408,6 @@ def show_notices(settings: Settings, database: Path) -> None:
     if warning is not None:
         say(f"Warning: {warning}")
     if settings.model.provider is Provider.GEMINI:
+        from forgetmenot.llm.build import TERMS
+
         say(TERMS)

@@ -109,14 +109,16 @@ async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
 
 
 async def _character(service: "SetupService", settings: "LiveSettings") -> None:
-    from forgetmenot.settings.labels import PRESETS
+    from forgetmenot.languages import in_language
+    from forgetmenot.settings.labels import presets
 
     bot = settings().bot
     name = await _asked("The bot's name", bot.name)
-    titles = list(PRESETS)
+    known = presets(in_language())
+    titles = list(known)
     say("Characters: " + ", ".join(f"{number} {title}" for number, title in enumerate(titles, 1)))
     answer = await _asked("A number, or a character in your own words", "as it is")
-    chosen = PRESETS[titles[int(answer) - 1]] if answer.isdecimal() and 0 < int(answer) <= len(titles) else answer
+    chosen = known[titles[int(answer) - 1]] if answer.isdecimal() and 0 < int(answer) <= len(titles) else answer
     if name or chosen:
         await _done(service, "character", name=name or bot.name, persona=chosen or bot.persona)
 

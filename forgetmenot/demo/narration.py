@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from forgetmenot.clock import Clock
 from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
+from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
 from forgetmenot.sim.world import Said
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
@@ -196,7 +197,7 @@ class Highlight:
 
     async def stream_ended(self) -> None:
         """After the first stream, show what is left of it: notes about those who were shown."""
-        if self._streams > 1:
+        if self._streams > 1 or self._receipt:
             return
         changes = await dock_rows.notes_since(self._db, self._began.change)
         notes = {change.note.id: change.note for change in changes}.values()
@@ -214,7 +215,10 @@ class Highlight:
         """Show the search behind the receipt of the erasure."""
         if not self._receipt:
             return
-        search = (await receipts.check(self._db, self._receipt)).now
+        try:
+            search = (await receipts.check(self._db, self._receipt)).now
+        except InputError:  # another program reads the file: the erasure is finished later
+            return
         searched = f"{search.files} files searched again, her name found {search.found} times"
         self._out("memory", f"   Receipt {self._receipt}: {searched}.")
         await self._pause(1)

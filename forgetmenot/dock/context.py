@@ -8,6 +8,7 @@ from aiohttp import web
 
 from forgetmenot.clock import Clock
 from forgetmenot.errors import InputError
+from forgetmenot.languages import Language, in_language
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
@@ -31,6 +32,16 @@ class DockContext:
     build: str
     touched: Callable[[], None]
     send: Callable[[str, object], None]
+
+    @property
+    def version(self) -> str:
+        """What an open page was made from: with another one it loads itself again."""
+        return f"{self.build}-{self.language.code}"
+
+    @property
+    def language(self) -> Language:
+        """The texts in the language of the settings."""
+        return in_language(self.settings().bot.language)
 
 
 CONTEXT = web.AppKey("context", DockContext)

@@ -44,6 +44,7 @@ class EventFeed:
         self._standing: now.Item = {}
         self._cleared_at = 0
         self._hidden = ""
+        self._version = ""
         self._touched = False
 
     def touched(self) -> None:
@@ -61,7 +62,7 @@ class EventFeed:
             if self._looking is None:
                 self._cursor = await dock_rows.feed_cursor(context.db)
                 self._cleared_at = context.clock.now()
-                self._hidden = await dock_rows.hidden(context.db)
+                self._hidden, self._version = await dock_rows.hidden(context.db), context.version
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             self._listeners.add(messages)
         try:
@@ -113,6 +114,9 @@ class EventFeed:
 
     async def _look(self, context: DockContext) -> None:
         await self._begin_anew(context)
+        if self._version != context.version:  # another language: pages load themselves again
+            self._version = context.version
+            self._send_to_pages(_hello(context, self._hidden, fresh=False))
         before, self._cursor = self._cursor, await dock_rows.feed_cursor(context.db)
         items = await self._news(context, before)
         standing = await now.standing(context)
@@ -137,13 +141,13 @@ class EventFeed:
     async def _news(self, context: DockContext, before: FeedCursor) -> list[now.Item]:
         """What is new, and those of the newest replies and actions that have changed."""
         db = context.db
-        found = now.heard(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
-        found += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
-        found += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
+        news = now.heard(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
+        news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
+        news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
         moving = await now.replies(context, await dock_rows.replies(db, NEWEST))
         moving += await now.actions(context, await dock_rows.actions(db, NEWEST))
         shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
-        return found if shown is None else found + [one for one in moving if shown.get(str(one["key"])) != one]
+        return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
 
     async def _cleared(self, context: DockContext) -> None:
         since, self._cleared_at = self._cleared_at, context.clock.now()
@@ -175,7 +179,7 @@ def event(name: str, data: object, cursor: FeedCursor | None = None) -> bytes:
 
 
 def _hello(context: DockContext, hidden: str, *, fresh: bool) -> bytes:
-    return event("hello", {"build": context.build, "at": context.clock.now(), "fresh": fresh, "hidden": hidden})
+    return event("hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh, "hidden": hidden})
 
 
 def _gone(lines: Sequence[int]) -> bytes:

@@ -19,15 +19,15 @@ STATUSES = frozenset({"live", "past", "any"})
 STREAMS = 60
 
 
-def person_json(one: PersonRow, regular_streams: int) -> dict[str, object]:
+def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
     """Somebody as the page shows them."""
     return {
-        **one._asdict(),
-        "opted_out": bool(one.opted_out),
-        "banned": bool(one.banned),
-        "erasing": bool(one.erasing),
-        "regular": one.lately >= regular_streams,
-        "provisional": one.id.startswith(PROVISIONAL),
+        **person._asdict(),
+        "opted_out": bool(person.opted_out),
+        "banned": bool(person.banned),
+        "erasing": bool(person.erasing),
+        "regular": person.lately >= regular_streams,
+        "provisional": person.id.startswith(PROVISIONAL),
     }
 
 
@@ -38,7 +38,7 @@ def _since(context: DockContext) -> int:
 async def _people(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     offset, limit = page_of(request)
-    total, found = await dock_rows.people(
+    total, people = await dock_rows.people(
         context.db,
         find=request.query.get("find", "")[:50],
         since=_since(context),
@@ -48,7 +48,7 @@ async def _people(request: web.Request) -> web.Response:
         only="opted_out" if request.query.get("only") == "opted_out" else "",
     )
     regular = context.settings().people.regular_streams
-    return answer({"total": total, "rows": [person_json(one, regular) for one in found]})
+    return answer({"total": total, "rows": [person_json(person, regular) for person in people]})
 
 
 async def _person(request: web.Request) -> web.Response:
@@ -59,7 +59,7 @@ async def _person(request: web.Request) -> web.Response:
     alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == found.id]
     known = person_json(found, context.settings().people.regular_streams)
     brief, streams = await about_viewer(context.db, found.id)
-    known |= {"brief": brief, "streams": streams}
+    known |= {"brief": brief, "in_streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 
 
@@ -70,13 +70,13 @@ async def _notes(request: web.Request) -> web.Response:
     if scope not in SCOPES or status not in STATUSES:
         raise InputError("There are no such notes.")
     wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
-    total, found = await dock_rows.page(context.db, wanted)
-    return answer({"total": total, "rows": await notes_json(context, found)})
+    total, rows = await dock_rows.page(context.db, wanted)
+    return answer({"total": total, "rows": await notes_json(context, rows)})
 
 
-async def notes_json(context: DockContext, found: Sequence[Note]) -> list[dict[str, object]]:
+async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
     """Notes as the page shows them."""
-    known = await names(context.db, (note.fact for note in found), (note.subject_id for note in found))
+    known = await names(context.db, (note.fact for note in rows), (note.subject_id for note in rows))
     alone = {row.note_id: row.id for row in await notes.suppressions(context.db) if row.note_id is not None}
     return [
         {
@@ -86,26 +86,31 @@ async def notes_json(context: DockContext, found: Sequence[Note]) -> list[dict[s
             "confirmed_at": note.last_confirmed_at, "expires_at": note.expires_at, "pinned": note.pinned,
             "replaced_by": note.superseded_by, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
         }
-        for note in found
+        for note in rows
     ]  # fmt: skip
 
 
 async def _shown(request: web.Request) -> Note:
     """The note that is asked for, unless it is of somebody who is hidden. Raises InputError."""
-    found = await dock_rows.note(request.app[CONTEXT].db, number := id_of(request))
-    if found is None:
+    note = await dock_rows.note(request.app[CONTEXT].db, number := id_of(request))
+    if note is None:
         raise InputError(f"There is no note {number} (any more), or it is about somebody who is hidden.")
-    return found
+    return note
 
 
 async def _note(request: web.Request) -> web.Response:
-    found = await _shown(request)
-    return answer((await notes_json(request.app[CONTEXT], [found]))[0])
+    note = await _shown(request)
+    return answer((await notes_json(request.app[CONTEXT], [note]))[0])
 
 
 async def _chain(request: web.Request) -> web.Response:
     await _shown(request)
-    return answer(await request.app[CONTEXT].control.chain(id_of(request)))
+    context = request.app[CONTEXT]
+    chain = dict(await context.control.chain(id_of(request)))
+    history = chain.get("history")
+    for change in history if isinstance(history, list) else ():
+        change["cause"] = context.language.translated(change["cause"])
+    return answer(chain)
 
 
 async def _streams(request: web.Request) -> web.Response:
@@ -145,7 +150,7 @@ async def _export(request: web.Request) -> web.Response:
     params = {"viewer": request.match_info["id"]}
     result = await request.app[CONTEXT].control.run("export", params, lambda _share, _step: None)
     if not result.ok:
-        raise InputError(sentence(result))
+        raise InputError(sentence(result, request.app[CONTEXT].language))
     response = answer(dict(result.data))
     response.headers["Content-Disposition"] = 'attachment; filename="forgetmenot-export.json"'
     return response

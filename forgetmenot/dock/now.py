@@ -7,8 +7,10 @@ from aiohttp import web
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
 from forgetmenot.domain.chat import EventKind
+from forgetmenot.languages import Language
 from forgetmenot.memory.heard_facts import said_in
 from forgetmenot.operations import switches
+from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import PrivacySettings
@@ -43,12 +45,11 @@ async def standing(context: DockContext) -> Item:
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "login": state.login,
-        "trouble": state.login_trouble
-        or state.phase_trouble
-        or state.model_trouble
-        or state.memory_trouble
-        or switches.failing_sentence(channel),
-        "hint": state.login_hint,
+        "trouble": context.language.translated(
+            state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
+        )
+        or switches.failing_sentence(channel, context.language),
+        "hint": context.language.translated(state.login_hint),
         "model": state.reply_model,
         "model_ok": not state.model_trouble,
         "queued": state.queued,
@@ -62,7 +63,7 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
             "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
-            "cost": prices.in_words(settings, used), "saving": state.saving,
+            "cost": context.language.translated(prices.in_words(settings, used)),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
     }  # fmt: skip
@@ -89,7 +90,7 @@ def heard(lines: Iterable[Heard], privacy: PrivacySettings) -> list[Item]:
         {
             "key": f"line:{one.seq}", "kind": "line", "at": one.at, "who": one.name, "role": one.role,
             "what": one.kind, "text": one.text, "addressed": bool(one.addressed),
-            "learned": said_in(one.text, privacy) if one.kind == EventKind.MESSAGE else [],
+            "learned": said_in(one.text, privacy) if one.kind == EventKind.MESSAGE and not one.covered else [],
         }
         for one in lines
     ]  # fmt: skip
@@ -101,7 +102,7 @@ async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item
     return [
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
-            "status": row.status, "detail": row.detail, "trigger": row.trigger,
+            "status": row.status, "detail": context.language.translated(row.detail), "trigger": row.trigger,
             "who": known.get(row.viewer_id or "", ""), "tokens": row.usage.get("billed") or row.usage.get("estimated"),
             "latency_ms": row.latency_ms,
         }
@@ -112,14 +113,14 @@ async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item
 async def actions(context: DockContext, rows: Sequence[LoggedAction]) -> list[Item]:
     """What was proposed."""
     known = await names(context.db, (), [who for row in rows for who in (row.asked_by, row.target_id)])
-    return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known)} for row in rows]
+    return [{"key": f"action:{row.id}", "kind": "action", **proposal(row, known, context.language)} for row in rows]
 
 
-def proposal(row: LoggedAction, known: Mapping[str, str]) -> Item:
+def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
     """One proposal, for the feed and for the approvals."""
     return {
         "id": row.id, "at": row.at, "name": row.name, "class": row.kind, "verdict": row.verdict, "rule": row.rule,
-        "reason": row.reason, "status": row.status, "detail": row.detail,
+        "reason": language.translated(row.reason), "status": row.status, "detail": language.translated(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
     }  # fmt: skip
 
@@ -129,7 +130,8 @@ async def episodes(context: DockContext, rows: Sequence[Happened]) -> list[Item]
     known = await names(context.db, (row.summary for row in rows))
     return [
         {
-            "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "what": row.kind,
+            "key": f"episode:{row.id}", "kind": "episode", "id": row.id, "at": row.at, "until": row.until,
+            "what": row.kind,
             "text": show(row.summary, known), "events": row.events,
         }
         for row in rows
@@ -144,7 +146,7 @@ async def notes(context: DockContext, rows: Sequence[Learnt]) -> list[Item]:
         {
             "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
             "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
-            "before": row.before, "after": row.after, "cause": show(row.cause, known),
+            "before": row.before, "after": row.after, "cause": context.language.translated(show(row.cause, known)),
         }
         for row in rows
     ]  # fmt: skip
@@ -152,11 +154,17 @@ async def notes(context: DockContext, rows: Sequence[Learnt]) -> list[Item]:
 
 async def _now(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    return answer({"build": context.build, "at": context.clock.now(), "now": await standing(context)})
+    return answer({"build": context.version, "at": context.clock.now(), "now": await standing(context)})
 
 
 async def _why(request: web.Request) -> web.Response:
-    return answer(await request.app[CONTEXT].control.why(id_of(request)))
+    context = request.app[CONTEXT]
+    reply = dict(await context.control.why(id_of(request)))
+    for name in ("who", "asked", "detail", "cost"):
+        reply[name] = context.language.translated(str(reply.get(name) or ""))
+    lines = reply.get("actions")
+    reply["actions"] = [context.language.translated(str(line)) for line in lines] if isinstance(lines, tuple) else []
+    return answer(reply)
 
 
 # The Approvals panel: what waits for a person, and the log of what was done.
@@ -169,8 +177,8 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     known = await names(context.db, (), people)
     return [
         {
-            **proposal(row, known),
-            "params": {name: known.get(value, value) for name, value in row.params.items()},
+            **proposal(row, known, context.language),
+            "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
             "expires_at": row.expires_at,
             "finished_at": row.finished_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),

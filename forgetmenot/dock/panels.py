@@ -1,6 +1,7 @@
 """The panels Figures, Health, Set-up and Settings: what the page asks for, as JSON."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
@@ -10,12 +11,14 @@ from aiohttp import web
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.dock.context import CONTEXT, DockContext, answer
 from forgetmenot.dock.security import HOST
+from forgetmenot.languages import Language, languages
 from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.notes.provenance import refusals
 from forgetmenot.settings import prices
 from forgetmenot.settings.labels import LABELS, RESTARTING, Label
 from forgetmenot.settings.live_settings import form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, dock_rows
+from forgetmenot.store import backup, bot_messages, dock_rows, model_calls
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -46,7 +49,7 @@ async def _figures(request: web.Request) -> web.Response:
 async def _streams(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
     settings, found = context.settings(), []
-    for began, used in await dock_rows.used_per_stream(context.db, LAST_STREAMS):
+    for began, used in await model_calls.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
         tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
         found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
@@ -79,6 +82,13 @@ async def _notes(context: DockContext) -> list[dict[str, object]]:
 GRACE = 20 * MINUTE  # between two sweeps
 
 
+KEPT = (
+    *("raw_old", "pruned_unread", "no_evidence", "hidden_lines"),
+    *("lost_successor", "over_budget", "ran_unasked", "without_trail"),
+)
+"""The promises whose figure has to be 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """A promise as a figure. `kept` None: it is only shown, there is nothing to keep."""
@@ -88,30 +98,19 @@ class Promise:
     kept: bool | None
 
 
-def promises(counted: Mapping[str, int], settings: Settings) -> list[Promise]:
+def promises(counted: Mapping[str, int], settings: Settings, language: Language) -> list[Promise]:
     """The figures behind the promises. Pure."""
-    budget = settings.prompt.budget_tokens
     hours = f"{settings.memory.raw_events_h:g}"
-    zeros = (
-        (f"Raw chat older than {hours} h", "raw_old"),
-        ("Messages deleted before they were summarised", "pruned_unread"),
-        ("Notes without evidence", "no_evidence"),
-        ("Stored messages of people who opted out", "hidden_lines"),
-        ("Replaced notes without a successor", "lost_successor"),
-        ("Prompts over their budget", "over_budget"),
-        ("Class C actions done without approval", "ran_unasked"),
-        ("Replies that cannot be explained", "without_trail"),
-    )
+    budget = language.number(settings.prompt.budget_tokens)
+    shown = {
+        "largest_prompt": language("promise.of_tokens", n=language.number(counted["largest_prompt"]), budget=budget),
+        **{key: language.number(counted[key]) for key in ("unread", "to_extract", "set_aside", "unsure", "erasing")},
+        "page": language("promise.this_machine", host=HOST),
+        "size": f"{counted['size'] / 1_000_000:.1f} MB".replace(".", language("decimal")),
+    }
     return [
-        *(Promise(line, str(counted[key]), counted[key] == 0) for line, key in zeros),
-        Promise("Largest prompt of the last 30 days", f"{counted['largest_prompt']:,} of {budget:,} tokens", None),
-        Promise("Messages waiting to be summarised", f"{counted['unread']:,}", None),
-        Promise("Summaries waiting to be read for notes", f"{counted['to_extract']:,}", None),
-        Promise("Summaries that no model could read for notes", f"{counted['set_aside']:,}", None),
-        Promise("Sent messages that may not have arrived", f"{counted['unsure']:,}", None),
-        Promise("Erasures in progress", f"{counted['erasing']:,}", None),
-        Promise("Who can see this page", f"this machine ({HOST})", None),
-        Promise("Size of the memory", f"{counted['size'] / 1_000_000:.1f} MB", None),
+        *(Promise(language(f"promise.{key}", hours=hours), str(counted[key]), counted[key] == 0) for key in KEPT),
+        *(Promise(language(f"promise.{key}"), figure, None) for key, figure in shown.items()),
     ]
 
 
@@ -124,10 +123,20 @@ async def _health(request: web.Request) -> web.Response:
     return answer(
         {
             "checks": [asdict(check) for check in checks],
-            "promises": [asdict(promise) for promise in promises(counted, settings)],
+            "promises": [asdict(promise) for promise in promises(counted, settings, context.language)],
+            "refused": await _refused(context),
             "backups": await asyncio.to_thread(_backups, context),
         }
     )
+
+
+async def _refused(context: DockContext) -> list[tuple[str, str, int]]:
+    """What was kept out of the memory since the start: what it was, by which rule in words, how often."""
+    say, counted = context.language, Counter[tuple[str, str]]()
+    for what, rule, times in await refusals(context.db):
+        known = next((part for part in reversed(rule.split(":")) if f"page.refused.{part}" in say), "other")
+        counted[what, say(f"page.refused.{known}")] += times
+    return [(what, rule, times) for (what, rule), times in counted.most_common()]
 
 
 def _backups(context: DockContext) -> list[dict[str, object]]:
@@ -167,8 +176,8 @@ async def _run(request: web.Request) -> web.Response:
 async def _settings(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     state = context.control.state()
-    rows = [_row(context.settings(), table, key, label) for (table, key), label in LABELS.items()]
-    return answer({"file": state.settings_file, "rows": rows})
+    rows = [_row(context.settings(), table, key, label, context.language) for (table, key), label in LABELS.items()]
+    return answer({"file": state.settings_file, "rows": rows, "languages": languages()})
 
 
 async def _heard(request: web.Request) -> web.Response:
@@ -179,12 +188,17 @@ async def _heard(request: web.Request) -> web.Response:
     return answer([one.fact for one in facts])
 
 
-def _row(settings: Settings, table: str, key: str, label: Label) -> dict[str, object]:
+def _row(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
     """One setting with its form, its default and its words."""
+    title, sentence = language.pair(f"settings.{table}.{key}")
     return {
         "table": table,
         "key": key,
-        **label._asdict(),
+        "group": language(f"group.{label.group}"),
+        "label": title,
+        "sentence": sentence,
+        "basic": label.basic,
+        "suffix": language(f"unit.{label.unit}") if label.unit else "",
         "value": getattr(getattr(settings, table), key),
         "default": getattr(getattr(Settings(), table), key),
         "restarts": table in RESTARTING,

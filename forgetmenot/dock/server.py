@@ -33,6 +33,7 @@ from forgetmenot.dock.security import (
     token_in,
 )
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
+from forgetmenot.languages import Language
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
 from forgetmenot.operations.wording import sentence
@@ -54,9 +55,17 @@ class Assets:
     files: dict[str, bytes]
     build: str
 
-    def page(self) -> web.Response:
-        """The page itself."""
-        return self._file("index.html", "no-store")
+    def page(self, language: Language) -> web.Response:
+        """The page itself, with its texts."""
+        tables = language.tables
+        texts = {**tables["page"], "span": tables["span"], "ago": tables["ago"], "action": tables["action"]["name"]}
+        content = msgspec.json.encode({"code": language.code, "texts": texts}).decode().replace("<", r"\u003c")
+        page = self.files["index.html"].decode()
+        for mark in ("skip", "panels", "noscript"):
+            page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
+        page = page.replace("%CONNECTING%", language("page.frame.connecting")).replace("%LANGUAGE%", language.code)
+        page = page.replace("%TEXTS%", content)
+        return web.Response(text=page, content_type="text/html", charset="utf-8", headers={"Cache-Control": "no-store"})
 
     def file(self, path: str, build: str) -> web.Response:
         """One file. What is asked for by its build's name never changes. Raises 404."""
@@ -98,6 +107,8 @@ def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 LARGEST_BODY = 64 * 1024
 END_WITHIN_S = 0.5
 BODY_WITHIN_S = 5.0
+NOT_UNDERSTOOD = "The bot did not understand this request. Reload the page."
+NOTHING_HERE = "There is nothing here."
 
 _DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES)
 
@@ -123,7 +134,7 @@ async def open_dock(
     await runner.setup()
     try:
         listening = await _bind(runner, port)
-        waiting_page.keep_current(folder, port, token)
+        waiting_page.keep_current(folder, port, token, context.language)
         log.info("the dock is open", port=port)
         try:
             yield address(port, token)
@@ -160,8 +171,8 @@ def build_app(context: DockContext, feed: event_feed.EventFeed, files: Assets, g
 def _page(files: Assets) -> Handler:
     """The page itself holds nothing that anybody might not see; what it shows is read with the token."""
 
-    async def page(_request: web.Request) -> web.StreamResponse:
-        return files.page()
+    async def page(request: web.Request) -> web.StreamResponse:
+        return files.page(request.app[CONTEXT].language)
 
     return page
 
@@ -187,15 +198,15 @@ async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
         async with asyncio.timeout(BODY_WITHIN_S):
             await request.read()
     except TimeoutError:
-        return refusal(408, "The request took too long.")
+        return refusal(408, _in_words(request, "The request took too long."))
     except web.RequestPayloadError:
-        return refusal(400, "The bot did not understand this request. Reload the page.")
+        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
     except web.HTTPException as error:
         return refusal(error.status, error.reason)
     try:
         return await handler(request)
     except web.HTTPException as error:
-        return refusal(error.status, "There is nothing here." if error.status == 404 else error.reason)
+        return refusal(error.status, _in_words(request, NOTHING_HERE) if error.status == 404 else error.reason)
 
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
@@ -213,9 +224,9 @@ async def _sentences(request: web.Request, handler: Handler) -> web.StreamRespon
     try:
         return await handler(request)
     except InputError as error:
-        return refusal(404, str(error))
+        return refusal(404, _in_words(request, error))
     except ForgetMeNotError as error:
-        return refusal(409, str(error))
+        return refusal(409, _in_words(request, error))
     except web.HTTPException:
         raise
     except ConnectionError:
@@ -223,14 +234,19 @@ async def _sentences(request: web.Request, handler: Handler) -> web.StreamRespon
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource
         log.exception("the dock failed to answer", route=resource.canonical if resource else "")
-        return refusal(500, "Internal error. The log has the details.")
+        return refusal(500, _in_words(request, "Internal error. The log has the details."))
+
+
+def _in_words(request: web.Request, sentence: object) -> str:
+    """What code says in English, in the page's language."""
+    return request.app[CONTEXT].language.translated(str(sentence))
 
 
 LONGEST_TEXT = 4_000
 
 
-async def _operations(_request: web.Request) -> web.Response:
-    return answer(buttons())
+async def _operations(request: web.Request) -> web.Response:
+    return answer(buttons(language=request.app[CONTEXT].language))
 
 
 async def _do(request: web.Request) -> web.Response:
@@ -239,7 +255,7 @@ async def _do(request: web.Request) -> web.Response:
         raise web.HTTPNotFound
     params = await _body(request)
     if params is None:
-        return refusal(400, "The bot did not understand this request. Reload the page.")
+        return refusal(400, _in_words(request, NOT_UNDERSTOOD))
 
     def progress(share: float, step: str) -> None:
         """An erasure takes some seconds in a memory of years: every open page shows how far it is."""
@@ -247,7 +263,8 @@ async def _do(request: web.Request) -> web.Response:
 
     result = await context.control.run(name, params, progress)
     context.touched()
-    return answer({"ok": result.ok, "line": sentence(result)})
+    receipt = result.data.get("receipt", "")
+    return answer({"ok": result.ok, "line": sentence(result, context.language), "receipt": receipt})
 
 
 async def _preview(request: web.Request) -> web.Response:
@@ -255,11 +272,11 @@ async def _preview(request: web.Request) -> web.Response:
     params = await _body(request) or {}
     login, text = (str(params.get(name, "")) for name in ("viewer", "text"))
     if not text.strip() or len(text) > LONGEST_TEXT:
-        return refusal(400, "Type a message to try.")
+        return refusal(400, _in_words(request, "Type a message to try."))
     try:
         return answer({"ok": True, **await context.control.preview(login, text)})
     except ModelError as error:
-        return refusal(409, str(error))
+        return refusal(409, _in_words(request, error))
 
 
 async def _body(request: web.Request) -> dict[str, object] | None:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from forgetmenot.errors import StoreError
 from forgetmenot.files import make_own
+from forgetmenot.languages import ENGLISH, Language
 
 PATH = "/waiting"
 FILE = "dock.html"
@@ -53,7 +54,7 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
         connection.close()
 
 
-def write(folder: Path, port: int, token: str) -> Path:
+def write(folder: Path, port: int, token: str, language: Language = ENGLISH) -> Path:
     """Write the page for this dock; its path. Raises StoreError."""
     path = folder / FILE
     new = path.with_name(f".{FILE}.new")
@@ -61,7 +62,7 @@ def write(folder: Path, port: int, token: str) -> Path:
         make_own(folder)
         new.unlink(missing_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(page(port, token))
+            file.write(page(port, token, language))
         new.replace(path)
     except OSError as error:
         raise StoreError(
@@ -70,17 +71,19 @@ def write(folder: Path, port: int, token: str) -> Path:
     return path
 
 
-def keep_current(folder: Path, port: int, token: str) -> None:
-    """Write the page again if there is one and it is for another port or token, so OBS needs no change."""
+def keep_current(folder: Path, port: int, token: str, language: Language = ENGLISH) -> None:
+    """Write the page again if there is one and it is for another port, token or language: OBS needs no change."""
     with contextlib.suppress(OSError, UnicodeDecodeError, StoreError):
-        if (folder / FILE).read_text(encoding="utf-8") != page(port, token):
-            write(folder, port, token)
+        if (folder / FILE).read_text(encoding="utf-8") != page(port, token, language):
+            write(folder, port, token, language)
 
 
-def page(port: int, token: str) -> str:
+def page(port: int, token: str, language: Language = ENGLISH) -> str:
     """The page itself."""
     text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
-    text = text.replace("%TOKEN%", token).replace("%PORT%", str(port))
+    text = text.replace("%TOKEN%", token).replace("%PORT%", str(port)).replace("%LANGUAGE%", language.code)
+    for name in ("starting", "opening", "other", "browser"):
+        text = text.replace(f"%{name.upper()}%", language(f"waiting.{name}", port=port))
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; connect-src http://127.0.0.1:{port}"
     for kind in ("script", "style"):
         inside = text.split(f"<{kind}>")[1].split(f"</{kind}>")[0]

@@ -173,7 +173,8 @@ async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, i
         if await db.wipe_deleted(thorough=True):  # else the next start does, and takes what was there before along
             async with db.write() as tx:
                 await channel_state.clear(tx, WIPE_DUE)
-        return (*await backup.size(db), *done)
+        held = await backup.counts(db)
+        return (held.notes, held.episodes, *done)
 
 
 class KeyReplaced(NamedTuple):

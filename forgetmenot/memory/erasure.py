@@ -44,7 +44,7 @@ MANY_EPISODES = 200
 """When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
 TEXTS_AT_ONCE = 50
 """Texts that one transaction rewrites: replies and commands write in between."""
-_TOLD = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
+_KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
 _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", privacy_log.LOG_END, receipts.RECEIPTS_DUE})
 
 
@@ -243,7 +243,7 @@ async def _is_a_word(db: Database, name: str) -> bool:
     """
     alone = Names("", [name])
     texts = 0
-    for place in _TOLD:
+    for place in _KEPT_TEXTS:
         after, last = 0, await personal_data.last_row(db, place)
         while after <= last and texts <= WORD_IN_TEXTS:
             rows = await personal_data.written_in(db, place, alone.needles, after=after)
@@ -415,13 +415,13 @@ async def _forget(tx: Transaction, note: Note, subject_id: str, at: int) -> None
     for line in await forgotten_facts.spoken(tx, note.id, subject_id, words):
         if says(line.text, words) or line.text.startswith("!"):  # "!forget drums" names it, if not in full
             await forgotten_facts.clear_traced(tx, line)
-    told = await forgotten_facts.told_by_others(tx, note.id, subject_id)
-    for line in await asyncio.to_thread(_telling, told, words):  # a day of some moderator's lines
+    lines = await forgotten_facts.said_by_sources(tx, note.id, subject_id)
+    for line in await asyncio.to_thread(_with_all, lines, words):  # a day of some moderator's lines
         await forgotten_facts.clear_traced(tx, line)
     await forgotten_facts.add_forgotten(tx, subject_id, [words], at=at)
     await forgotten_facts.delete_traced_note(tx, note.id)
 
 
-def _telling(lines: Sequence[forgotten_facts.TracedText], words: frozenset[str]) -> list[forgotten_facts.TracedText]:
+def _with_all(lines: Sequence[forgotten_facts.TracedText], words: frozenset[str]) -> list[forgotten_facts.TracedText]:
     """The lines that have all of a fact's words."""
     return [line for line in lines if words and words <= traces(line.text)]

@@ -25,7 +25,7 @@ from forgetmenot.memory.meaning import WordTable
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.store import bot_messages, episodes, notes, viewers
+from forgetmenot.store import episodes, notes, run_stats, viewers
 from forgetmenot.store.database import Database, Source
 
 BYTES_KEPT = 40_000_000  # of postings, over all subjects: 25 with 150 notes, or 100 with 20
@@ -136,7 +136,7 @@ class Recall:
         if not self._settings().recall.by_use:
             self._lost, self._use_read_at = {}, None
         elif self._use_read_at is None or now - self._use_read_at >= USE_READ_EVERY:
-            offered = await bot_messages.notes_offered(self._db, now - USE_LOOKED_BACK)
+            offered = await run_stats.notes_offered(self._db, now - USE_LOOKED_BACK)
             unused = {note["id"]: note["offered"] for note in offered if not note["used"]}
             self._lost = {
                 note: MOST_LOST * min(1, (count - OFFERED + 1) / LOST_AFTER)

@@ -94,8 +94,8 @@ def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
 
 def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
     people = {who for who in about if who is not None}
-    said = meaning(text)
-    return any(stems <= said and (who is None or who in people) for who, stems in meanings)
+    mentioned = meaning(text)
+    return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
 
 
 def without_suppressed(text: str, left_alone: Iterable[str]) -> str:

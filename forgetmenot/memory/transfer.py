@@ -89,13 +89,10 @@ class ImportGate:
         """Why a fact is not taken, or None. `at`: when it was observed; `known`: there is such a person."""
         if reason := self.refuses(viewer_id, at=at, known=known):
             return reason
-        if not self.forgotten:
+        if not self.forgotten or self.tx.key.digest("viewer", viewer_id) not in self.forgotten:
             return None
-        if self.tx.key.digest("viewer", viewer_id) in self.forgotten and await forgotten_facts.is_forgotten(
-            self.tx, viewer_id, traces(fact), own_since=None
-        ):
-            return FORGOTTEN
-        return None
+        forgotten = await forgotten_facts.is_forgotten(self.tx, viewer_id, traces(fact), own_since=None)
+        return FORGOTTEN if forgotten else None
 
     def without_erased(self, text: str, *, cut: bool) -> str:
         """The text without people who were erased. `cut`: sentences about them go, else only their mention does."""
@@ -183,7 +180,7 @@ class _Slices:
         while start < len(rows):
             part = list(rows[start : start + self._size])
             start += len(part)
-            people, keys = set(state.viewers), set(state.keys)
+            before = (dict(state.viewers), dict(state.keys)) if self._undo else ({}, {})
             began = clock()
             with contextlib.suppress(_Undone):
                 async with self._db.write() as tx:
@@ -193,8 +190,7 @@ class _Slices:
                         raise _Undone
             held = clock() - began
             if self._undo:  # what was added is not there
-                state.viewers = {name: state.viewers[name] for name in people}
-                state.keys = {key: state.keys[key] for key in keys}
+                state.viewers, state.keys = before
             self._size = max(1, min(int(len(part) * SLICE_S / max(held, 0.001)), 2 * self._size))
             await asyncio.sleep(held / 2)  # for whoever waits, also in another process
 
@@ -255,8 +251,8 @@ def _key(tx: Transaction, read: ReadLine) -> str:
     line = read.line
     if line.episode is not None:
         return line.episode.key
-    said = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
-    return f"import:{tx.key.digest('import', *said)}"
+    parts = (line.scope.value, read.viewer or "", read.fact, line.observed_at or "", line.persona)
+    return f"import:{tx.key.digest('import', *parts)}"
 
 
 def _known(tx: Transaction, read: ReadLine, state: _Import) -> str | None:
@@ -390,9 +386,9 @@ def _words(given: Iterable[str]) -> tuple[str, ...]:
 
 async def _merge(tx: Transaction, read: ReadLine, episode: int, state: _Import) -> None:
     new = _new_note(read, state, read.line.id)
-    said = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
+    origin = ClaimSource(episode, speaker_id=None, addressed=False, at=read.at, stream_id=None)
     try:
-        done = await note_merge.merge_claim(tx, new, said, now=state.now)
+        done = await note_merge.merge_claim(tx, new, origin, now=state.now)
     except FactRefused as refusal:
         state.report.refused.append(RefusedLine(read.number, refusal.rule))
         return
@@ -444,5 +440,5 @@ async def export_notes(
         visits = await streams.visitors(db, stream.id, subject_id)
         if visits:
             ended_at = stream.ended_at or stream.last_event_at
-            told = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
-            yield {"stream": stream.started_at, "ended_at": ended_at, **told, "visits": visits}
+            about = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
+            yield {"stream": stream.started_at, "ended_at": ended_at, **about, "visits": visits}

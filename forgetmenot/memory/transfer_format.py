@@ -5,11 +5,8 @@ A bad line is refused with its number and the reason; the others are read.
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, islice
-from multiprocessing import get_context
+from itertools import islice
 from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
@@ -23,9 +20,7 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
 
-AT_ONCE = 4_000
-BATCHES_ALONE = 3  # before helpers are worth their start
-BATCHES_AHEAD = 6
+AT_ONCE = 1_000
 HIGHEST_ID = 2**40
 """Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
 _STREAM = re.compile(r'\s*\{\s*"stream"')
@@ -100,7 +95,7 @@ class ReadLine(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """How lines are to be read; goes to the helpers of a large import."""
+    """How lines are to be read."""
 
     now: int
     filtered: bool
@@ -112,23 +107,10 @@ Batch: TypeAlias = tuple[list[ReadLine], list[StreamLine], list[RefusedLine]]
 
 
 async def batches(lines: Iterable[str], terms: Terms) -> AsyncIterator[Batch]:
-    """The lines, read and screened; of a large import the later ones by helper processes, one per processor."""
-    numbered = enumerate(lines, start=1)
-    rest = iter(lambda: list(islice(numbered, AT_ONCE)), [])
-    for batch in islice(rest, BATCHES_ALONE if terms.filtered else None):
+    """The lines, read and screened, some at a time."""
+    rest = enumerate(lines, start=1)
+    while batch := list(islice(rest, AT_ONCE)):
         yield await asyncio.to_thread(_readable, batch, terms)
-    following = next(rest, None)
-    if following is None:
-        return
-    loop = asyncio.get_running_loop()
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as helpers:
-        waiting: deque[asyncio.Future[Batch]] = deque()
-        for batch in chain([following], rest):
-            waiting.append(loop.run_in_executor(helpers, _readable, batch, terms))
-            if len(waiting) > BATCHES_AHEAD:
-                yield await waiting.popleft()
-        while waiting:
-            yield await waiting.popleft()
 
 
 def _readable(batch: list[tuple[int, str]], terms: Terms) -> Batch:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.operation import OperationResult
+from forgetmenot.languages import Language, in_language
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
@@ -74,7 +75,7 @@ class Approvals:
             return _result("not_waiting", action_id)
         login, message = (facts.target.login, facts.target.message_id) if facts.target else ("", "")
         outcome = await self._executor.performer.perform(action, action_id, call_of(row, login, message))
-        return _done(row, outcome, login)
+        return _done(row, outcome, login, in_language(settings.bot.language))
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action."""
@@ -141,11 +142,11 @@ class Approvals:
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:
             if outcome.kind is OutcomeKind.DONE:
-                await action_logs.reverted(tx, row.id, ActionStatus.UNDONE, "undone")
+                await action_logs.set_revert(tx, row.id, None, "undone", ActionStatus.UNDONE)
             elif over:
-                await action_logs.reverted(tx, row.id, row.status, f"not undone: {outcome.detail}")
+                await action_logs.set_revert(tx, row.id, None, f"not undone: {outcome.detail}")
             else:
-                await action_logs.postpone_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
+                await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
         log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
@@ -168,9 +169,14 @@ def _refused(outcome: Outcome) -> bool:
     return outcome.kind is OutcomeKind.REFUSED
 
 
-def _done(row: LoggedAction, outcome: Outcome, login: str) -> OperationResult:
+def _done(row: LoggedAction, outcome: Outcome, login: str, language: Language) -> OperationResult:
     if outcome.kind is OutcomeKind.DONE:
-        return _result("approved", row.id, ok=True, line=wording.done_line(row.name, row.params, login) or "Done.")
+        return _result(
+            "approved",
+            row.id,
+            ok=True,
+            line=wording.done_line(row.name, row.params, login, language) or language("action.done"),
+        )
     return _result("approved_unknown" if outcome.kind is OutcomeKind.UNKNOWN else "approved_failed", row.id)
 
 

@@ -172,74 +172,75 @@ async def _category(ports: ActionPorts, call: ActionCall) -> Outcome:
 
 
 BANS = "moderator:manage:banned_users"
+DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 
 ACTIONS: tuple[Action, ...] = (
-    Action("say", A, "say one more line", "", _say, (_words(300),), cooldown_s=30),
+    Action("say", A, "say one more line", _say, (_words(300),), cooldown_s=30),
     Action(
-        "marker", A, "mark this moment of the stream", "Marked.", _marker, (_text("text", 140, ""),),
+        "marker", A, "mark this moment of the stream", _marker, (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
     ),
     Action(
-        "clip", A, "clip the last moments", "Clipped.", _clip, scope="clips:edit", cooldown_s=60, needs_live=True,
+        "clip", A, "clip the last moments", _clip, scope="clips:edit", cooldown_s=60, needs_live=True,
     ),
     Action(
-        "shoutout", A, "give somebody a shoutout", "A shoutout for {target}.", _shoutout, (TARGET,),
+        "shoutout", A, "give somebody a shoutout", _shoutout, (TARGET,),
         scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
         asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
     ),
     Action(
-        "effect", A, "run an effect of the streamer's other bot", "Effect: {effect}.", _effect,
+        "effect", A, "run an effect of the streamer's other bot", _effect,
         (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True,
     ),
     Action(
-        "bit", A, "note that a running joke came up", "Noted.",
+        "bit", A, "note that a running joke came up",
         _operation("bit", "text"), (_text("text", 200),), cooldown_s=60,
         channel_wide=True, typed="text",
     ),
     Action(
-        "warn", A, "warn somebody playfully", "", _warn, (TARGET, _words(200)),
+        "warn", A, "warn somebody playfully", _warn, (TARGET, _words(200)),
         cooldown_s=60, playful=True, self_only=True,
     ),
     Action(
-        "remember", A, "remember a fact about somebody", "I'll remember that.",
+        "remember", A, "remember a fact about somebody",
         _operation("remember", "target", "fact"), (TARGET, _text("fact", 200)),
         cooldown_s=5, self_only=True, typed="fact",
     ),
     Action(
-        "correct", A, "correct a note about the speaker that they say is wrong", "I have it right now.",
+        "correct", A, "correct a note about the speaker that they say is wrong",
         _operation("correct", "note", "fact"), (_text("note", 20), _text("fact", 200)),
         cooldown_s=5, typed="fact",
     ),
     Action(
-        "forget", A, "forget something about somebody", "Forgotten.",
+        "forget", A, "forget something about somebody",
         _operation("forget", "target", "what"), (TARGET, _text("what", 200)),
         cooldown_s=5, self_only=True, typed="what",
     ),
     Action(
-        "timeout", B, "time out somebody who asked for it", "{target} is timed out for {seconds} s.", _timeout,
-        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, "by the channel's chat bot")),
+        "timeout", B, "time out somebody who asked for it", _timeout,
+        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
         scope=BANS, undo=_lift, lookup=is_timed_out, harms=True, consent=True, playful=True, needs_live=True,
         asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
     ),
     Action(
-        "untimeout", B, "lift a timeout of your own", "{target} may talk again.", _lift, (TARGET,),
+        "untimeout", B, "lift a timeout of your own", _lift, (TARGET,),
         scope=BANS, lookup=is_free, own_only=True, absent=True,
     ),
     Action(
-        "delete", B, "delete somebody's last message, if they ask for it", "The message is gone.", _delete, (TARGET,),
+        "delete", B, "delete somebody's last message, if they ask for it", _delete, (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
     ),
     Action(
-        "announce", B, "post an announcement", "Announced.", _announce, (_text("text", 300),),
+        "announce", B, "post an announcement", _announce, (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
         asks="announce|(?:make|post|send) (?:an?|the) announcement",
     ),
     Action(
-        "slow_mode", B, "slow the chat down for up to a minute", "Slow mode for {seconds} s.", _slow,
+        "slow_mode", B, "slow the chat down for up to a minute", _slow,
         (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
         scope=CHAT_MODES, undo=_unslow, lookup=is_slow, reverts=True, channel_wide=True, needs_live=True,
         mode="slow",
@@ -247,7 +248,7 @@ ACTIONS: tuple[Action, ...] = (
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
     ),
     Action(
-        "emote_only", B, "allow nothing but emotes for up to a minute", "Emotes only for {seconds} s.", _emote_only,
+        "emote_only", B, "allow nothing but emotes for up to a minute", _emote_only,
         (_seconds(10, 60, "30"),),
         scope=CHAT_MODES, undo=_all_words, lookup=is_emote_only, reverts=True, channel_wide=True, playful=True,
         needs_live=True, mode="emote_only",
@@ -255,24 +256,24 @@ ACTIONS: tuple[Action, ...] = (
         "|emotes? ?only$",
     ),
     Action(
-        "ban", C, "ban somebody", "{target} is banned.", _ban, (TARGET, _text("reason", 200, "")),
+        "ban", C, "ban somebody", _ban, (TARGET, _text("reason", 200, "")),
         scope=BANS, undo=_lift, lookup=is_banned, harms=True,
     ),
     Action(
-        "unban", C, "lift a ban", "{target} is unbanned.", _lift, (TARGET,), scope=BANS, lookup=is_free,
+        "unban", C, "lift a ban", _lift, (TARGET,), scope=BANS, lookup=is_free,
         absent=True,
     ),
     Action(
-        "long_timeout", C, "time somebody out for longer", "{target} is timed out for {seconds} s.", _timeout,
+        "long_timeout", C, "time somebody out for longer", _timeout,
         (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
         scope=BANS, undo=_lift, lookup=is_timed_out, harms=True,
     ),
     Action(
-        "title", C, "change the stream's title", "The title is changed.", _title, (_text("text", 140),),
+        "title", C, "change the stream's title", _title, (_text("text", 140),),
         scope="channel:manage:broadcast", lookup=has_title,
     ),
     Action(
-        "category", C, "change the stream's category", "The category is changed.", _category, (_text("text", 100),),
+        "category", C, "change the stream's category", _category, (_text("text", 100),),
         scope="channel:manage:broadcast", lookup=has_category,
     ),
 )  # fmt: skip

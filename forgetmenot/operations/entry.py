@@ -38,7 +38,6 @@ class ParameterKind(StrEnum):
     NUMBER = "number"  # of a note, an action, a reply, or a number of minutes
     VIEWER = "viewer"  # a name as it was typed or proposed, an id after code has resolved it
     FLAG = "flag"  # there or not
-    VALUE = "value"  # whatever JSON holds: a setting's new value
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +99,11 @@ Lookup = Callable[[ActionPorts, ActionCall, int], Awaitable[bool | None]]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action the model may propose. `done` is said after success, with parameters for `{…}`."""
+    """An action the model may propose. `does` is what the model reads about it."""
 
     name: str
     kind: ActionClass
     does: str
-    done: str
     run: Runner
     params: tuple[Parameter, ...] = ()
     scope: str = ""  # the right that Twitch asks for
@@ -177,10 +175,6 @@ async def _no_reply(_reply_id: int) -> str:
     return ""
 
 
-async def _no_setting(_table: str, _key: str, _value: object) -> str:
-    return ""
-
-
 @dataclass(slots=True)
 class OperationContext:
     """What services work with. Outside the running bot the callables do nothing."""
@@ -195,7 +189,6 @@ class OperationContext:
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
     refresh: Callable[[], Awaitable[object]] = _nothing  # the prompt's prefix and recall's cache read memory again
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
-    change_setting: Callable[[str, str, object], Awaitable[str]] = _no_setting  # the written file; raises SettingsError
     read_back: set[int] = field(default_factory=set)  # actions that were shown to moderators before they approve
 
 
@@ -210,12 +203,10 @@ class Operation:
     """
 
     name: str
-    does: str
     who: Mapping[Surface, Permission]
     service: Service | None = None  # None: only the model proposes it, and operations/executor carries it out
     params: tuple[Parameter, ...] = ()
     chat: tuple[str, ...] = ()
-    label: str = ""  # the dock's button
     waits: bool = False  # a right: it is kept until the memory can be written, and flushes by itself
     edits_memory: bool = False  # the next reply must see it when the streamer asks for it
     action: Action | None = None  # how the policy treats it when the model proposes it

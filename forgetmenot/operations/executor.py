@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
@@ -78,21 +79,24 @@ class Executor:
             rule=decision.rule,
         )
         if row_id is None:
-            return ExecutedProposal(_again(decision), None, wording.harmless(proposal.if_refused))
+            return ExecutedProposal(
+                _again(decision), None, wording.harmless(proposal.if_refused, in_language(settings.bot.language))
+            )
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
-        words = wording.words_for(
+        line = wording.words_for(
             decision,
             outcome,
             proposal.name,
             proposal.if_refused,
             log_id=row_id,
             target=target,
-            words=context.words,
+            say=context.words,
+            language=in_language(settings.bot.language),
         )
-        return ExecutedProposal(decision, outcome, words, row_id)
+        return ExecutedProposal(decision, outcome, line, row_id)
 
     async def decide_with_twitch(
         self, proposal: Proposal, action: Action | None, facts: PolicyFacts, settings: Settings, now: int

@@ -96,7 +96,7 @@ def _paused(case: Case) -> Ruling | None:
 
 def _bot_mode(case: Case) -> Ruling | None:
     shadow = case.settings.bot.mode is Mode.SHADOW
-    return _deny("The bot is in shadow mode (silent preview): it takes no action.") if shadow else None
+    return _deny("Silent preview is on: the bot takes no action.") if shadow else None
 
 
 def _switched_off(case: Case) -> Ruling | None:
@@ -114,7 +114,7 @@ def _class_mode(case: Case) -> Ruling | None:
     if mode == "off":
         return _deny(f"Class {case.action.kind} is switched off.")
     if mode == "shadow":
-        return _deny(f"Class {case.action.kind} is in shadow mode: the action is only shown.")
+        return _deny(f"Class {case.action.kind} is only noted: the action is only shown.")
     return _ask(f"Class {case.action.kind} asks a moderator first.") if mode == "ask" else None
 
 

@@ -90,14 +90,12 @@ def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, obj
 def _left_out(parameter: Parameter, value: object) -> bool:
     if value is not None and value != "":
         return False
-    if not (parameter.optional or parameter.kind in {ParameterKind.FLAG, ParameterKind.VALUE}):
+    if not (parameter.optional or parameter.kind is ParameterKind.FLAG):
         raise BadParameter(parameter.name)
-    return parameter.kind is not ParameterKind.VALUE
+    return True
 
 
 def _fit(parameter: Parameter, value: object) -> object:
-    if parameter.kind is ParameterKind.VALUE:
-        return value
     if parameter.kind is ParameterKind.FLAG:
         return bool(value)
     if not isinstance(value, (str, int)) or len(str(value)) > LONGEST_TEXT:

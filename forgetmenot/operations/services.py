@@ -10,6 +10,8 @@ from dataclasses import asdict, replace
 from forgetmenot.clock import MINUTE, iso
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.languages import in_language
+from forgetmenot.memory import receipts
 from forgetmenot.memory.privacy_queue import DeferredKind, DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request, Service
@@ -34,8 +36,9 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
         return OperationResult(ok=True, code="help", data={"commands": _words(for_all), "moderators": theirs})
     found = [one for one in allowed if _word(one) == word or one.name == word]
     if not found:
-        return OperationResult(ok=False, code="not_allowed")
-    forms = [f"{shown(one.chat[0])}: {one.does}" for one in found]
+        code = "help_unknown" if request.asker.moderates else "not_allowed"
+        return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
+    forms = [(shown(one.chat[0]), one.name) for one in found]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
@@ -103,7 +106,10 @@ async def _was_shown(context: OperationContext, row: LoggedAction) -> bool:
 
 async def _described(context: OperationContext, rows: list[LoggedAction]) -> list[str]:
     names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
-    return [f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''))}" for row in rows]
+    language = in_language(context.settings().bot.language)
+    return [
+        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}" for row in rows
+    ]
 
 
 async def enable(context: OperationContext, request: Request) -> OperationResult:
@@ -166,7 +172,7 @@ async def quiet(context: OperationContext, request: Request) -> OperationResult:
     """Stay silent for some minutes."""
     minutes = max(1, min(request.number("minutes") or 10, switches.LONGEST_QUIET_MIN))
     await switches.quiet(context.db, minutes, context.clock.now())
-    return await _status(context, "quiet", minutes=minutes)
+    return await _status(context, "quiet", n=minutes)
 
 
 async def safe(context: OperationContext, _request: Request) -> OperationResult:
@@ -189,14 +195,6 @@ async def status(context: OperationContext, _request: Request) -> OperationResul
 async def _status(context: OperationContext, code: str, **data: object) -> OperationResult:
     line = await switches.status_line(context.db, context.settings(), context.clock.now())
     return OperationResult(ok=True, code=code, data={"status": line, **data})
-
-
-async def change_setting(context: OperationContext, request: Request) -> OperationResult:
-    """Change one setting that may be changed while the bot runs, permanently."""
-    key = request.text("key")
-    written = await context.change_setting(request.text("table"), key, request.values.get("value"))
-    await context.refresh()
-    return OperationResult(ok=True, code="changed", data={"key": key, "file": written})
 
 
 # ── rights ──────────────────────────────────────────────────────────────────────────────────
@@ -246,6 +244,15 @@ def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
         return erase_begun(done, who)
     said = {DeferredKind.OPT_OUT: "opted_out", DeferredKind.OPT_IN: "opted_in" if done.changed else "in_already"}
     return OperationResult(ok=True, code=said[deferred.kind], data={"viewer": deferred.viewer_id}, target=who)
+
+
+async def receipt(context: OperationContext, request: Request) -> OperationResult:
+    """Search every file again for somebody who was erased, by the code that the erasure ended with."""
+    found = await receipts.check(context.db, request.text("code"))
+    data = {"files": found.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in found.now.places)}
+    if not found.now.found:
+        return OperationResult(ok=True, code="receipt_clean", data=data)
+    return OperationResult(ok=False, code="receipt_back" if found.known_again else "receipt_found", data=data)
 
 
 def queued(service: Service, kind: DeferredKind) -> Service:

@@ -4,7 +4,7 @@ Each function is one use case for every surface. operations/run has checked who 
 change is checked here. Raises FactRefused for what the memory's rules refuse; `run` turns it into a result.
 """
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Surface, Target
 from forgetmenot.memory import suppression
@@ -18,7 +18,6 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
-from forgetmenot.prompt.sections import ago
 from forgetmenot.store import events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
 from forgetmenot.text.statements import first_word, others_fact, own_fact, said_of_oneself
@@ -39,7 +38,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     if not held and not heard:
         return OperationResult(ok=True, code="memory_empty", target=who)
     if who.id is not None and who.id in await opt_outs.opted_out(context.db):
-        return OperationResult(ok=True, code="memory_opted_out", data={"count": len(held)}, target=who)
+        return OperationResult(ok=True, code="memory_opted_out", data={"n": len(held)}, target=who)
     hidden = await suppression.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
@@ -77,12 +76,8 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     return OperationResult(
         ok=True,
         code="missed",
-        data={"ago": _ago(now - found.since), "text": " ".join(found.sentences), "evidence": found.evidence},
+        data={"ago": now - found.since, "text": " ".join(found.sentences), "evidence": found.evidence},
     )
-
-
-def _ago(ms: int) -> str:
-    return ago(ms) if ms >= DAY else f"{max(1, ms // HOUR)} h ago"
 
 
 def _rank(note: Note) -> tuple[bool, int, float, int]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import MINUTE
+from forgetmenot.languages import Language, in_language
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
@@ -60,11 +61,10 @@ async def switch_on(db: Database, name: str, now: int) -> list[str]:
     return chosen
 
 
-def failing_sentence(state: Mapping[str, str]) -> str:
+def failing_sentence(state: Mapping[str, str], language: Language) -> str:
     """Sentences about actions that were switched off after failures; empty if none was."""
-    return " ".join(
-        f"{name} is paused after three failures ({why.rstrip('.')})." for name, why in sorted(of(state).failing.items())
-    )
+    failing = sorted(of(state).failing.items())
+    return " ".join(language("status.failing_why", name=name, why=why.rstrip(".")) for name, why in failing)
 
 
 async def quiet(db: Database, minutes: int, now: int) -> None:
@@ -79,27 +79,25 @@ async def safe(db: Database, now: int, *, on: bool) -> None:
 
 async def status_line(db: Database, settings: Settings, now: int) -> str:
     """The status in one line."""
-    state = await channel_state.read_all(db)
-    switches, gaps = of(state), gaps_sentence(state, now)
+    state, language = await channel_state.read_all(db), in_language(settings.bot.language)
+    switches, gaps = of(state), gaps_sentence(state, now, language)
     waiting = len(await action_logs.waiting(db, now))
-    parts = [_how(switches, settings, now)]
+    parts = [_how(switches, settings, now, language)]
     if switches.safe_mode or settings.actions.safe_mode:
-        parts.append("safe mode is on")
+        parts.append(language("status.safe"))
     if waiting:
-        parts.append(f"{waiting} waiting for approval")
-    parts += [
-        f"{name} is paused after three failures (!bot resume tries it again)" for name in sorted(switches.failing)
-    ]
+        parts.append(language("status.waiting", n=waiting))
+    parts += [language("status.failing", name=name) for name in sorted(switches.failing)]
     parts += [gaps] if gaps else []
-    return f"{settings.bot.name}: {', '.join(parts)}."
+    return language("status.line", name=settings.bot.name, parts=", ".join(parts))
 
 
-def _how(switches: Switches, settings: Settings, now: int) -> str:
+def _how(switches: Switches, settings: Settings, now: int, language: Language) -> str:
     if switches.paused:
-        return "paused"
+        return language("status.paused")
     if switches.quiet_until > now:
-        return f"quiet for {-(-(switches.quiet_until - now) // MINUTE)} more min"
-    return f"on ({settings.bot.mode})"
+        return language("status.quiet", n=-(-(switches.quiet_until - now) // MINUTE))
+    return language(f"status.{settings.bot.mode}")
 
 
 async def _put(db: Database, values: dict[str, str], now: int) -> None:
@@ -110,10 +108,7 @@ async def _put(db: Database, values: dict[str, str], now: int) -> None:
 # Gaps: the stretches in which chat was not heard.
 
 
-_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
-
-
-def gaps_sentence(state: Mapping[str, str], now: int) -> str:
+def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str:
     """The number of gaps since the start and the last one, without a full stop; empty if there was none.
 
     `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).
@@ -122,13 +117,5 @@ def gaps_sentence(state: Mapping[str, str], now: int) -> str:
     if not count:
         return ""
     began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
-    gaps = "1 gap" if count == 1 else f"{count} gaps"
-    last = "of" if count == 1 else "the last of"
-    return f"{gaps} in what was heard since the start, {last} {_span(ended - began)}, {_span(now - ended)} ago"
-
-
-def _span(ms: int) -> str:
-    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
-        if ms >= 2 * unit:
-            return f"{ms // unit} {name}"
-    return f"{max(1, ms // 1_000)} s"
+    key = "status.gap" if count == 1 else "status.gaps"
+    return language(key, n=count, length=language.span(ended - began), ago=language.span(now - ended, "ago"))

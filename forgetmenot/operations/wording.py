@@ -1,19 +1,23 @@
-"""Words for results: of actions in chat, and of operations for the dock and the command line. Pure.
+"""Language for results: of commands in chat, of actions, and of operations for the dock and the command line. Pure.
 
-A line about an action never claims more than its outcome.
+The texts are in forgetmenot/languages. A line about an action never claims more than its outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
 from forgetmenot.domain.operation import OperationResult
+from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.operations.action_claims import claims_action
-from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.machine_text import without_machine_text
 
-NEUTRAL = "I can't do that right now."
+_KEPT_FREE = 60
+"""Characters kept free behind the facts, for the count of those that did not fit."""
 MOST_QUOTED = 120
-UNSURE = "I'm not sure that worked."
+
+
+# Actions.
 
 
 def words_for(
@@ -24,120 +28,162 @@ def words_for(
     *,
     log_id: int | None,
     target: str,
-    words: str = "",
+    say: str = "",
+    language: Language = ENGLISH,
 ) -> str:
-    """The line that replaces the model's `words`; empty where these may be sent as they are.
+    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is.
 
     Also empty where there are no words and the action itself was a chat line.
     """
     if decision.verdict is Verdict.ASK:
-        return f"I've asked the moderators ({described(name, decision.params, target)}: !approve {log_id})."
+        return language("action.asked", action=described(name, decision.params, target, language), id=log_id)
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        line = done_line(name, decision.params, target)
+        line = done_line(name, decision.params, target, language)
         as_written = decision.verdict is Verdict.ALLOW or not line
-        own = words and as_written and not claims_action(words, {name})
-        return "" if own or not (words or line) else line or "Done."
+        own = say and as_written and not claims_action(say, {name})
+        return "" if own or not (say or line) else line or language("action.done")
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
-        return UNSURE
-    return harmless(if_refused)
+        return language("action.unsure")
+    return harmless(if_refused, language)
 
 
-def harmless(if_refused: str) -> str:
+def harmless(if_refused: str, language: Language = ENGLISH) -> str:
     """The model's words for a refusal; a neutral sentence if they are empty or claim an action."""
-    words = without_machine_text(if_refused).strip()
-    return words if words and not claims_action(words) else NEUTRAL
+    said = without_machine_text(if_refused).strip()
+    return said if said and not claims_action(said) else language("action.neutral")
 
 
-def described(name: str, params: Mapping[str, str], target: str) -> str:
+def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
     """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
     line = next((params[key] for key in ("text", "fact", "what", "name") if params.get(key)), "")
-    parts = [name.replace("_", " "), target, f"{params['seconds']} s" if params.get("seconds") else ""]
+    label = language(f"action.name.{name}") if f"action.name.{name}" in language else name.replace("_", " ")
+    parts = [label, target, language("span.s", n=params["seconds"]) if params.get("seconds") else ""]
     short = line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
     return " ".join(part for part in (*parts, f"“{short}”" if short else "") if part)
 
 
-def done_line(name: str, params: Mapping[str, str], target: str) -> str:
-    """The catalogue's sentence for a finished action; empty where the action was a chat line itself."""
-    action = find(name)
-    sentence = action.done if action is not None else ""
-    for key, value in {**params, "target": target or "they"}.items():
-        sentence = sentence.replace(f"{{{key}}}", value)
-    return sentence
+def done_line(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
+    """The sentence for a finished action; empty where the action was a chat line itself."""
+    key = f"action.sentence.{name}"
+    return language(key, **{**params, "target": target or language("action.they")}) if key in language else ""
 
 
 # What the dock and the command line say about a result.
 
 
-_SENTENCES = {
-    "rated": "Noted.",
-    "no_reply_rated": "That reply is not kept any more.",
-    "remembered": "Remembered as #{id}.",
-    "retracted": "#{id} is removed. Undo restores it.",
-    "restored": "#{id} is restored.",
-    "edited": "Note updated. The old version is in its history.",
-    "pinned": "#{id} is pinned: it is kept permanently.",
-    "unpinned": "#{id} is no longer pinned.",
-    "suppressed": "The bot won't mention that again.",
-    "may_mention": "The bot may mention that again.",
-    "not_suppressed": "There is no entry {id} on the list.",
-    "erased": "Erased: {notes} notes, {events} lines. Receipt: {receipt}.{unfinished}",
-    "erase_unconfirmed": "This permanently deletes everything about {name}. It cannot be undone. Confirm it first.",
-    "erase_a_person": "Name the viewer to erase.",
-    "nothing_held": "Nothing is stored about {name}.",
-    "opt_a_person": "Name the viewer.",
-    "opted_out": "Nothing {name} says is stored from now on.",
-    "opted_in": "{name} is remembered again.",
-    "in_already": "{name} is already remembered.",
-    "unknown_viewer": "No viewer named {name}. Use a current login or a Twitch ID.",
-    "nothing_waits": "Nothing is waiting for approval.",
-    "not_waiting": "#{id} is not waiting for approval.",
-    "denied": "#{id} denied.",
-    "approved": "{line}",
-    "approval_noted": "#{id} is approved",
-    "approved_unknown": "#{id}: Twitch did not answer in time. It may or may not have worked.",
-    "approved_failed": "#{id} did not work.",
-    "approval_denied": "#{id} cannot be done: {reason}",
-    "nothing_to_undo": "Nothing from the last hour can be undone.",
-    "cannot_undo": "#{id} cannot be undone.",
-    "undo_noted": "#{id} will be undone",
-    "undone": "#{id} ({name}) is undone.",
-    "undo_later": "#{id} ({name}) is not undone yet. The bot tries again.",
-    "undo_refused": "#{id} ({name}) could not be undone: Twitch refused.",
-    "unknown_action": "There is no action `{name}`. `forgetmenot policy table` lists them.",
-    "changed": "`{key}` is changed, {file}.",
-    "paused": "{status}",
-    "quiet": "{status}",
-    "safe": "{status}",
-    "status": "{status}",
-    "input": "{sentence}",
-    "bad_parameter": "`{parameter}` is missing, or `{operation}` does not accept it.",
-    "unknown_operation": "There is no operation `{name}`.",
-    "not_allowed": "That cannot be done from here.",
-    "not_yours": "Only the viewer or a moderator can change that.",
-}
-_REFUSED = {
-    "length": "A fact needs 5 to 200 characters.",
-    "link": "Links are not stored.",
-    "pinned": "A pinned note says something else. Remove it first.",
-    "opted_out": "This viewer is unknown or opted out.",
-    "forgotten": "They asked the bot to forget that, so it is not stored.",
-    "back_and_forth": "That changed back and forth today. Try again later.",
-    "not_live": "This note is no longer active, so there is nothing to change.",
-    "nothing_to_undo": "This note has no change to undo.",
-    "not_found": "There is no such note. `forgetmenot memory list --status all` lists all notes.",
-    "sensitive": "The filter for sensitive facts does not allow that.",
-    "claim": "Roles and orders are not stored as facts.",
-    "topic": "Enter at least one meaningful word, and at most 200 characters.",
-    "unknown": "There is no such viewer.",
-    "enough": "The list is full (200 entries). Remove one first.",
-}
-
-
-def sentence(result: OperationResult) -> str:
+def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     """The sentence; every code of a service that the dock or the command line may run has one."""
     if result.code.startswith("refused:"):
-        return _REFUSED.get(result.code.split(":")[1], "That can't be stored.")
+        return _refused("result", result, language)
     name = result.target.name if result.target is not None else ""
-    unfinished = " Another program has the file open. The bot finishes the last step when that program closes."
-    data = {"name": name, "unfinished": "" if result.data.get("wiped", True) else unfinished, **result.data}
-    return _SENTENCES[result.code].format_map(data)
+    unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
+    data = {"name": name, "unfinished": unfinished, **_translated(result.data, language)}
+    return language(f"result.{result.code}", **data)
+
+
+def _refused(surface: str, result: OperationResult, language: Language) -> str:
+    key = f"{surface}.refused.{result.code.split(':')[1]}"
+    return language(key if key in language else f"{surface}.refused.other")
+
+
+def _translated(data: Mapping[str, object], language: Language) -> dict[str, object]:
+    """The data with what code wrote in English: reasons and errors."""
+    return {
+        name: language.translated(value) if name in {"reason", "sentence"} and isinstance(value, str) else value
+        for name, value in data.items()
+    }
+
+
+# What chat is answered: one line per result code.
+
+
+def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
+    """The line to say; empty for nothing."""
+    if result.code.startswith("refused:"):
+        return _refused("chat", result, language)
+    if special := _SPECIAL.get(result.code):
+        return special(result, language)
+    data = {**_people(result, language), **_translated(result.data, language)}
+    return language(f"chat.{result.code}", **data).rstrip()
+
+
+def _people(result: OperationResult, language: Language) -> dict[str, object]:
+    target = result.target
+    who = "own" if target is None or target.own else "other"
+    name = target.name if target is not None else ""
+    forms = {form: language(f"chat.{who}.{form}", name=name) for form in ("you", "from", "says", "whose")}
+    return {**forms, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
+
+
+def _quoted(note_id: object, fact: object) -> str:
+    return f"#{note_id} {fact or ''}".rstrip()
+
+
+def _erasing(result: OperationResult, language: Language) -> str:
+    """Without a name, because this line is stored after the erasure."""
+    who = "own" if result.target is None or result.target.own else "other"
+    code = result.data.get("receipt")
+    return language(f"chat.erasing_{who}", receipt=language("chat.receipt", code=code) if code else "")
+
+
+def _memory(result: OperationResult, language: Language) -> str:
+    """As many facts as fit, and the number of the others."""
+    data = result.data
+    notes, suppressed, most = _rows(data["notes"]), _rows(data["suppressed"]), int(str(data["max_chars"]))
+    facts = [
+        language("chat.memory_hearsay", note=_quoted(note_id, fact)) if hearsay else _quoted(note_id, fact)
+        for note_id, fact, hearsay in notes
+    ]
+    facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
+    facts += [language("chat.memory_heard", fact=fact) for fact in _rows(data["heard"])]
+    start = language("chat.memory", **_people(result, language))
+    text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1
+    for fact in facts[1:]:
+        if len(text) + len(fact) + 3 > most - _KEPT_FREE:
+            break
+        text, shown = f"{text} · {fact}", shown + 1
+    left = len(facts) - shown
+    return language("chat.memory_more", text=text, n=left) if left else text
+
+
+def _which_note(result: OperationResult, language: Language) -> str:
+    listed = " · ".join(_quoted(note["id"], note["fact"]) for note in _rows(result.data["notes"]))
+    return language("chat.which_note", list=listed, id=result.data["id"])
+
+
+def _missed(result: OperationResult, language: Language) -> str:
+    ago = language.span(int(str(result.data["ago"])), "ago")
+    return language("chat.missed", ago=ago, text=result.data["text"])
+
+
+def _help(result: OperationResult, language: Language) -> str:
+    moderators = " ".join(_rows(result.data["moderators"]))
+    key = "chat.help_moderators" if moderators else "chat.help"
+    return language(key, commands=" ".join(_rows(result.data["commands"])), moderators=moderators)
+
+
+def _help_command(result: OperationResult, language: Language) -> str:
+    forms = [
+        f"{form}: {language(f'does.{name}')}" if f"does.{name}" in language else form
+        for form, name in _rows(result.data["forms"])
+    ]
+    return language("chat.help_command", forms=" · ".join(forms))
+
+
+def _which_action(result: OperationResult, language: Language) -> str:
+    return language("chat.which_action", list=", ".join(_rows(result.data["actions"])))
+
+
+def _rows(value: object) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) else ()
+
+
+_SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
+    "erasing": _erasing,
+    "memory": _memory,
+    "missed": _missed,
+    "which_note": _which_note,
+    "which_action": _which_action,
+    "help": _help,
+    "help_command": _help_command,
+}

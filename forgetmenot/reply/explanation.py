@@ -11,6 +11,7 @@ from forgetmenot.clock import Clock, iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
+from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
@@ -307,28 +308,24 @@ _ENDINGS = {
 }
 
 
-def one_line(trail: Explanation) -> str:
+def one_line(trail: Explanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
     offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
-    ids = ", ".join(f"#{note}" for note in (trail.used or offered)[:4])
-    many = "s" if len(trail.used or offered) > 1 else ""
-    known = (
-        f"I used note{many} {ids}" if trail.used else f"I had note{many} {ids} in mind" if ids else "I used no notes"
-    )
-    ending = _ending(reply)
-    said = [_WHY.get(reply.trigger, f"{{who}} wrote to me ({reply.trigger})").format(who=trail.speaker), known]
-    said += [*trail.actions[:1], ending[:1].lower() + ending[1:]]
-    return f"#{reply.id}: {'; '.join(said)}"[:450]
+    known = (trail.used or offered)[:4]
+    used = "why.used" if trail.used else "why.offered" if offered else "why.used_none"
+    key = f"why.{reply.trigger.replace('-', '_')}"
+    detail = say("why.detail", reason=say.translated(reply.detail)) if reply.detail else ""
+    parts = [
+        say(key if key in say else "why.mention", who=trail.speaker),
+        say(used, list=", ".join(f"#{note}" for note in known), n=len(known)),
+        *(say.translated(action) for action in trail.actions[:1]),
+        say(f"why.{reply.status}", detail=detail),
+    ]
+    return say("why.line", id=reply.id, parts="; ".join(parts))[:450]
 
 
 _RECALLED = frozenset({"lore", "others"})
-_WHY = {
-    "follow-up": "{who} kept talking with me",
-    "raid": "a raid came in",
-    "returner": "{who} is back after a long time",
-    "notice": "it is said once per stream",
-}
 
 
 def used(reply: BotMessage) -> dict[str, Used]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
+from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.postprocess import Manner, polish, tidy
@@ -31,9 +32,9 @@ EVERYBODY = ""
 class Outgoing:
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
-    `otherwise`: what to say instead where the text itself was said just before; empty: then it is dropped. `answers`:
-    the id of a line without which it is pointless; it is dropped once that is cleared. `kept`: False if its words are
-    to leave nothing behind, as the answer to somebody who opted out may repeat what they said.
+    `otherwise`: what to say instead where the text itself was said just before, in turn; empty: then it is dropped.
+    `answers`: the id of a line without which it is pointless; it is dropped once that is cleared. `kept`: False if its
+    words are to leave nothing behind, as the answer to somebody who opted out may repeat what they said.
     """
 
     reply_id: int
@@ -41,7 +42,7 @@ class Outgoing:
     deadline: int
     viewer_id: str = EVERYBODY
     reply_to: str | None = None
-    otherwise: str = ""
+    otherwise: tuple[str, ...] = ()
     answers: str = ""
     kept: bool = True
 
@@ -123,21 +124,30 @@ class Outbox:
         to: str = "",
         trigger: str = "command",
         spare: bool = False,
+        always: bool = False,
     ) -> Outcome:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
-        `to`: the addressee's name; if the same was said just before, it begins with @name instead of being lost.
+        `to`: the addressee's name; if the same was said just before, it begins with @name instead of being lost, and
+        with `always` then in other words.
         `spare`: it may be left out where only the places are free that are kept for replies.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
             return Outcome(OutcomeKind.REFUSED, "the places left are kept for replies")
         settings = self._settings()
         line = tidy(text, settings)
-        named = tidy(f"@{to} {text}", settings) if to and line else ""
-        return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=named)
+        others = [text, *(again(text, settings) if always else ())]
+        otherwise = tuple(tidy(f"@{to} {other}", settings) for other in others) if to and line else ()
+        return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=otherwise)
 
     async def _queue_line(
-        self, trigger: str, text: str, *, reply_to: str | None, viewer_id: str = EVERYBODY, otherwise: str = ""
+        self,
+        trigger: str,
+        text: str,
+        *,
+        reply_to: str | None,
+        viewer_id: str = EVERYBODY,
+        otherwise: tuple[str, ...] = (),
     ) -> Outcome:
         settings, now = self._settings(), self._clock.now()
         self._coming += 1
@@ -273,9 +283,9 @@ class Outbox:
         return "its line was cleared" if cleared else ""
 
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
-        if not message.otherwise or not self.pace.is_repeated(message.text, now):
-            return message
-        return replace(message, text=message.otherwise, otherwise="")
+        texts = (message.text, *message.otherwise)
+        fresh = next((text for text in texts if not self.pace.is_repeated(text, now)), message.text)
+        return replace(message, text=fresh, otherwise=())
 
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
@@ -324,6 +334,12 @@ class Outbox:
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()
+
+
+def again(text: str, settings: Settings) -> list[str]:
+    """The same in other words, for what may not be said twice in a row."""
+    say = in_language(settings.bot.language)
+    return [say(f"chat.again_{number}", line=text) for number in range(1, 5)]
 
 
 def _finish(waiting: _Waiting, sent: Sent) -> None:

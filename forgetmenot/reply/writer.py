@@ -15,6 +15,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
+from forgetmenot.languages import in_language
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import without_suppressed
@@ -47,8 +48,6 @@ from forgetmenot.store.database import Database
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
-ANOTHER_SUBJECT = "Let's talk about something else."
-NOT_REMEMBERED = "I don't remember that."
 CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
@@ -151,6 +150,7 @@ class ReplyWriter:
 
     async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
+        language = in_language(job.settings.bot.language)
         manner = manner_of(job, material, self._identity())
         polished = polish(reply.say, manner)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
@@ -161,9 +161,9 @@ class ReplyWriter:
             if_refused = polish(reply.proposal.if_refused, manner).text
             say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
-            say, fired = wording.NEUTRAL, (*fired, "claim")
+            say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
-            say, fired = allowed or ANOTHER_SUBJECT, (*fired, "left alone")
+            say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
         if say != polished.text:
             polished = polish(say, manner)
         return Polished(polished.text, (*fired, *polished.filters))
@@ -186,7 +186,7 @@ class ReplyWriter:
         if claims and wanted is not Unsupported.KEEP:
             text = without_unsupported(polished.text, claims)
             if wanted is Unsupported.ADMIT and says_nothing(text, job.trigger.question):
-                text = NOT_REMEMBERED
+                text = in_language(job.settings.bot.language)("action.not_remembered")
             polished, claims = Polished(text, (*polished.filters, "unsupported")), []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         return polished, used_notes(polished.text, facts, job.event.text), claims
@@ -194,7 +194,7 @@ class ReplyWriter:
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
         if not job.kept:  # what is done has a row, with who asked and what they said
-            return wording.harmless(proposal.if_refused)
+            return wording.harmless(proposal.if_refused, in_language(job.settings.bot.language))
         context = ActionContext(
             event=job.event,
             key=f"reply:{job.reply_id}",

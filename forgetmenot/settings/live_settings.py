@@ -21,6 +21,7 @@ from msgspec import Meta
 from tomlkit.exceptions import TOMLKitError
 
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import Language, in_language, languages
 from forgetmenot.settings.labels import LABELS, RESTARTING
 from forgetmenot.settings.load import convert, normalised, parse_settings, refuse_contradictions
 from forgetmenot.settings.schema import Settings
@@ -62,7 +63,7 @@ class LiveSettings:
             try:
                 fresh = self._replaced(values)
             except SettingsError as error:
-                raise SettingsError(_in_words(str(error))) from error
+                raise SettingsError(_in_words(str(error), in_language(self._now.bot.language))) from error
             check(fresh)
             if self.path is not None:
                 change_file(self.path, values)
@@ -86,17 +87,19 @@ class LiveSettings:
         return normalised(fresh)
 
 
-def _in_words(error: str) -> str:
+def _in_words(error: str, language: Language) -> str:
     """What is wrong with a value, with the setting's label in place of its table and key."""
     where = _WHERE.match(error)
     if not where or (where[1], where[2]) not in LABELS:
         return error
     rest = error[where.end() :]
-    return f"{LABELS[where[1], where[2]].label}: {rest[:1].upper()}{rest[1:]}"
+    return f"{language.pair(f'settings.{where[1]}.{where[2]}')[0]}: {rest[:1].upper()}{rest[1:]}"
 
 
 def form_of(table: str, key: str) -> Form:
     """How a setting is asked for: `kind` is choice, switch, number, list or text; with its bounds."""
+    if (table, key) == ("bot", "language"):
+        return {"kind": "choice", "choices": list(languages())}
     tables = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     kind = next(field.type for field in msgspec.structs.fields(tables[table]) if field.name == key)
     meta = None

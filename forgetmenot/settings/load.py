@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 import msgspec
 
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import languages
 from forgetmenot.settings.schema import CLIENT_ID, BridgeSettings, PersonaSettings, PriceSettings, Settings
 from forgetmenot.text.mentions import is_login, login_of
-from forgetmenot.text.sensitive import CATEGORIES
 
 PERSONAS = "personas"
 NAMED = {PERSONAS: ("a persona", PersonaSettings), "prices": ("a price", PriceSettings)}
@@ -137,13 +137,21 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
             f"{source}: table [dock], key `host`: the dock only listens on 127.0.0.1, since it shows chat "
             "and takes orders. Remove the key."
         )
+    if settings.bot.language not in languages():
+        known = ", ".join(languages())
+        raise SettingsError(
+            f"{source}: table [bot], key `language`: `{settings.bot.language}` is none of {known}. The language it "
+            "talks in is `reply_language`."
+        )
     _refuse_odd_places(settings, source)
     _refuse_other_machines(settings.bridge, source)
     _refuse_the_key_itself(settings.model.api_key_env, source)
     _refuse_unknown_personas(settings, source)
-    refuse_unknown_words(
-        settings.privacy.allow_categories, CATEGORIES, f"{source}: table [privacy], key `allow_categories`"
-    )
+    if settings.privacy.allow_categories:
+        from forgetmenot.text.sensitive import CATEGORIES  # its rules take a tenth of a second to compile
+
+        where = f"{source}: table [privacy], key `allow_categories`"
+        refuse_unknown_words(settings.privacy.allow_categories, CATEGORIES, where)
 
 
 def _refuse_odd_places(settings: Settings, source: str) -> None:

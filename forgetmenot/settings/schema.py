@@ -98,7 +98,8 @@ class BotSettings(Table, frozen=True, kw_only=True):
         "You are a warm, quick-witted regular of this channel who happens to remember everything worth remembering. "
         "You tease gently, never punch down, and keep it short."
     )
-    language: str = "the language of the message"
+    language: str = "en"
+    reply_language: str = "the language of the message"
     speaks_as: str = ""
     notice: Annotated[str, Meta(max_length=400)] = (
         "I'm a bot with a memory. !privacy says what I keep, !optout keeps you out of it."
@@ -109,7 +110,7 @@ class PersonaSettings(Table, frozen=True, kw_only=True):
     """Another voice, `[personas.NAME]`: `speaks_as` in [bot] switches to it."""
 
     persona: Annotated[str, Meta(max_length=4000)] = ""
-    language: str = ""
+    reply_language: str = ""
     own_notes: bool = False
     inherits: tuple[str, ...] = ()
 
@@ -332,11 +333,11 @@ def persona_of(settings: Settings, name: str) -> Persona:
     bot = settings.bot
     chosen = settings.personas.get(name)
     if chosen is None:
-        return Persona("", bot.persona, bot.language, "", frozenset({""}))
+        return Persona("", bot.persona, bot.reply_language, "", frozenset({""}))
     return Persona(
         name,
         chosen.persona or bot.persona,
-        chosen.language or bot.language,
+        chosen.reply_language or bot.reply_language,
         name if chosen.own_notes else "",
         frozenset({"", name}) | _inherited(settings, name),
     )

@@ -127,7 +127,7 @@ class TwitchSim:
         """Log-in, with the slash at the end that twitchio wants in Route.ID_BASE."""
         return self.url
 
-    async def until(self, condition: Callable[[], object], seconds: float = 30.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  # the condition may look at anything

@@ -144,10 +144,6 @@ class World:
         )
         return tuple(badge for badge, has in roles if has and badge not in user.badges) + user.badges
 
-    def is_privileged(self, user_id: str) -> bool:
-        """The broadcaster or a moderator."""
-        return user_id == self.owner.id or user_id in self.moderators
-
     def ban_left(self, user_id: str) -> int:
         """FOREVER for a ban, the ms that are left of a timeout, 0 for neither."""
         ban = self.bans.get(user_id)
@@ -227,9 +223,3 @@ class Tokens:
         """Let the access tokens of a user, or of all, answer 401 from now on."""
         for token in self.issued:
             token.expired = token.expired or login in ("", token.login)
-
-    def disconnect(self, login: str) -> None:
-        """The user takes the bot's rights back in their Twitch settings: both tokens are dead."""
-        for token in self.issued:
-            if token.login == login:
-                token.expired = token.used = True

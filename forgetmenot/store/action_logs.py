@@ -169,18 +169,13 @@ async def any_lapsed(db: Database, now: int) -> bool:
     )
 
 
-async def postpone_revert(tx: Transaction, action_id: int, revert_at: int, detail: str) -> None:
-    """Retry the revert later."""
+async def set_revert(
+    tx: Transaction, action_id: int, revert_at: int | None, detail: str, status: ActionStatus | None = None
+) -> None:
+    """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
     await tx.execute(
-        "UPDATE action_logs SET revert_at = ?, detail = ? WHERE id = ?", (revert_at, detail[:300], action_id)
-    )
-
-
-async def reverted(tx: Transaction, action_id: int, status: ActionStatus, detail: str) -> None:
-    """Mark it as reverted."""
-    await tx.execute(
-        "UPDATE action_logs SET revert_at = NULL, status = ?, detail = ? WHERE id = ?",
-        (status, detail[:300], action_id),
+        "UPDATE action_logs SET revert_at = ?, status = coalesce(?, status), detail = ? WHERE id = ?",
+        (revert_at, status, detail[:300], action_id),
     )
 
 
@@ -272,12 +267,14 @@ async def done_since(db: Database, since: int) -> int:
 
 async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
-    row = await source.row(
-        "SELECT 1 FROM action_logs WHERE at >= ? AND at <= ? AND name = ? AND target_id = ?"
-        " AND status IN ('running', 'done', 'unknown') LIMIT 1",
-        (since, until, name, target_id),
+    return (
+        await source.row(
+            "SELECT 1 FROM action_logs WHERE at >= ? AND at <= ? AND name = ? AND target_id = ?"
+            " AND status IN ('running', 'done', 'unknown') LIMIT 1",
+            (since, until, name, target_id),
+        )
+        is not None
     )
-    return row is not None
 
 
 async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> frozenset[str]:

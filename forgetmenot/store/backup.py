@@ -19,8 +19,9 @@ import msgspec
 from forgetmenot import errors
 from forgetmenot.files import make_own
 from forgetmenot.store import file_safety, privacy_log
-from forgetmenot.store.database import BUSY_TIMEOUT_S, LATEST, MIGRATIONS, Database, Source, schema_sql, translating
+from forgetmenot.store.database import BUSY_TIMEOUT_S, Database, Source, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
+from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 from forgetmenot.store.privacy_log import HashKey
 
 KEPT = (
@@ -141,12 +142,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM main.sqlite_sequence")
     db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
-
-
-async def size(source: Source) -> tuple[int, int]:
-    """How many notes and episodes a memory holds."""
-    row = await source.row("SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes)")
-    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -6,7 +6,7 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -252,7 +252,7 @@ SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND (
         AND e.id IN ({_PROMPT_ROWS_OF} 'episodes'))))
 """  # noqa: S608  # constants; a summary's own line may be far from what was cleared: only what is under way goes for it
 _USED = f"""
-SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.text <> '' AND EXISTS
+SELECT m.id, m.at, m.text, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND EXISTS
     (SELECT 1 FROM json_each(:ids) i WHERE instr(m.prompt_json, i.value) AND i.value IN ({_PROMPT_ROWS_OF} :of))
 """  # noqa: S608  # constants; looked for as text first: most of a month's prompts need no parsing then
 
@@ -277,7 +277,10 @@ async def clear_that_used(
 
     `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
     """
-    rows = await tx.rows(_USED, {"of": of, "ids": json.dumps(sorted(ids))}) if ids else []
+    table, given = {"notes": "semantic_notes", "episodes": "episodes"}[of], json.dumps(sorted(ids))
+    made = f"SELECT min(created_at) FROM {table} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # a constant
+    since = await tx.value(made, (given,)) if ids else None
+    rows = await tx.rows(_USED, {"of": of, "ids": given, "since": since}) if since is not None else []
     rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
     if not rows:
         return []
@@ -406,70 +409,3 @@ async def last_sent(source: Source, since: int) -> int | None:
         (since,),
     )
     return None if found is None else int(found)
-
-
-# ── sums ────────────────────────────────────────────────────────────────────────────────────
-
-_SUMS: Mapping[str, str] = {
-    "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
-    " GROUP BY 1 ORDER BY 2 DESC",
-    "replies": "SELECT iif(coalesce(o.outcome, '') = '', m.status, o.outcome), count(*) FROM bot_messages m"
-    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> ''"
-    " GROUP BY 1 ORDER BY 2 DESC",
-    "filters": "SELECT f.value, count(*) FROM bot_messages m, json_each(m.filters_json) f"
-    " WHERE m.at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "rules": "SELECT rule || ': ' || verdict, count(*) FROM action_logs WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "shed": "SELECT m.trigger || ': ' || s.value, count(*) FROM bot_messages m, json_each(m.prompt_json, '$.shed') s"
-    " WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC",
-    "unsupported": "SELECT u.value ->> 0, count(DISTINCT o.reply_id) FROM reply_outcomes o"
-    " JOIN bot_messages m ON m.id = o.reply_id, json_each(o.unsupported) u WHERE m.at >= :since"
-    " GROUP BY 1 ORDER BY 2 DESC",
-    "calls": "SELECT purpose || ' ' || model, count(*) FROM model_calls WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-    "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
-    " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
-}
-_SECTIONS = (
-    "SELECT s.value ->> 'name', total(s.value ->> 'tokens') / count(*), total(json_array_length(s.value, '$.rows')),"
-    " total((SELECT count(*) FROM json_each(s.value, '$.rows') r WHERE s.value ->> 'of' = 'notes'"
-    "  AND r.value IN (SELECT value FROM json_each(o.used)))), count(*)"
-    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s"
-    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC"
-)
-_NOTES = (
-    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(o.used))),"
-    " total(o.outcome IN ('corrected', 'bad', 'deleted') AND r.value IN (SELECT value FROM json_each(o.used)))"
-    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
-    " JOIN reply_outcomes o ON o.reply_id = m.id"
-    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1 ORDER BY 2 DESC LIMIT 500"
-)
-
-
-async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
-    """Counts by name since then (ms), the most frequent first."""
-    return {
-        name: {str(row[0]): int(row[1]) for row in await db.rows(sql, {"since": since})} for name, sql in _SUMS.items()
-    }
-
-
-async def sections(db: Database, since: int) -> list[dict[str, Any]]:
-    """Each section of the prompts since then: mean tokens, rows shown, notes of it that were used, prompts."""
-    names = ("name", "tokens", "shown", "used", "prompts")
-    return [
-        dict(zip(names, (row[0], *map(round, tuple(row)[1:])), strict=True))
-        for row in await db.rows(_SECTIONS, {"since": since})
-    ]
-
-
-async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:
-    """Each note that a prompt offered: how often, how often used, how often in a reply that was called wrong."""
-    names = ("id", "offered", "used", "corrected")
-    return [dict(zip(names, map(int, tuple(row)), strict=True)) for row in await db.rows(_NOTES, {"since": since})]
-
-
-async def latencies(db: Database, since: int) -> list[int]:
-    """Of the replies since then, in ms, the shortest first."""
-    rows = await db.rows(
-        "SELECT latency_ms FROM bot_messages WHERE at >= :since AND model <> '' AND latency_ms IS NOT NULL ORDER BY 1",
-        {"since": since},
-    )
-    return [int(row[0]) for row in rows]

@@ -68,11 +68,11 @@ async def due(
 ) -> list[str]:
     """Regulars who came to a stream since their brief was made, and that stream has its recap; the oldest brief first.
 
-    A stream that has been on for a day counts too, once a day.
+    A stream that has been on for a day counts too, once a day; who was not seen for a week does not.
     """
     rows = await source.rows(
         "SELECT v.id FROM viewers v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
-        " WHERE v.opted_out_at IS NULL AND v.banned_at IS NULL"
+        " WHERE v.last_seen_at > :day - 518400000 AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND (SELECT count(*) FROM attendance a JOIN streams s ON s.id = a.stream_id"
         "  WHERE a.viewer_id = v.id AND s.started_at >= :since) >= :streams"
         " AND EXISTS (SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id"

@@ -6,11 +6,9 @@ shows the ban alone, until it is lifted. The bot's own lines are in `bot_message
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.settings.prices import Used
 from forgetmenot.store import action_logs, bot_messages, notes, privacy_log
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
@@ -21,7 +19,7 @@ MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not s
 
 
 class Heard(NamedTuple):
-    """One line of chat."""
+    """One line of chat. `covered`: a summary has read it."""
 
     seq: int
     at: int
@@ -31,13 +29,15 @@ class Heard(NamedTuple):
     kind: str
     text: str
     addressed: int
+    covered: int
 
 
 class Happened(NamedTuple):
-    """An episode that was written."""
+    """An episode that was written. `until`: it covers chat up to then; 0 for what somebody asked to be remembered."""
 
     id: int
     at: int
+    until: int
     kind: str
     summary: str
     events: int
@@ -95,7 +95,7 @@ async def lines(db: Database, after: int, limit: int) -> list[Heard]:
     """The newest lines after a mark, oldest first."""
     rows = await db.rows(
         "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
-        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed"
+        " CASE WHEN e.text = '' THEN e.system_text ELSE e.text END, e.addressed, e.episode_id IS NOT NULL"
         " FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.seq > ? AND e.redacted_at IS NULL"
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
         (after, limit),
@@ -116,7 +116,8 @@ async def taken_away(db: Database, since: int) -> list[int]:
 async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
     """The newest episodes after a mark, oldest first."""
     rows = await db.rows(
-        "SELECT id, created_at, kind, summary, events FROM episodes WHERE id > ? ORDER BY id DESC LIMIT ?",
+        "SELECT id, created_at, iif(kind IN ('chat', 'counted'), ended_at, 0), kind, summary, events FROM episodes"
+        " WHERE id > ? ORDER BY id DESC LIMIT ?",
         (after, limit),
     )
     return [Happened(*row) for row in reversed(rows)]
@@ -146,8 +147,7 @@ async def actions(db: Database, limit: int) -> list[LoggedAction]:
 # What was added to the memory since a moment.
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCursor:
+class MemoryCursor(NamedTuple):
     """The highest ids that were seen."""
 
     episode: int = 0
@@ -156,8 +156,7 @@ class MemoryCursor:
     action: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoteNews:
+class NoteNews(NamedTuple):
     """A note whose status changed, from what to what, and why."""
 
     note: Note
@@ -224,25 +223,6 @@ async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
         (last,),
     )
     return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
-
-
-async def used_per_stream(db: Database, last: int) -> list[tuple[int, dict[str, Used]]]:
-    """Of the last streams, oldest first: the start, and the tokens of all calls until the next one's, by model."""
-    rows = await db.rows(
-        "SELECT s.started_at, c.model, coalesce(sum(c.input), 0), coalesce(sum(c.cached), 0),"
-        " coalesce(sum(c.output), 0) + coalesce(sum(c.thoughts), 0)"
-        " FROM (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?) s"
-        " LEFT JOIN model_calls c ON c.at >= s.started_at"
-        " AND c.at < coalesce((SELECT min(n.started_at) FROM streams n WHERE n.started_at > s.started_at), 9e15)"
-        " GROUP BY s.id, c.model ORDER BY s.started_at",
-        (last,),
-    )
-    found: dict[int, dict[str, Used]] = {}
-    for began, model, *tokens in rows:
-        used = found.setdefault(began, {})
-        if model is not None:
-            used[model] = Used(*tokens)
-    return list(found.items())
 
 
 async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:

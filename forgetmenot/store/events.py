@@ -38,13 +38,13 @@ class NewEvent(NamedTuple):
 class Clear(NamedTuple):
     """What is to lose its text: one event, one person's events until then, or (neither) all events until then.
 
-    `told`: what the bot was told to remember in one of these lines is taken back, too. Not where the whole chat goes.
+    `remembered`: what one of these lines asked the bot to remember goes, too; not where the whole chat goes.
     """
 
     at: int
     event_id: str | None = None
     viewer_id: str | None = None
-    told: bool = True
+    remembered: bool = True
 
 
 _INSERT = """
@@ -85,7 +85,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
         words = {word for row in rows if row[0] is not None for word in traces(row[2])}
         own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
         dirty |= await clear_own_lines(tx, own, what.at)
-    if not what.event_id and not what.viewer_id and what.told:  # a correction in plain speech, unlike !remember
+    if not what.event_id and not what.viewer_id and what.remembered:  # a correction in plain speech, unlike !remember
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         await tx.execute(
             f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})"  # noqa: S608
@@ -93,7 +93,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
             "  WHERE v.episode_id = episodes.id AND n.source_kind = 'self_claim')",
             {**params, "now": now},
         )
-    if what.told and (what.event_id is not None or what.viewer_id is not None):
+    if what.remembered and (what.event_id is not None or what.viewer_id is not None):
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
         await tx.execute(

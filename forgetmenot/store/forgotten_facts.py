@@ -140,14 +140,14 @@ async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collectio
 async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
     """What somebody said in the last hours, and what the bot said to them, in which one of these stems stands.
 
-    What it said to others counts where it told a note by its number, or had it in its prompt.
+    What it said to others counts where it named a note by its number, or had it in its prompt.
     """
     near = " OR ".join("instr(lower(text), ?) > 0" for _ in words) or "0"
     parts = [word[: max(3, len(word) - 1)] for word in words]
     used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
-    told = "instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?))"
+    quoting = "instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?))"
     replies = await tx.rows(
-        f"SELECT id, text FROM bot_messages WHERE (viewer_id = ? OR {told}) AND ({near})",  # noqa: S608
+        f"SELECT id, text FROM bot_messages WHERE (viewer_id = ? OR {quoting}) AND ({near})",  # noqa: S608
         (subject_id, f"#{note_id} ", json.dumps(used), *parts),
     )
     lines = await tx.rows(
@@ -160,7 +160,7 @@ async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collecti
     ]
 
 
-async def told_by_others(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
+async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
     """What those others said in the last hours whose word a note rests on."""
     rows = await tx.rows(
         "SELECT seq, text FROM events WHERE text <> '' AND viewer_id <> ?2"

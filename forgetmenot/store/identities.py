@@ -40,27 +40,27 @@ async def _changed(tx: Transaction, people: Sequence[SeenViewer]) -> list[SeenVi
     rows = await tx.rows(
         "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
         " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps([one.id for one in people]),),
+        (json.dumps([person.id for person in people]),),
     )
     stored = {row[0]: tuple(row) for row in rows}
-    renamed = len({one.id for one in people}) < len(people)
-    return [one for one in people if renamed or not _is_stored(one, stored.get(one.id))]
+    renamed = len({person.id for person in people}) < len(people)
+    return [person for person in people if renamed or not _is_stored(person, stored.get(person.id))]
 
 
-def _is_stored(one: SeenViewer, row: tuple[Any, ...] | None) -> bool:
+def _is_stored(person: SeenViewer, row: tuple[Any, ...] | None) -> bool:
     return (
         row is not None
-        and row[1:4] == (one.login, one.display_name, one.role)
-        and row[4] <= one.first_at
-        and one.last_at < row[5] + MINUTE
+        and row[1:4] == (person.login, person.display_name, person.role)
+        and row[4] <= person.first_at
+        and person.last_at < row[5] + MINUTE
     )
 
 
 async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
-    holders = {one.login: one.id for one in people}
+    holders = {person.login: person.id for person in people}
     await join(tx, holders)
     await _release_logins(tx, holders)
-    now_called = {one.id: one for one in people}
+    now_called = {person.id: person for person in people}
     await tx.many(
         "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
@@ -68,20 +68,20 @@ async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
         " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
-        [_row(one, holders) for one in now_called.values()],
+        [_row(person, holders) for person in now_called.values()],
     )
     await tx.many(
         "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        [(one.id, one.login, one.display_name, one.first_at, one.last_at) for one in people],
+        [(person.id, person.login, person.display_name, person.first_at, person.last_at) for person in people],
     )
 
 
-def _row(one: SeenViewer, holders: dict[str, str]) -> tuple[object, ...]:
+def _row(person: SeenViewer, holders: dict[str, str]) -> tuple[object, ...]:
     """Their row; without the login if somebody else was seen with it after them."""
-    theirs = holders[one.login] == one.id
-    names = (one.login, one.display_name) if theirs else (None, None)
-    return (one.id, *names, one.role, one.first_at, one.last_at)
+    theirs = holders[person.login] == person.id
+    names = (person.login, person.display_name) if theirs else (None, None)
+    return (person.id, *names, person.role, person.first_at, person.last_at)
 
 
 async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:

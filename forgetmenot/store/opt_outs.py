@@ -54,7 +54,7 @@ async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
     )
     await privacy_log.note(tx, [PrivacyRequest(PrivacyRequestKind.OPTED_OUT, tx.key.digest("viewer", viewer_id), now)])
     last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
-    await events.clear(tx, Clear(max(now, last or now), viewer_id=viewer_id, told=False), now)
+    await events.clear(tx, Clear(max(now, last or now), viewer_id=viewer_id, remembered=False), now)
 
 
 async def opt_in(tx: Transaction, viewer_id: str) -> bool:

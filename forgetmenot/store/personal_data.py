@@ -42,7 +42,7 @@ class Place:
     also: str = ""
 
 
-_TOLD_TO_THE_BOT_OR_BY_IT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
+_WITH_THE_BOT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
 _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
@@ -52,7 +52,7 @@ PLACES = (
     Place("streams", ("title", "category", "twitch_id")),
     Place("semantic_notes", ("fact", "topics", "asked_with")),
     Place("note_changes", ("cause",)),
-    Place("events", ("text", "system_text"), whole=True, only=_TOLD_TO_THE_BOT_OR_BY_IT, also=_CLEARED),
+    Place("events", ("text", "system_text"), whole=True, only=_WITH_THE_BOT, also=_CLEARED),
     Place("events", ("text", "system_text")),
     Place("bot_messages", ("text",), whole=True, only="trigger = 'command'"),
     Place("bot_messages", ("text",), cut=True),

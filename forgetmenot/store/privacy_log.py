@@ -255,10 +255,7 @@ async def set_end(tx: "Transaction") -> None:
 def predates_key(path: Path, place: str) -> bool:
     """Whether a copy with that mark was made before the key was replaced: who was erased since then is not known."""
     lines = _lines(path)
-    known = place.partition(":")[0]
-    count = int(known) if known.isdecimal() and len(known) < 12 else 0
-    of_this_list = count > 0 and place.partition(":")[2] == _digest(lines[:count])
-    return any(_decoded(line).kind is PrivacyRequestKind.NEW_KEY for line in lines[:1]) and not of_this_list
+    return any(_decoded(line).kind is PrivacyRequestKind.NEW_KEY for line in lines[:1]) and not _noted(lines, place)
 
 
 def _lost(key: HashKey, database: Path, what: str) -> StoreKeyLost:
@@ -291,10 +288,14 @@ def size(key: HashKey) -> int:
 def after(path: Path, place: str) -> list[PrivacyRequest]:
     """What was asked for after a mark was taken; everything, if it was not taken of this list. Raises StoreError."""
     lines = _lines(path)
+    return [_decoded(line) for line in lines[_noted(lines, place) :]]
+
+
+def _noted(lines: Sequence[bytes], place: str) -> int:
+    """How many lines there were when a mark was taken; 0 if it was not taken of this list."""
     count, _, digest = place.partition(":")
     known = int(count) if count.isdecimal() and len(count) < 12 else 0
-    since = known if digest == _digest(lines[:known]) else 0
-    return [_decoded(line) for line in lines[since:]]
+    return known if digest == _digest(lines[:known]) else 0
 
 
 def _lines(path: Path) -> list[bytes]:

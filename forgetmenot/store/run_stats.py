@@ -6,6 +6,7 @@ events = covered + uncovered + redacted. The counts are written in the transacti
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from forgetmenot.store.database import Database, Source, Transaction
 
@@ -165,3 +166,71 @@ async def totals(db: Database) -> Totals:
     """The totals as of now."""
     counted = {row["name"]: int(row["count"]) for row in await db.rows(_TOTALS)}
     return Totals(**{field.name: counted.get(field.name, 0) for field in fields(Totals)})
+
+
+# Sums over the replies of a time, for `forgetmenot eval report`.
+
+
+_SUMS: Mapping[str, str] = {
+    "prompts": "SELECT trigger, count(*) FROM bot_messages WHERE at >= :since AND model <> ''"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "replies": "SELECT iif(coalesce(o.outcome, '') = '', m.status, o.outcome), count(*) FROM bot_messages m"
+    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> ''"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "filters": "SELECT f.value, count(*) FROM bot_messages m, json_each(m.filters_json) f"
+    " WHERE m.at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "rules": "SELECT rule || ': ' || verdict, count(*) FROM action_logs WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "shed": "SELECT m.trigger || ': ' || s.value, count(*) FROM bot_messages m, json_each(m.prompt_json, '$.shed') s"
+    " WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC",
+    "unsupported": "SELECT u.value ->> 0, count(DISTINCT o.reply_id) FROM reply_outcomes o"
+    " JOIN bot_messages m ON m.id = o.reply_id, json_each(o.unsupported) u WHERE m.at >= :since"
+    " GROUP BY 1 ORDER BY 2 DESC",
+    "calls": "SELECT purpose || ' ' || model, count(*) FROM model_calls WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+    "tokens": "SELECT purpose || ' ' || model, total(input) + total(output) + total(thoughts) FROM model_calls"
+    " WHERE at >= :since GROUP BY 1 ORDER BY 2 DESC",
+}
+_SECTIONS = (
+    "SELECT s.value ->> 'name', total(s.value ->> 'tokens') / count(*), total(json_array_length(s.value, '$.rows')),"
+    " total((SELECT count(*) FROM json_each(s.value, '$.rows') r WHERE s.value ->> 'of' = 'notes'"
+    "  AND r.value IN (SELECT value FROM json_each(o.used)))), count(*)"
+    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s"
+    " LEFT JOIN reply_outcomes o ON o.reply_id = m.id WHERE m.at >= :since AND m.model <> '' GROUP BY 1 ORDER BY 2 DESC"
+)
+_NOTES = (
+    "SELECT r.value, count(*), total(r.value IN (SELECT value FROM json_each(o.used))),"
+    " total(o.outcome IN ('corrected', 'bad', 'deleted') AND r.value IN (SELECT value FROM json_each(o.used)))"
+    " FROM bot_messages m JOIN json_each(m.prompt_json, '$.sections') s JOIN json_each(s.value, '$.rows') r"
+    " JOIN reply_outcomes o ON o.reply_id = m.id"
+    " WHERE m.at >= :since AND m.model <> '' AND s.value ->> 'of' = 'notes' GROUP BY 1 ORDER BY 2 DESC LIMIT 500"
+)
+
+
+async def sums(db: Database, since: int) -> dict[str, dict[str, int]]:
+    """Counts by name since then (ms), the most frequent first."""
+    return {
+        name: {str(row[0]): int(row[1]) for row in await db.rows(sql, {"since": since})} for name, sql in _SUMS.items()
+    }
+
+
+async def sections(db: Database, since: int) -> list[dict[str, Any]]:
+    """Each section of the prompts since then: mean tokens, rows shown, notes of it that were used, prompts."""
+    names = ("name", "tokens", "shown", "used", "prompts")
+    return [
+        dict(zip(names, (row[0], *map(round, tuple(row)[1:])), strict=True))
+        for row in await db.rows(_SECTIONS, {"since": since})
+    ]
+
+
+async def notes_offered(db: Database, since: int) -> list[dict[str, int]]:
+    """Each note that a prompt offered: how often, how often used, how often in a reply that was called wrong."""
+    names = ("id", "offered", "used", "corrected")
+    return [dict(zip(names, map(int, tuple(row)), strict=True)) for row in await db.rows(_NOTES, {"since": since})]
+
+
+async def latencies(db: Database, since: int) -> list[int]:
+    """Of the replies since then, in ms, the shortest first."""
+    rows = await db.rows(
+        "SELECT latency_ms FROM bot_messages WHERE at >= :since AND model <> '' AND latency_ms IS NOT NULL ORDER BY 1",
+        {"since": since},
+    )
+    return [int(row[0]) for row in rows]

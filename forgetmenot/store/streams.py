@@ -62,7 +62,8 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
     """The stream before that one (None: the last of all) with its recap; without, while it rests on a cleared line."""
     row = await source.row(
         "SELECT id, iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = streams.id AND e.dirty_at IS NOT NULL),"
-        " '', recap) FROM streams WHERE ?1 IS NULL OR started_at < (SELECT started_at FROM streams WHERE id = ?1)"
+        " '', recap) FROM streams"
+        " WHERE ?1 IS NULL OR (started_at, id) < (SELECT started_at, id FROM streams WHERE id = ?1)"
         " ORDER BY started_at DESC, id DESC LIMIT 1",
         (stream_id,),
     )

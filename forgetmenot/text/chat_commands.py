@@ -69,19 +69,19 @@ def without_please(line: str) -> str:
 
 def spoken_command(question: str) -> str:
     """The command that a sentence to the bot means, as it would be typed; nothing for talk."""
-    said = _PLEASE.sub("", clean(question))
-    if found := _KNOWS.fullmatch(said):
+    sentence = _PLEASE.sub("", clean(question))
+    if found := _KNOWS.fullmatch(sentence):
         return f"!memory {found[1]}"
-    if found := _THIS.fullmatch(said):
+    if found := _THIS.fullmatch(sentence):
         return f"!remember this about {found[1]}"
-    if _MISSED.fullmatch(said):
+    if _MISSED.fullmatch(sentence):
         return "!missed"
-    if said.endswith("?"):
+    if sentence.endswith("?"):
         return ""
-    if found := _REMEMBER.fullmatch(said):
+    if found := _REMEMBER.fullmatch(sentence):
         fact = found[1] or found[2]
         return "" if _TALK.match(fact) else f"!remember {fact}"
-    if found := _FORGET.fullmatch(said):
+    if found := _FORGET.fullmatch(sentence):
         what = found[1] or found[2]
         if _EVERYTHING.fullmatch(what):
             return "!forgetme"

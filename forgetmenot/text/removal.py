@@ -126,7 +126,7 @@ def _closed_list(sentence: str, token: str) -> str:
     """The sentence with the person taken out of lists of people: "<@1>, <@2> and <@3>" or "<@1> and <@2>"."""
     other = r"<@[^>]+>"
     listed = re.compile(rf"{other}(?!['’]s)(?:(?:,| and|, and) {other}(?!['’]s))+")
-    return listed.sub(lambda found: _enumerated([one for one in _people(found[0]) if one != token]), sentence)
+    return listed.sub(lambda found: _enumerated([person for person in _people(found[0]) if person != token]), sentence)
 
 
 def _people(text: str) -> list[str]:
@@ -156,23 +156,23 @@ def _stands_alone(clause: str) -> bool:
 
 def without_fact(text: str, subject_id: str, fact: str) -> str:
     """A summary without the clauses that say this fact about its subject; without change where none does."""
-    said = _content(fact)
-    if not said:
+    wanted = _content(fact)
+    if not wanted:
         return text
     kept: list[str] = []
     about = ""
     for sentence in _SENTENCE.split(text):
         people = ids_in(sentence)
         about = subject_id if subject_id in people else ("" if people else about)
-        rest = _without_clauses(sentence, lambda one: says(one, said)) if about == subject_id else sentence
+        rest = _without_clauses(sentence, lambda clause: says(clause, wanted)) if about == subject_id else sentence
         if rest:
             kept.append(rest)
     return " ".join(kept)
 
 
-def says(clause: str, said: frozenset[str]) -> bool:
+def says(clause: str, wanted: frozenset[str]) -> bool:
     """Whether a text has most of a fact's words (as `traces` gives them)."""
-    return len(said & _content(clause)) >= ENOUGH * len(said)
+    return len(wanted & _content(clause)) >= ENOUGH * len(wanted)
 
 
 def _content(text: str) -> frozenset[str]:

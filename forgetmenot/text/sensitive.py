@@ -195,9 +195,9 @@ def _readings(text: str) -> list[str]:
     """The text, and what it says to somebody who wants to understand: mostly the text alone."""
     found = {text: None}
     found |= dict.fromkeys(pattern.sub(_joined, text) for pattern in (_LONE, _AFTER_A))
-    for one in list(found):
-        found[_MIXED.sub(lambda word: unleet(word[0]), one)] = None
-        found[_MIXED.sub(lambda word: unleet(word[0].replace("1", "i")), one)] = None
+    for reading in list(found):
+        found[_MIXED.sub(lambda word: unleet(word[0]), reading)] = None
+        found[_MIXED.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
     found[_NAMED_DIGITS.sub(_dialled, text)] = None
     return list(found)
 

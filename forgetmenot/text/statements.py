@@ -150,12 +150,9 @@ _END = re.compile(r"[\s.!,;]+\Z")
 def first_word(text: str) -> tuple[str, str]:
     """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat"."""
     stripped = text.strip().removeprefix("@")
-    name = ""
-    for char in stripped:
-        if not (char.isalnum() or char == "_"):
-            break
-        name += char
-    return name, stripped[len(name) :]
+    name = re.match(r"\w*", stripped)
+    end = name.end() if name else 0
+    return stripped[:end], stripped[end:]
 
 
 def own_fact(text: str, *, for_channel: bool = False) -> str | None:
@@ -164,24 +161,26 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     `for_channel`: the speaker may also mean the channel. "We" is the channel then, and a text without "I" is the
     speaker's only where it begins with a verb that is no plural noun.
     """
-    said = _END.sub("", plain_first_person(text.strip()))
-    if for_channel and (_OUR.match(said) or not (_FIRST.search(said) or _SURELY_A_PERSON.match(f"{said} "))):
-        return said if _I_ABROAD.search(said) else None
-    if said.startswith("I "):
-        return _predicate(said[2:].strip())
-    if _MINE.match(said):
-        return re.sub(r"\Atheir (?=fav)", "", about_them(said[:1].lower() + said[1:]))
-    if _THIRD_TOLD_FACTS.match(f"{said} "):
-        return about_them(said)
-    if _I_ABROAD.search(said) and not _I.search(said):
-        return said
-    return about_them(said) if _FIRST.search(said) and not _WE.match(said) else None
+    sentence = _END.sub("", plain_first_person(text.strip()))
+    if for_channel and (
+        _OUR.match(sentence) or not (_FIRST.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))
+    ):
+        return sentence if _I_ABROAD.search(sentence) else None
+    if sentence.startswith("I "):
+        return _predicate(sentence[2:].strip())
+    if _MINE.match(sentence):
+        return re.sub(r"\Atheir (?=fav)", "", about_them(sentence[:1].lower() + sentence[1:]))
+    if _THIRD_TOLD_FACTS.match(f"{sentence} "):
+        return about_them(sentence)
+    if _I_ABROAD.search(sentence) and not _I.search(sentence):
+        return sentence
+    return about_them(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
 
 
 def said_of_oneself(line: str) -> str | None:
     """The fact in a line of chat that was meant for nobody's memory: in the first person, and no question."""
-    said = _TO_SOMEBODY.sub("", line.strip())
-    return None if _ASKS.match(said) or not _I.search(plain_first_person(said)) else own_fact(said)
+    sentence = _TO_SOMEBODY.sub("", line.strip())
+    return None if _ASKS.match(sentence) or not _I.search(plain_first_person(sentence)) else own_fact(sentence)
 
 
 def _predicate(rest: str) -> str | None:
@@ -201,6 +200,6 @@ def _predicate(rest: str) -> str | None:
 
 def others_fact(rest: str) -> str:
     """What follows somebody's name: "'s cat is Miso" becomes "their cat is Miso"; the rest stays."""
-    said = _END.sub("", rest.strip().lstrip(":,–—-").strip())
-    owned = re.match(r"['’]s\s+", said)
-    return f"their {said[owned.end() :]}" if owned else said
+    words = _END.sub("", rest.strip().lstrip(":,–—-").strip())
+    owned = re.match(r"['’]s\s+", words)
+    return f"their {words[owned.end() :]}" if owned else words

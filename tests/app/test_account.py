@@ -138,7 +138,7 @@ async def test_chat_is_read_signed_in_as_soon_as_somebody_logs_in(
         log_in(tmp_path, sim, "keeper", Account.BOT)
         await sim.until(lambda: account.chat.state.phase is Phase.CONNECTED)
         await account.sign_in_to_chat()
-        await sim.until(lambda: account.chat.state.login == "keeper", 8)
+        await sim.until(lambda: account.chat.state.login == "keeper")
         reading.cancel()
 
 

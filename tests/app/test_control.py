@@ -9,11 +9,12 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.dock_service import serve_dock
+from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus
-from forgetmenot.errors import InputError
+from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -181,20 +182,25 @@ async def test_a_persons_rights(bot: Bot, control: BotControl, do: Do) -> None:
     assert await viewers.get(bot.db, ALICE) is None
 
 
-async def test_a_setting_changes_for_the_running_bot_and_in_its_file(bot: Bot, tmp_path: Path) -> None:
+async def test_a_setting_changes_for_the_running_bot_and_in_its_file(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('[bot]\nmode = "shadow"  # for now\n')
     settings = LiveSettings(load_settings(path), path)
-    control = BotControl(bot, settings, ConnectionStatus("test"))
-    do = _doing(control)
-    changed = f"`mode` is changed, written to {path}."
-    assert await do("set", table="bot", key="mode", value="live") == (True, changed)
-    assert path.read_text() == '[bot]\nmode = "live"  # for now\n'
-    ok, line = await do("set", table="bot", key="persona", value="word " * 790)  # fits the schema, not the budget
-    assert not ok
-    assert "persona" in line
-    assert not (await do("set", table="bot", key="mode", value=["x"]))[0]
-    assert not (await do("set", table="dock", key="port", value=1))[0]
+    setup = SetupService(settings, tmp_path, use_keyring=False)
+
+    async def change(table: str, key: str, value: object) -> object:
+        return (await setup.run("set", json.dumps({"table": table, "key": key, "value": value}).encode()))["line"]
+
+    assert await change("bot", "name", "Pat") == "Saved."
+    assert path.read_text() == '[bot]\nmode = "shadow"  # for now\nname = "Pat"\n'
+    for table, key, value, named in (
+        ("bot", "persona", "word " * 790, "persona"),  # fits the schema, not the budget
+        ("bot", "name", ["x"], "Name"),
+        ("bot", "language", "xx", "none of de, en"),
+        ("dock", "port", 1, "port"),
+    ):
+        with pytest.raises(SettingsError, match=named):
+            await change(table, key, value)
     assert settings() == load_settings(path)
 
 

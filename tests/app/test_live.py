@@ -71,7 +71,7 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
             delivered.append(f"@{BOT} what do you know about me?")
             before = posts(sim)
             asked.append(await sim.say(f"viewer{number}", delivered[-1]))
-            await sim.until(lambda: posts(sim) > before, 10)  # noqa: B023  # awaited at once
+            await sim.until(lambda: posts(sim) > before)  # noqa: B023  # awaited at once
             await be(trouble, sim, asked[-1])
         await sim.joined()
         await sim.until(lambda: len([one for one in sim.sent if one.reply_to]) >= 7)
@@ -173,14 +173,14 @@ async def test_asking_for_the_end_while_twitch_hangs_at_the_start_ends_it(tmp_pa
     log_in(tmp_path, sim, named=False)
     sim.faults.add("oauth", path="oauth2/validate", stall=True, times=None)
     async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await sim.until(lambda: not sim.faults.waiting or sim.faults.waiting[0].used, 20)
+        await sim.until(lambda: not sim.faults.waiting or sim.faults.waiting[0].used)
         assert await bot.stop() == 0
     assert "Traceback" not in bot.told
 
 
 async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: Path, sim: TwitchSim) -> None:
     async with start(tmp_path, sim) as bot:
-        await sim.until((tmp_path / "m.sqlite3").exists, 20)
+        await sim.until((tmp_path / "m.sqlite3").exists)
         assert await bot.stop(signal.SIGINT) == 0
     assert "Traceback" not in bot.told
     async with start(tmp_path, sim) as again:
@@ -198,7 +198,7 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path
         await sim.accept()
         await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")
-        await sim.until(lambda: sim.sent, 20)
+        await sim.until(lambda: sim.sent)
         assert await bot.stop() == 0
     assert bot.told.count("chat is disconnected") == 1
     unchecked = [line for line in bot.told.splitlines() if "trouble with the log-in" in line]

@@ -160,7 +160,7 @@ def line(number: int, text: str, clock: ManualClock) -> ChatEvent:
 
 
 async def until_stored(bot: Bot, count: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await bot.db.value("SELECT count(*) FROM events") < count:  # noqa: ASYNC110  # the writer tells nobody
             await asyncio.sleep(0.02)
 

@@ -71,7 +71,7 @@ async def say(bot: Bot, text: str) -> None:
 
 async def on_disk(path: Path) -> bytes:
     """The file of wishes, once there is one in it."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while ALICE.encode() not in path_of(path).read_bytes():  # noqa: ASYNC110  # a file has no event
             await asyncio.sleep(0.01)
     return path_of(path).read_bytes()
@@ -139,7 +139,7 @@ async def test_what_is_to_be_forgotten_or_never_mentioned_waits_too(
             another_program.enter_context(locked(path))
             await say(bot, "!forget zitherbloom")
             await say(bot, "!nevermention my kazoo")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while b"kazoo" not in path_of(path).read_bytes():  # noqa: ASYNC110  # a file has no event
                     await asyncio.sleep(0.01)
             assert len(account.said) == 1

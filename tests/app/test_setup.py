@@ -12,9 +12,10 @@ import pytest
 from forgetmenot.app import model_choice
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.app.setup import NO_MODEL_SAMPLE, SetupService
+from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError
+from forgetmenot.languages import in_language
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -85,7 +86,7 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
 
 
 async def test_without_a_model_a_sample_says_so(steps: Steps) -> None:
-    assert (await steps.do("sample", name="Fern", persona="dry"))["text"] == NO_MODEL_SAMPLE
+    assert (await steps.do("sample", name="Fern", persona="dry"))["text"] == in_language()("setup.no_sample")
 
 
 async def test_programs_on_this_computer_are_found_with_their_models(

@@ -13,11 +13,12 @@ from forgetmenot.chat.commands import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface
+from forgetmenot.languages import Language
 from forgetmenot.memory import suppression
 from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
-from forgetmenot.settings.schema import ReplySettings, Settings
+from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.notes import NewNote
@@ -150,7 +151,7 @@ DIALOGUES: dict[str, list[Line]] = {
         ("alice", "!optout", ("Done: nothing you say is stored from now on, and I won't use what I knew. "
          "!forgetme deletes it.")),
         ("alice", "!remember I play bass", OPTED_OUT),
-        ("alice", "!memory", "1 notes from before the opt-out are still stored, but not used. !forgetme deletes them."),
+        ("alice", "!memory", "1 note from before the opt-out is still stored, but not used. !forgetme deletes it."),
         ("carol", "!remember alice has a violet", "They opted out, so I don't store anything about them."),
         ("carol", "!optin alice", "Welcome back: I remember Alice again."),
         ("alice", "!optin", "I already remember you."),
@@ -229,18 +230,19 @@ async def test_a_new_command_is_one_entry(chat: Chat) -> None:
         return OperationResult(ok=True, code="why", data={"line": f"{request.asker.display_name} lurks."})
 
     who = {Surface.CHAT: Permission.ANYONE, Surface.DOCK: Permission.OWNER}
-    entry = Operation("lurk", "says that you lurk", who, lurk, chat=("!lurk",), label="Lurk")
+    entry = Operation("lurk", who, lurk, chat=("!lurk",))
     table = {**OPERATIONS, "lurk": entry}
     mine = dataclasses.replace(chat, commands=ChatCommands(dataclasses.replace(chat.context, table=table), lambda: BOT))
     assert await mine.say("alice", "!lurk please") == "Alice lurks."
-    assert await mine.say("alice", "!help lurk") == "!lurk: says that you lurk"
-    assert ("!lurk", "says that you lurk", Permission.ANYONE) in commands(table)
-    assert buttons(table)["lurk"] == {"label": "Lurk", "does": "says that you lurk"}
+    assert await mine.say("alice", "!help lurk") == "!lurk"
+    words = Language({"does": {"lurk": "says that you lurk"}, "label": {"lurk": "Lurk"}})
+    assert commands(table, words) == [("!lurk", "says that you lurk", Permission.ANYONE)]
+    assert buttons(table, words) == {"lurk": {"label": "Lurk", "does": "says that you lurk"}}
     assert await chat.say("alice", "!lurk") is None
 
 
 async def test_what_did_i_miss(chat: Chat) -> None:
-    assert await chat.say("alice", "!missed") == "I have not seen you here before."
+    assert await chat.say("alice", "!missed") == "I haven't seen you here before."
     await chat.clock.advance(2 * DAY)
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
@@ -260,6 +262,26 @@ async def test_what_did_i_miss(chat: Chat) -> None:
     without = dataclasses.replace(chat, commands=ChatCommands(off, lambda: BOT))
     assert await without.say("alice", "!missed") is None
     assert "!missed" not in (await without.say("alice", "!help") or "")
+
+
+async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
+    context = dataclasses.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
+    german = dataclasses.replace(chat, commands=ChatCommands(context, lambda: BOT))
+    assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
+    assert await german.say("alice", "!help fun") == (
+        "!fun [on|off]: ich darf dir zum Spaß höchstens eine Minute Timeout geben"
+    )
+    assert await german.say("carol", "!memory zed") == "zed kenne ich hier nicht."
+    assert await german.say("carol", "!bot status") == "ForgetMeNot: an (stille Vorschau)."
+
+
+async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:
+    for who, answers in (("carol", True), ("alice", False)):
+        for line in ("!good", "!bad", "!help nothing"):
+            assert bool(await chat.say(who, line)) == answers, line
+    for operation in OPERATIONS.values():
+        if Surface.CHAT in operation.who and operation.chat:
+            assert await chat.say("carol", operation.chat[0].split()[0]), operation.name
 
 
 # ── memory ──────────────────────────────────────────────────────────────────────────────────
@@ -541,7 +563,7 @@ async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
             lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
             await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
             await bot_messages.record_sending(tx, reply, "hi", at)
-    line = "#1: Alice wrote to me (mention); I had notes #4, #7 in mind; it is being sent."
+    line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
     assert await chat.say("carol", "!why") == line
     assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
 

@@ -427,7 +427,7 @@ def test_a_temporary_memory_goes_with_its_replay_or_with_the_next_one(tmp_path: 
         assert subprocess.run(words, env=env, capture_output=True, check=False).returncode == 0
         assert len(list(places.iterdir())) == 1  # one that is in use is left alone
         process.send_signal(number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         assert process.returncode != 0
     if number is signal.SIGKILL:
         assert len(list(places.iterdir())) == 1
@@ -448,7 +448,7 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> 
     (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
     words += ("--db", tmp_path / "m.sqlite3", "--config", tmp_path / "c.toml", "--model")
-    ended = run(tmp_path, *words, "openai_compatible", timeout=30)
+    ended = run(tmp_path, *words, "openai_compatible", timeout=100)
     assert ended.returncode == 5
     assert ended.stdout == ""
     last = ended.stderr.strip().splitlines()[-1]
@@ -509,7 +509,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(memory: Path, tmp_path: Path) 
     questions.write_text('{"id": 1, "viewers": [], "text": "hello"}\n' * 5_000, encoding="utf-8")
     for words in (("memory", "list"), ("recall", "--batch", questions)):
         with _reader_of_one_line(tmp_path, *words, "--db", memory) as process:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=100)
         assert process.returncode == 0
         assert errors == b""
 

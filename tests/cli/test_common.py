@@ -153,3 +153,11 @@ def test_a_message_names_commands_as_they_are_typed_here(
     monkeypatch.setenv("FORGETMENOT_COMMAND", typed)
     say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
     assert capsys.readouterr().err == f"Type `{typed} login` again. forgetmenot is a bot; /home/forgetmenot start\n"
+
+
+def test_a_built_program_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
+    assert common.as_typed() == "forgetmenot", "as installed"
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    monkeypatch.setattr("sys.executable", "/opt/My bots/forgetmenot")
+    assert common.as_typed() == '"/opt/My bots/forgetmenot"'

@@ -59,7 +59,7 @@ def test_a_settings_file_is_found_beside_the_memory_then_in_the_current_folder(
 
 def status(address: str) -> int:
     try:
-        with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310  # the dock's
+        with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310  # the dock's
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
@@ -113,7 +113,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
         settings._now = msgspec.structs.replace(settings(), twitch=twitch)
 
     async def says(words: str) -> None:
-        await sim.until(lambda: any(words in line for line in told), 20)
+        await sim.until(lambda: any(words in line for line in told))
 
     work = asyncio.create_task(start_live(settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append))
     await says("No channel is set yet")
@@ -126,4 +126,4 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     change(client_id=sim.client_id)
     await says("In demo as keeper, mode mentions")
     os.kill(os.getpid(), signal.SIGTERM)
-    await asyncio.wait_for(work, 10)
+    await asyncio.wait_for(work, 60)

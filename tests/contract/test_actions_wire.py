@@ -14,11 +14,11 @@ import twitchio  # noqa: F401  # takes longer than the time limit below, at the 
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.chat import ChatEvent, EventKind
+from forgetmenot.languages import in_language
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
-from forgetmenot.operations.wording import NEUTRAL, UNSURE
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
 from forgetmenot.store import action_logs, channel_state, viewers
 from forgetmenot.store.action_logs import ActionStatus, NewAction, latest
@@ -28,6 +28,8 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import Recorded, TwitchSim
 from tests.stage import refused
+
+NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 
 if TYPE_CHECKING:
     from forgetmenot.store.action_logs import LoggedAction

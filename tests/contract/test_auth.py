@@ -147,7 +147,7 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     sim: TwitchSim, make_login: MakeLogin, store: TokenStore
 ) -> None:
     login = make_login()
-    sim.tokens.disconnect("keeper")
+    sim.disconnect("keeper")
     with pytest.raises(TwitchLoginNeeded, match="forgetmenot login"):
         await login.validate()
     with pytest.raises(TwitchLoginNeeded):
@@ -168,7 +168,7 @@ async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
     login = make_login()
     helix = Helix(settings=lambda: settings, bot=login)
     await helix.room_id()
-    sim.tokens.disconnect("keeper")
+    sim.disconnect("keeper")
     if how == "logged out":
         store.delete(Account.BOT)
     with pytest.raises(TwitchLoginNeeded):
@@ -296,7 +296,7 @@ async def test_without_the_right_app_nothing_is_claimed(settings: Settings, stor
 
 async def test_what_lapsed_already_counts_as_revoked(sim: TwitchSim, make_login: MakeLogin) -> None:
     login = make_login()
-    sim.tokens.disconnect("keeper")
+    sim.disconnect("keeper")
     assert await login.log_out() is True
 
 
@@ -400,7 +400,7 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
     make_login()
     login = await keep_nothing(sim, settings, Full(store.folder, use_keyring=False))
     if lapsed:
-        sim.tokens.disconnect("keeper")
+        sim.disconnect("keeper")
         with pytest.raises(TwitchLoginNeeded, match="expired"):
             await login.validate()
     granted = sim.grant("keeper")

@@ -163,7 +163,7 @@ async def test_a_token_that_cannot_be_renewed_is_done_without(
     async with listening(sim, hasty, login.irc) as listener:
         await sim.joined()
         if how == "disconnected":
-            sim.tokens.disconnect("keeper")
+            sim.disconnect("keeper")
         else:
             sim.expire()
             sim.faults.add("oauth", status=503, times=None)
@@ -213,7 +213,7 @@ async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClo
     async with listening(sim, hasty, idle_s=1) as listener:
         await sim.joined()
         sim.stall()
-        await sim.until(lambda: listener.gaps, seconds=10)
+        await sim.until(lambda: listener.gaps)
         assert "stopped answering" in listener.gaps[0].reason
 
 

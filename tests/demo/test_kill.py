@@ -66,7 +66,7 @@ def stored(db: sqlite3.Connection) -> set[str]:
 def finish(folder: Path, path: Path) -> dict[str, int]:
     """Play to the end; what it tells."""
     with demo(folder, path) as process:
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
     (line,) = out.splitlines()
     told: dict[str, int] = json.loads(line)

@@ -11,6 +11,7 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
 from forgetmenot.dock.panels import promises
 from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.languages import in_language
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
@@ -165,7 +166,7 @@ async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: S
     told = await rows(dock, "/api/operations")
     assert told == buttons()
     for name in buttons():
-        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (200, {"ok": True, "line": "Done."})
+        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (200, {"ok": True, "line": "Done.", "receipt": ""})
     assert dock.control.asked == [(name, {"id": 7}) for name in buttons()]
     for name in ("nothing", "memory", "export"):  # nothing of that name, not for the dock, no button
         assert (await dock.post(f"/api/do/{name}", {}))[0] == 404
@@ -176,6 +177,44 @@ def test_every_call_of_the_page_is_a_button_of_the_table() -> None:
     called = set(re.findall(r"\b(?:act|go|label|tool|does)\(\"([a-z_]+)\"", scripts))
     assert called >= {"remember", "retract", "never_mention"}
     assert called <= set(buttons())
+
+
+async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_refused(
+    dock: Served, db: Database
+) -> None:
+    async with db.write() as tx:
+        await tx.execute("INSERT INTO runs (id, started_at, command) VALUES (1, 0, 'test'), (2, 1, 'test')")
+        counts = [
+            (2, "note_refused:sensitive:health", 2),
+            (2, "note_refused:sensitive:faith", 1),
+            (1, "note_refused:asked", 9),
+        ]
+        await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:words", 5), (2, "lines", 9)])
+    dock.enter()
+    health = await rows(dock, "/api/health")
+    assert [check["name"] for check in health["checks"]] == ["Chat"]
+    assert [check["name"] for check in (await rows(dock, "/api/health?all=1"))["checks"]] == ["Chat", "Disk"]
+    assert health["refused"] == [
+        ["summary_cut", "not supported by the chat", 5],
+        ["note_refused", "sensitive facts", 3],
+    ]
+
+
+async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
+    dock.enter()
+    dock.settings._now = parse_settings('[bot]\nlanguage = "de"', "test")
+    async with dock.client.get(dock.origin) as answer:
+        page = await answer.text()
+    assert '<html lang="de">' in page
+    assert "Zum Inhalt springen" in page
+    assert (await dock.get("/api/person/404"))[1] == {
+        "ok": False, "line": "Jemanden mit dieser ID gibt es nicht (mehr).",
+    }  # fmt: skip
+    assert (await rows(dock, "/api/operations"))["pause"]["does"] == "ich bleibe still bis !bot resume"
+    settings = (await rows(dock, "/api/settings"))["rows"]
+    assert next(row["label"] for row in settings if row["key"] == "max_chars") == "Längste Antwort"
+    assert next(row["form"]["choices"] for row in settings if row["key"] == "language") == ["de", "en"]
+    assert (await rows(dock, "/api/health"))["promises"][0]["line"] == "Chat im Wortlaut, älter als 24 Std."
 
 
 async def test_a_message_can_be_tried(dock: Served) -> None:
@@ -200,7 +239,7 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
     async with dock.client.get(dock.origin) as answer:
         page = await answer.text()
         assert f'content="{build}"' in page
-        assert "%" not in page
+        assert not re.search("%[A-Z]+%", page)
         for name in server.load().files:  # the page asks for all at once
             assert name == "index.html" or f'href="/static/{build}/{name}"' in page
         assert answer.headers["Cache-Control"] == "no-store"
@@ -214,11 +253,11 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
 
 async def test_the_promises_of_an_empty_memory_are_kept(db: Database) -> None:
     counted = await dock_rows.promises(db, oldest=0)
-    assert all(promise.kept is not False for promise in promises(counted, Settings()))
+    assert all(promise.kept is not False for promise in promises(counted, Settings(), in_language()))
 
 
 @pytest.mark.usefixtures("people")
 async def test_a_note_without_evidence_is_a_broken_promise(db: Database) -> None:
     counted = await dock_rows.promises(db, oldest=0)
-    broken = [promise.line for promise in promises(counted, Settings()) if promise.kept is False]
+    broken = [promise.line for promise in promises(counted, Settings(), in_language()) if promise.kept is False]
     assert broken == ["Notes without evidence"]

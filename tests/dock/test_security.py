@@ -114,7 +114,7 @@ async def test_acting_needs_the_origin_and_the_token_in_its_header(dock: Served)
     async with dock.client.post(f"{dock.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
         assert answer.status == 401  # a form
     assert dock.control.asked == []
-    assert await dock.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done."})
+    assert await dock.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "receipt": ""})
     assert dock.control.asked == [("approve", ACT)]
 
 
@@ -148,7 +148,7 @@ async def test_a_token_that_is_no_text_is_a_wrong_one(dock: Served) -> None:
 async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served, body: str) -> None:
     dock.enter()
     headers = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/json"}
-    for path in ("/api/do/approve", "/api/do/set", "/api/try"):
+    for path in ("/api/do/approve", "/api/do/edit", "/api/try"):
         async with dock.client.post(dock.origin + path, data=body.encode(), headers=headers) as answer:
             assert answer.status == 400
     packed = {**headers, "Content-Encoding": "gzip"}

@@ -14,7 +14,7 @@ from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
 from tests.dock.conftest import free_port
-from tests.dock.house import BROWSER, chromium, page_on
+from tests.dock.demo_bot import BROWSER, chromium, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running, running
@@ -131,7 +131,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "How much it says")
-    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections), 20)
+    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
     await sim.say("bob", "@fern what do you think of this level?")
     await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
     await step.get_by_role("button", name="What would it have said?").click()

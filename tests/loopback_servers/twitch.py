@@ -19,7 +19,7 @@ from forgetmenot.sim.helix import error_body, json_body, pair, parameters, refre
 from forgetmenot.sim.irc import HOST, notice
 from forgetmenot.sim.world import FOREVER, Said, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
-from tests.loopback_servers.twitch_rules import Rules
+from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 WINDOW = 30_000  # ms
@@ -90,7 +90,7 @@ class Drops:
 
     def _too_much(self, user: User, text: str) -> str:
         recent = [said for said in self._said_since(user, WINDOW) if said.via != "chat"]
-        limit = PER_WINDOW_MODERATOR if self.world.is_privileged(user.id) else PER_WINDOW
+        limit = PER_WINDOW_MODERATOR if is_privileged(self.world, user.id) else PER_WINDOW
         if len(recent) >= limit:
             self.breaches += 1
             return "msg_ratelimit"
@@ -98,7 +98,7 @@ class Drops:
 
     def _room_rule(self, user: User) -> str:
         rules = self.world.rules
-        if self.world.is_privileged(user.id) or user.id in self.world.vips:
+        if is_privileged(self.world, user.id) or user.id in self.world.vips:
             return ""
         slow = rules.slow_mode and self._said_since(user, (rules.slow_mode_wait_time or 30) * 1_000)
         modes = {
@@ -339,6 +339,12 @@ class TwitchSim(twitch.TwitchSim):
     def expire(self, login: str = "") -> None:
         """Let the access tokens of a user, or of all, answer 401 from now on."""
         self.tokens.expire(login)
+
+    def disconnect(self, login: str) -> None:
+        """The user takes the bot's rights back in their Twitch settings: both tokens are dead."""
+        for token in self.tokens.issued:
+            if token.login == login:
+                token.expired = token.used = True
 
     def drop_next(self, *codes: str) -> None:
         """Let the next messages through Helix be dropped for these reasons (DROPS, or any)."""

@@ -31,6 +31,11 @@ MODERATOR = {path for _, path in SCOPES if path.startswith(("moderation/bans", "
 BROADCASTER = {"moderation/banned", "moderation/moderators", "channels/vips"}
 
 
+def is_privileged(world: World, user_id: str) -> bool:
+    """The broadcaster or a moderator."""
+    return user_id == world.owner.id or user_id in world.moderators
+
+
 class Rules:
     """The checks, by method and path."""
 
@@ -73,7 +78,7 @@ class Rules:
         self._in_channel(call.param("from_broadcaster_id" if call.path == "chat/shoutouts" else "broadcaster_id"))
         moderator = call.param("moderator_id")
         _as_self(call, moderator, "moderator_id")
-        if not self.world.is_privileged(moderator):
+        if not is_privileged(self.world, moderator):
             raise Refused(403, "The user in moderator_id is not one of the broadcaster's moderators.")
 
     def _in_channel(self, broadcaster_id: str) -> str:
@@ -136,7 +141,7 @@ class Rules:
         user_id, seconds = str(wanted.get("user_id", "")), wanted.get("duration")
         if not user_id:
             raise Refused(400, 'Missing required parameter "user_id"')
-        if self.world.is_privileged(user_id):
+        if is_privileged(self.world, user_id):
             raise Refused(400, "The user specified in the user_id field may not be banned.")
         if self.world.ban_left(user_id) == FOREVER:
             raise Refused(400, "The user specified in the user_id field is already banned.")

@@ -21,7 +21,8 @@ from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
 from forgetmenot.store.backup import kept
-from forgetmenot.store.database import Database, open_database, schema_sql
+from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.migrations import schema_sql
 from forgetmenot.store.privacy_log import HashKey, path_of
 from tests.memory.conftest import Channel
 

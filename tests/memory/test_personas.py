@@ -19,7 +19,7 @@ from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
 PERSONAS = {
-    "pirate": PersonaSettings(persona="You are a pirate.", language="pirate", own_notes=True),
+    "pirate": PersonaSettings(persona="You are a pirate.", reply_language="pirate", own_notes=True),
     "parrot": PersonaSettings(inherits=("pirate",)),
     "cook": PersonaSettings(own_notes=True, inherits=("parrot",)),
 }

@@ -205,18 +205,6 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
 
 
 @pytest.mark.slow
-async def test_a_large_import_is_read_by_helpers_in_the_same_way(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer_format, "AT_ONCE", 3)
-    monkeypatch.setattr(transfer_format, "BATCHES_ALONE", 1)
-    facts = ["likes jazz", "likes rock", "is a moderator of this channel", "bakes bread"] * 5
-    days = (f"2026-01-{day:02}" for day in range(1, 21))
-    lines = ({"viewer": "alice", "fact": fact, "observed_at": day} for fact, day in zip(facts, days, strict=True))
-    report = await take_in(world.db, *lines)
-    assert report.imported == 15
-    assert [one.line for one in report.refused] == [3, 7, 11, 15, 19]
-    assert [note.fact for note in await notes.of_subject(world.db, "1")][:4] == [*facts[:2], *facts[3:5]]
-
-
 async def everything(db: Database) -> list[dict[str, object]]:
     return [line async for line in export_notes(db)]
 

@@ -11,15 +11,17 @@ import pytest
 from forgetmenot import errors
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.action import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.languages import in_language
 from forgetmenot.operations.executor import ActionContext
 from forgetmenot.operations.fact_gathering import lately
 from forgetmenot.operations.switches import switch_on
-from forgetmenot.operations.wording import NEUTRAL, UNSURE
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import BridgeSettings
 from forgetmenot.store import action_logs, viewers
 from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room
+
+NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 
 
 async def test_a_wish_is_decided_done_and_logged(room: Room) -> None:

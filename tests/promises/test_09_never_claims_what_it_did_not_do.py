@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Verdict
+from forgetmenot.languages import in_language
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.machine_text import without_machine_text
-from forgetmenot.operations.wording import NEUTRAL, UNSURE, words_for
+from forgetmenot.operations.wording import words_for
 from tests.stage import Stage, answering, chat, stage
+
+NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 
 __all__ = ["chat", "stage"]
 LIES = [
@@ -25,7 +28,7 @@ HONEST = [
 def _words(verdict: Verdict, kind: OutcomeKind | None, if_refused: str, words: str = "") -> str:
     decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
     outcome = Outcome(kind) if kind else None
-    return words_for(decision, outcome, "timeout", if_refused, log_id=3, target="bob", words=words)
+    return words_for(decision, outcome, "timeout", if_refused, log_id=3, target="bob", say=words)
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -66,7 +69,7 @@ def test_a_shortened_deed_is_told_as_it_was() -> None:
 def test_words_about_another_deed_do_not_go_out_with_a_true_one(words: str, said: str) -> None:
     decision = Decision(Verdict.ALLOW, "allowed", "", {"target": "2", "seconds": "30", "reason": ""})
     done = Outcome(OutcomeKind.DONE)
-    assert words_for(decision, done, "timeout", "", log_id=1, target="bob", words=words) == said
+    assert words_for(decision, done, "timeout", "", log_id=1, target="bob", say=words) == said
 
 
 def test_only_what_was_done_lets_the_models_own_words_out() -> None:

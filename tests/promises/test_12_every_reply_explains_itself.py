@@ -136,7 +136,7 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "#1: Alice wrote to me (mention); I had note #1 in mind; it was sent."
+    assert told == "#1: Alice wrote to me; I had note #1 in mind; it was sent."
     await stage.clock.advance(MINUTE)
     stage.model.answers = ["You play drums."]
     other = await stage.reply("@forgetmenot_bot what do I play?")
@@ -165,7 +165,8 @@ async def test_the_bots_own_lines_and_the_recap_are_named_too(stage: Stage) -> N
             "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
             " VALUES ('chat', 1, 1, 2, 'they raced', 25, 2)"
         )
-        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, 3, 3)")
+        now = stage.clock.now()
+        await tx.execute("INSERT INTO streams (id, started_at, last_event_at) VALUES (2, ?, ?)", (now, now))
     first = await stage.reply("@forgetmenot_bot hi")
     await stage.clock.advance(MINUTE)
     reply = await stage.reply("@forgetmenot_bot and now?")

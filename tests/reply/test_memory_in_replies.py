@@ -5,7 +5,6 @@ import pytest
 
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import suppression
-from forgetmenot.reply.writer import ANOTHER_SUBJECT
 from forgetmenot.settings.schema import Mode, RecallSettings
 from forgetmenot.store import bot_messages, briefs, channel_state, evidence, identities, notes
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -78,7 +77,7 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.ask("@forgetmenot_bot tell me")
     await stage.clock.advance(60_000)
     await stage.ask("@forgetmenot_bot tell me more", "2")
-    assert stage.said[:2] == ["Nice hat!", ANOTHER_SUBJECT]
+    assert stage.said[:2] == ["Nice hat!", "Let's talk about something else."]
     assert "divorce" in stage.said[2]
 
 

@@ -14,7 +14,7 @@ from forgetmenot.clock import SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
 from forgetmenot.reply.outbox import WINDOW_MS, Outbox, Outgoing, SendRateLimiter, Sent
-from forgetmenot.settings.schema import SendingSettings, Settings
+from forgetmenot.settings.schema import BotSettings, SendingSettings, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
@@ -325,6 +325,22 @@ async def test_two_viewers_who_ask_the_same_both_hear_the_answer(
     ]
     again = await outbox.say_line("Done: nothing is stored of you.", viewer_id="2", to="bob")
     assert again.kind is OutcomeKind.REFUSED, "who has just heard it is not told a third time"
+
+
+@pytest.mark.parametrize(("language", "third"), [("en", "@carol Again: Paused."), ("de", "@carol Nochmal: Paused.")])
+async def test_a_moderator_is_answered_in_other_words_each_time(
+    db: Database, clock: ManualClock, chat: FakeChat, language: str, third: str
+) -> None:
+    settings = Settings(bot=BotSettings(language=language))
+    box = Outbox(db=db, out=chat, clock=clock, settings=lambda: settings)
+    sending = asyncio.create_task(box.run())
+    for _ in range(6):
+        outcome = await box.say_line("Paused.", viewer_id="3", to="carol", always=True)
+        assert outcome.kind is OutcomeKind.DONE
+    sending.cancel()
+    said = [text for _, text, _ in chat.said]
+    assert said[:3] == ["Paused.", "@carol Paused.", third]
+    assert len(set(said)) == 6
 
 
 async def test_room_counts_what_is_still_in_the_making(clock: ManualClock, outbox: Outbox) -> None:

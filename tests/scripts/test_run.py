@@ -38,7 +38,7 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)  # a bot that were left behind would hold the pipe
+        process.communicate(timeout=60)  # a bot that were left behind would hold the pipe
 
 
 PIP = """#!/bin/sh
@@ -153,11 +153,11 @@ async def test_troubles_are_typed_too() -> None:
             await reader.send("CAP REQ :twitch.tv/tags twitch.tv/commands", "NICK justinfan1", "JOIN #demo")
             await reader.until("ROOMSTATE")
             await twitch_sim.take(twitch, "!garbage")
-            assert (await chat.receive(timeout=5)).type is aiohttp.WSMsgType.BINARY
+            assert (await chat.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
             await twitch_sim.take(twitch, "!stall")
             assert twitch.irc.connections[0].stalled
             await twitch_sim.take(twitch, "!html 2")
-            assert (await chat.receive(timeout=5)).type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
+            assert (await chat.receive(timeout=60)).type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
         for _ in range(2):
             with pytest.raises(aiohttp.WSServerHandshakeError):
                 await session.ws_connect(twitch.irc_url)

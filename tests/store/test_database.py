@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.store.database import LATEST, MIGRATIONS, Database, Source, open_database, schema_sql, to_the_end
+from forgetmenot.store.database import Database, Source, open_database, to_the_end
 from forgetmenot.store.file_safety import APPLICATION_ID
+from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 
 INSERT = "INSERT INTO runs (started_at, command) VALUES (?, ?)"
 
@@ -173,6 +174,16 @@ async def test_wiping_says_when_another_reader_keeps_the_bytes_alive(db: Databas
     finally:
         other.close()
     assert await db.wipe_deleted()
+
+
+async def test_a_file_that_was_moved_away_is_not_made_anew(db: Database) -> None:
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "a"))
+    away = db.path.rename(db.path.with_name("away"))
+    with pytest.raises(errors.StoreError):
+        await db.wipe_deleted()
+    assert not db.path.exists()
+    away.rename(db.path)
 
 
 async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
     """A summary that tells of a line, and a note on it; their ids."""
     channel.model.reply = lambda _: answer("P1 owns a zitherbloom. P2 had a nice day.")
     await channel.compactor.run_pass(everything=True)
-    channel.model.reply = lambda _: answer("Somebody had a nice day.")
+    channel.model.reply = lambda _: answer("P1 had a nice day.")
     [episode] = [row[0] for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")]
     new = NewNote(Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now())
     async with channel.db.write() as tx:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot.languages import in_language
 from forgetmenot.operations.switches import gaps_sentence
 from forgetmenot.text.dates import Period, periods_in, tells_duration, tells_time, time_asked, without_moments
 
@@ -129,7 +130,7 @@ GAP_END = 1_784_894_400_000
 
 @pytest.mark.parametrize("state", [{}, {"gaps": ""}, {"gaps": "0", "gap_from": "1", "gap_to": "2"}])
 def test_without_a_gap_there_is_nothing_to_tell(state: dict[str, str]) -> None:
-    assert gaps_sentence(state, GAP_END) == ""
+    assert gaps_sentence(state, GAP_END, in_language()) == ""
 
 
 @pytest.mark.parametrize(
@@ -137,9 +138,9 @@ def test_without_a_gap_there_is_nothing_to_tell(state: dict[str, str]) -> None:
     [
         (1, 45_000, 180_000, "1 gap in what was heard since the start, of 45 s, 3 min ago"),
         (3, 200, 0, "3 gaps in what was heard since the start, the last of 1 s, 1 s ago"),
-        (2, 9_000_000, 172_800_000, "2 gaps in what was heard since the start, the last of 2 h, 2 d ago"),
+        (2, 9_000_000, 172_800_000, "2 gaps in what was heard since the start, the last of 2 h, 2 days ago"),
     ],
 )
 def test_the_last_one_is_told_with_its_length_and_age(count: int, long: int, ago: int, told: str) -> None:
     state = {"gaps": str(count), "gap_from": str(GAP_END - ago - long), "gap_to": str(GAP_END - ago)}
-    assert gaps_sentence(state, GAP_END) == told
+    assert gaps_sentence(state, GAP_END, in_language()) == told

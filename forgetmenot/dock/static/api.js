@@ -1,7 +1,9 @@
 // The server: everything is asked with the token of the address. It stays in this tab's session and nowhere else.
 
+import { language, t } from "./words.js";
+
 const KEY = "forgetmenot-token";
-export const build = document.querySelector("meta[name=build]").content;
+export const build = `${document.querySelector("meta[name=build]").content}-${language}`; // what this page was made from
 const given = new URLSearchParams(location.search).get("token");
 if (given) {
   sessionStorage.setItem(KEY, given);
@@ -20,17 +22,17 @@ let onLost = () => {};
 export const whenLockedOut = (call) => { onLost = call; };
 
 async function read(answer) {
-  const told = await answer.json().catch(() => ({}));
+  const content = await answer.json().catch(() => ({}));
   if (answer.status === 401) onLost();
-  if (!answer.ok) throw new Problem(told.line || "The bot did not understand this request.", answer.status);
-  return told;
+  if (!answer.ok) throw new Problem(content.line || t("not_understood"), answer.status);
+  return content;
 }
 
 async function fetched(path, options) {
   try {
     return await fetch(path, options);
   } catch {
-    throw new Problem("The bot cannot be reached right now.", 0);
+    throw new Problem(t("unreachable"), 0);
   }
 }
 

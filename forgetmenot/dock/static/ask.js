@@ -3,6 +3,7 @@
 import { h, put, button, empty } from "./dom.js";
 import { get, post } from "./api.js";
 import { state } from "./live.js";
+import { t } from "./words.js";
 
 const RESTARTS_WITHIN = 8_000;
 
@@ -23,23 +24,28 @@ export function say(line, ok = true, undo = null) {
 }
 
 // What could not be read is said in its place, with a way to try again. What is already shown stays.
-export function failed(room, problem, again) {
+export function failed(panel, problem, again) {
   if (problem.status === 401) return;
-  if (room.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
-  put(room, empty(problem.message), h("div", { class: "row center" }, button("Try again", again, { class: "small" })));
+  if (panel.querySelector(".item, .chart, fieldset, table, svg")) return say(problem.message, false);
+  put(panel, empty(problem.message), h("div", { class: "row center" }, button(t("try_again"), again, { class: "small" })));
 }
 
 // `undo`: what takes it back, offered with the sentence.
 export async function act(name, body = {}, from = null, undo = null) {
+  return (await result(name, body, from, undo)).ok;
+}
+
+// The same for whoever wants to know what came of it: `ok`, `line`, and what the operation gives.
+export async function result(name, body = {}, from = null, undo = null) {
   const held = from !== null && document.activeElement === from;
   if (from) from.disabled = true;
   try {
-    const told = await post(`do/${name}`, body);
-    say(told.line, told.ok, undo);
-    return told.ok;
+    const answer = await post(`do/${name}`, body);
+    say(answer.line, answer.ok, undo);
+    return answer;
   } catch (problem) {
     say(problem.message, false);
-    return false;
+    return { ok: false, line: problem.message };
   } finally {
     if (from) from.disabled = false;
     if (held && from.isConnected && document.activeElement === document.body) from.focus({ preventScroll: true });
@@ -50,10 +56,10 @@ export async function act(name, body = {}, from = null, undo = null) {
 export async function step(name, body = {}, from = null) {
   if (from) from.disabled = true;
   try {
-    const told = await post(`setup/${name}`, body);
-    if (told.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
-    if (!told.ask) return told;
-    return (await confirmed({ title: "Are you sure?", text: told.ask, yes: told.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
+    const answer = await post(`setup/${name}`, body);
+    if (answer.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
+    if (!answer.ask) return answer;
+    return (await confirmed({ title: t("sure"), text: answer.ask, yes: answer.yes, kind: "primary" })) ? await step(name, { ...body, sure: true }) : null;
   } catch (problem) {
     if (problem.status === 0 && state.restarting > Date.now()) {
       await new Promise((go) => { setTimeout(go, 500); });
@@ -67,9 +73,9 @@ export async function step(name, body = {}, from = null) {
 
 // The mode, from wherever it is chosen.
 export async function setMode(mode, from = null) {
-  const told = await step("mode", { mode }, from);
-  if (told) say(told.line, told.ok);
-  return Boolean(told?.ok);
+  const answer = await step("mode", { mode }, from);
+  if (answer) say(answer.line, answer.ok);
+  return Boolean(answer?.ok);
 }
 
 export function sheet(title, ...content) {
@@ -77,7 +83,7 @@ export function sheet(title, ...content) {
   const close = () => dialog.close();
   const dialog = h(
     "dialog", { class: "sheet", "aria-label": title },
-    h("div", { class: "sheet-head" }, h("h2", {}, title), button("Close", close, { class: "ghost" })),
+    h("div", { class: "sheet-head" }, h("h2", {}, title), button(t("close"), close, { class: "ghost" })),
     h("div", { class: "sheet-body" }, ...content),
   );
   dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
@@ -93,13 +99,13 @@ export function sheet(title, ...content) {
 
 export function confirmed({ title, text, type, yes, kind = "danger" }) {
   return new Promise((done) => {
-    const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": `Type ${type} to confirm`, oninput: check });
+    const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": t("type_to_confirm", { name: type }), oninput: check });
     const go = button(yes, () => { dialog.returnValue = "yes"; dialog.close("yes"); }, { class: kind });
     function check() { go.disabled = field.value.trim().toLowerCase() !== type.toLowerCase(); }
     const dialog = sheet(
       title, h("p", {}, text),
-      type && h("label", { class: "field" }, `Type “${type}” to confirm`, field),
-      h("div", { class: "row end" }, button("Cancel", () => dialog.close(), { class: "ghost" }), go),
+      type && h("label", { class: "field" }, t("type_to_confirm", { name: type }), field),
+      h("div", { class: "row end" }, button(t("cancel"), () => dialog.close(), { class: "ghost" }), go),
     );
     if (type) { go.disabled = true; field.focus(); }
     dialog.addEventListener("close", () => done(dialog.returnValue === "yes"));

@@ -4,7 +4,7 @@ import { h, put, redraw, icon, button, changedOnly, sentence } from "./dom.js";
 import { whenLockedOut } from "./api.js";
 import { age, connect, disconnect, listen, state } from "./live.js";
 import { act, does, label, say } from "./ask.js";
-import { clock, span } from "./words.js";
+import { clock, span, t } from "./words.js";
 import * as now from "./panels/now.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
@@ -15,11 +15,7 @@ import * as settings from "./panels/settings.js";
 import * as setup from "./panels/setup.js";
 
 const PANELS = { now, memory, approvals, figures, health, rights, settings, setup };
-const NAMES = {
-  now: "Now", memory: "Memory", approvals: "Approvals", figures: "Figures", health: "Health", rights: "Rights",
-  settings: "Settings", setup: "Set up",
-};
-const IN_NAV = Object.keys(NAMES).filter((name) => name !== "setup"); // the set-up is reached from where it is missed
+const IN_NAV = Object.keys(PANELS).filter((name) => name !== "setup"); // the set-up is reached from where it is missed
 const main = document.getElementById("main");
 let shown = null;
 
@@ -35,11 +31,11 @@ function open() {
   const [name, rest] = route();
   shown?.close?.();
   main.className = `panel ${name}`;
-  document.title = `${NAMES[name]} · ForgetMeNot`;
-  put(main, h("h1", { class: "out" }, NAMES[name]));
-  const room = h("div", { class: "room" });
-  main.append(room);
-  shown = PANELS[name].open(room, rest) || {};
+  document.title = `${t(`panel.${name}`)} · ForgetMeNot`;
+  put(main, h("h1", { class: "out" }, t(`panel.${name}`)));
+  const panel = h("div", { class: "content" });
+  main.append(panel);
+  shown = PANELS[name].open(panel, rest) || {};
   nav(name);
   document.body.classList.remove("with-menu");
   window.scrollTo(0, 0);
@@ -49,35 +45,35 @@ function open() {
 const drawNav = changedOnly(({ current, waiting }) => {
   redraw(
     document.getElementById("nav"),
-    IN_NAV.map((name) => [name, NAMES[name]]).map(([name, title]) =>
+    IN_NAV.map((name) => [name, t(`panel.${name}`)]).map(([name, title]) =>
       h(
         "a", { href: `#${name}`, title, data: { key: name }, "aria-label": title, "aria-current": name === current ? "page" : null },
         icon(name), h("span", { class: "label" }, title),
-        name === "approvals" && waiting > 0 && h("b", { class: "badge", "aria-label": `${waiting} waiting` }, waiting),
+        name === "approvals" && waiting > 0 && h("b", { class: "badge", "aria-label": t("frame.waiting", { n: waiting }) }, waiting),
       ),
     ),
   );
 });
 const nav = (current) => drawNav({ current, waiting: state.now?.waiting || 0 });
 
-function standing(told) {
-  if (state.restarting > Date.now()) return ["warn", "Starting with the new settings …"];
-  if (state.connection === "lost") return ["bad", "The bot cannot be reached. Trying again …"];
-  if (!told) return ["", "Connecting …"];
-  if (told.paused) return ["warn", "Paused"];
-  if (told.quiet_until > clock.now()) return ["warn", `Quiet for ${span(told.quiet_until - clock.now())}`];
-  if (told.trouble) return ["bad", told.trouble];
-  if (told.phase === "none") return ["", "No channel yet"];
-  if (told.phase !== "connected") return ["warn", "Connecting to chat …"];
-  return ["good", told.live ? `Live in ${told.channel}` : `Reading ${told.channel}`];
+function standing(status) {
+  if (state.restarting > Date.now()) return ["warn", t("frame.restarting")];
+  if (state.connection === "lost") return ["bad", t("frame.lost")];
+  if (!status) return ["", t("frame.connecting")];
+  if (status.paused) return ["warn", t("frame.paused")];
+  if (status.quiet_until > clock.now()) return ["warn", t("frame.quiet", { span: span(status.quiet_until - clock.now()) })];
+  if (status.trouble) return ["bad", status.trouble];
+  if (status.phase === "none") return ["", t("frame.no_channel")];
+  if (status.phase !== "connected") return ["warn", t("frame.connecting_chat")];
+  return ["good", t(status.live ? "frame.live" : "frame.reading", { channel: status.channel })];
 }
 
 function top() {
-  const told = state.now;
-  const [kind, line] = standing(told);
-  const stopped = told && (told.paused || told.quiet_until > clock.now());
-  const hint = told?.phase === "none" || localStorage.getItem(DISMISSED) === told?.hint ? "" : told?.hint;
-  drawTop({ kind, line, hint, unset: told?.phase === "none", stopped, name: told?.name, trouble: told?.trouble, safe: told?.safe_mode, settled: told?.safe_in_settings });
+  const status = state.now;
+  const [kind, line] = standing(status);
+  const stopped = status && (status.paused || status.quiet_until > clock.now());
+  const hint = status?.phase === "none" || localStorage.getItem(DISMISSED) === status?.hint ? "" : status?.hint;
+  drawTop({ kind, line, hint, unset: status?.phase === "none", stopped, name: status?.name, trouble: status?.trouble, safe: status?.safe_mode, settled: status?.safe_in_settings });
 }
 
 const DISMISSED = "forgetmenot-dismissed";
@@ -88,19 +84,19 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
-      trouble && trouble === line ? h("a", { href: "#health", title: "What to do about it", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, "Set up")),
-    h("button", { type: "button", class: "ghost small menu", "aria-label": "Menu", onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "☰"),
+      trouble && trouble === line ? h("a", { href: "#health", title: t("frame.what_to_do"), data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
+    h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "☰"),
     name && h(
       "div", { class: "switches" },
       button(label(stopped ? "resume" : "pause"), (event) => act(stopped ? "resume" : "pause", {}, event.target),
         { class: stopped ? "big on pause" : "big pause", data: { key: "pause" }, "aria-pressed": String(Boolean(stopped)) }),
       button(label(safe ? "unsafe" : "safe"), (event) => act(safe ? "unsafe" : "safe", {}, event.target), {
         class: safe ? "big on" : "big", data: { key: "safe" }, "aria-pressed": String(safe), disabled: settled,
-        title: settled ? "Switched on in the settings" : does(safe ? "unsafe" : "safe"),
+        title: settled ? t("frame.safe_in_settings") : does(safe ? "unsafe" : "safe"),
       }),
     ),
-    hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, "Set up"),
-      button("Dismiss", () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
+    hint && h("p", { class: "hint" }, h("span", {}, hint), h("a", { href: "#setup" }, t("panel.setup")),
+      button(t("dismiss"), () => { localStorage.setItem(DISMISSED, hint); top(); }, { class: "ghost small", data: { key: "dismiss" } })),
   );
 });
 
@@ -114,9 +110,7 @@ whenLockedOut(() => {
   shown = null;
   put(
     document.body,
-    h("main", { class: "locked" }, h("h1", {}, "Open the dock again"),
-      h("p", {}, "This link is not valid or has expired. In a terminal, type:"), h("pre", {}, "forgetmenot dock"),
-      h("p", {}, "In OBS, enter the whole address, with its token, under Docks → Custom Browser Docks.")),
+    h("main", { class: "locked" }, h("h1", {}, t("locked.title")), h("p", {}, t("locked.type")), h("pre", {}, "forgetmenot dock"), h("p", {}, t("locked.obs"))),
   );
 });
 
@@ -128,7 +122,7 @@ listen((what, data) => {
     nav(route()[0]);
   }
   if (what === "connection" && state.connection === "live" && data === "lost") {
-    if (state.restarting < Date.now()) say("The bot is back. The page is up to date again.");
+    if (state.restarting < Date.now()) say(t("frame.back"));
     state.restarting = 0;
     top();
     shown?.changed?.();

@@ -5,8 +5,7 @@ first; none that speaks of somebody who opted out or was banned, of what is to b
 line; nothing of the time that they were here.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE
@@ -23,15 +22,6 @@ A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
 LINES_LOOKED_AT = 400
 
 
-class Summary(NamedTuple):
-    """A stored text with where it stands: the stream whose recap it is, or the episode."""
-
-    at: int
-    text: str
-    stream: int | None = None
-    episode: int | None = None
-
-
 class Missed(NamedTuple):
     """`since`: when they were last here, None for never. `sentences` with today's names, and where each stands."""
 
@@ -40,21 +30,28 @@ class Missed(NamedTuple):
     evidence: tuple[tuple[str, int], ...] = ()
 
 
+class _Text(NamedTuple):
+    """A recap or an episode's summary, and which: ("stream", id) or ("episode", id)."""
+
+    text: str
+    evidence: tuple[str, int]
+
+
 async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     """What a viewer missed, in `most` characters. Raises StoreError."""
     came, since = await _visit(at, viewer_id, now)
     if since is None:
         return Missed(None)
-    found = await _summaries(at, since, came)
-    told = await _tellable(at, found)
-    names = await viewers.names(at, {who for sentences in told for one in sentences for who in ids_in(one)})
-    shown = [[show(sentence, names) for sentence in sentences] for sentences in told]
-    chosen = sorted(_chosen(shown, most))
-    return Missed(
-        since,
-        tuple(shown[source][place] for source, place in chosen),
-        tuple(_evidence(found[source]) for source, _ in chosen),
-    )
+    texts = await _texts(at, since, came)
+    people = {who for one in texts for who in ids_in(one.text)}
+    suppressed, (names, hidden) = await suppression.load_filter(at), await viewers.shown_and_hidden(at, people)
+    rows = []
+    for one in texts:
+        allowed = set(sentences_of(suppressed.without(one.text)))
+        rows.append([show(sentence, names) for sentence in _nameable(one.text, hidden) if sentence in allowed])
+    chosen = sorted(_chosen(rows, most))
+    sentences = tuple(rows[text][place] for text, place in chosen)
+    return Missed(since, sentences, tuple(texts[text].evidence for text, _ in chosen))
 
 
 async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]:
@@ -69,31 +66,20 @@ async def _visit(at: Source, viewer_id: str, now: int) -> tuple[int, int | None]
     return came, await streams.last_visit(at, viewer_id, came)
 
 
-async def _summaries(at: Source, since: int, came: int) -> list[Summary]:
+async def _texts(at: Source, since: int, came: int) -> list[_Text]:
     """The recaps of streams that were missed whole, the episodes of those that were missed in part; oldest first."""
-    found: list[Summary] = []
+    found: list[_Text] = []
     for stream in await streams.since(at, since, MOST_STREAMS):
         whole = stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
         if whole and stream.recap:
-            found.append(Summary(stream.started_at, stream.recap, stream=stream.id))
-            continue
-        of_stream = await episodes.between(at, stream.id, since, came)
-        found += [Summary(one.started_at, one.summary, episode=one.id) for one in of_stream]
+            found.append(_Text(stream.recap, ("stream", stream.id)))
+        else:
+            episodes_ = await episodes.between(at, stream.id, since, came)
+            found += [_Text(episode.summary, ("episode", episode.id)) for episode in episodes_]
     return found
 
 
-async def _tellable(at: Source, found: Sequence[Summary]) -> list[list[str]]:
-    """Of each text the sentences that may be told, as they stand."""
-    silence = await suppression.load_filter(at)
-    hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.text)})
-    told = []
-    for one in found:
-        allowed = set(sentences_of(silence.without(one.text)))
-        told.append([sentence for sentence in _of_shown(one.text, hidden) if sentence in allowed])
-    return told
-
-
-def _of_shown(text: str, hidden: Iterable[str]) -> list[str]:
+def _nameable(text: str, hidden: Collection[str]) -> list[str]:
     """The sentences about people who may be named. One that names nobody goes on about whom the last one named."""
     kept: list[str] = []
     about: tuple[str, ...] = ()
@@ -104,25 +90,14 @@ def _of_shown(text: str, hidden: Iterable[str]) -> list[str]:
     return kept
 
 
-def _chosen(told: Sequence[Sequence[str]], most: int) -> list[tuple[int, int]]:
-    """Which sentences: the first of each text, the newest text first, then the second of each, as far as they fit."""
-    order = [
-        (source, place) for place, row in enumerate(zip_longest(*told)) for source, one in _newest_first(row) if one
-    ]
-    chosen: list[tuple[int, int]] = []
-    seen: set[str] = set()
-    for source, place in order:
-        sentence = told[source][place]
-        if len(chosen) < MOST_SENTENCES and sentence not in seen and len(sentence) + 1 <= most:
-            chosen.append((source, place))
-            seen.add(sentence)
+def _chosen(rows: Sequence[Sequence[str]], most: int) -> list[tuple[int, int]]:
+    """Which sentences (text, place): the first of each text, the newest text first, then the second …, as they fit."""
+    newest_first = range(len(rows) - 1, -1, -1)
+    longest = max(map(len, rows), default=0)
+    chosen: dict[str, tuple[int, int]] = {}
+    for place, text in ((place, text) for place in range(longest) for text in newest_first if place < len(rows[text])):
+        sentence = rows[text][place]
+        if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
+            chosen[sentence] = (text, place)
             most -= len(sentence) + 1
-    return chosen
-
-
-def _newest_first(row: Sequence[str | None]) -> list[tuple[int, str | None]]:
-    return list(enumerate(row))[::-1]
-
-
-def _evidence(summary: Summary) -> tuple[str, int]:
-    return ("stream", summary.stream) if summary.stream is not None else ("episode", summary.episode or 0)
+    return list(chosen.values())

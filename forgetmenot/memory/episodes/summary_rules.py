@@ -36,6 +36,9 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 _NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
+_FIRST_PERSON = re.compile(r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)(?![\w'’-])")
+"""A model that speaks for itself or copies a line: a summary is in the third person."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
 Forbidden = Callable[[str], bool]
 
@@ -76,7 +79,8 @@ def kept(
         named = handles.ids(sentence)
         fault = "handle" if named is None else "repeated" if _key(sentence) in allowed else None
         if named is not None and fault is None:
-            fault = "sensitive" if forbidden(named) else text_fault(named)
+            fault = "first_person" if _FIRST_PERSON.search(_QUOTED.sub("", named)) else None
+            fault = fault or ("sensitive" if forbidden(named) else text_fault(named))
         if named is not None and fault is None and evidence is not None:
             fault = evidence.sentence_fault(named, instructions)
         if named is None or fault is not None:

@@ -144,7 +144,9 @@ class BriefWriter:
             a_day_ago=now - DAY,
             limit=MOST,
         )
-        suppressed = await load_filter(self._db) if viewer_ids else SuppressionFilter()
+        if not viewer_ids:
+            return 0
+        suppressed = await load_filter(self._db)
         waiting = [await self._sources(viewer_id, settings, suppressed) for viewer_id in viewer_ids]
         async with self._db.write() as tx:
             changed = [s for s in waiting if not await briefs.unchanged(tx, s.viewer_id, persona, s.made_of, now)]

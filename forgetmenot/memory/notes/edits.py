@@ -291,7 +291,7 @@ async def with_mentions(db: Database, text: str) -> str:
 
 def _named(piece: str, handles: Handles) -> str:
     """A piece without mentions; the spaces around it stay, for it stands between others."""
-    said = piece.strip()
-    named = handles.ids(handles.hide_chat(said))
-    shown = defang(clean(said)) if named is None else named.replace(f"@{SOMEBODY}", SOMEBODY)
-    return piece.replace(said, shown, 1) if said else piece
+    text = piece.strip()
+    named = handles.ids(handles.hide_chat(text))
+    stored = defang(clean(text)) if named is None else named.replace(f"@{SOMEBODY}", SOMEBODY)
+    return piece.replace(text, stored, 1) if text else piece

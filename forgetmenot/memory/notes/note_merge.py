@@ -18,7 +18,6 @@ from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import evidence, forgotten_facts, notes
 from forgetmenot.store import streams as attendance
 from forgetmenot.store.database import Transaction
-from forgetmenot.store.episode_redaction import REDACTED
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.removal import traces
@@ -90,9 +89,6 @@ async def _believe(
         return await _take_as_same(tx, same, rival, new, origin, now)
     if rival is not None:
         return await _supersede(tx, rival, new, origin, now)
-    cleared = await _gone_with_a_line(tx, new)
-    if cleared is not None:
-        return MergeResult(TAKE_BACK, await _say_again(tx, cleared, origin, now))
     await _refuse_retracted(tx, new)
     return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
 
@@ -101,7 +97,7 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
     """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
 
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
-    retracted or undone later (unless that went with a cleared line). A command is said when it is typed.
+    retracted or undone later (what went with a cleared line has no text any more). A command is said when it is typed.
     """
     if rival is not None and origin.at < rival.last_confirmed_at + _outranks(rival, new):
         raise FactRefused("said_before")
@@ -110,7 +106,7 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
     for relation, note in await _compared(gone, new.fact):
         if relation is Relation.DUPLICATE:
             last = (await notes.changes(tx, note.id))[-1]
-            if last.at > origin.at and last.cause != REDACTED:
+            if last.at > origin.at:
                 raise FactRefused("said_before")
 
 
@@ -186,11 +182,9 @@ async def _supersede(tx: Transaction, old: Note, new: NewNote, origin: ClaimSour
         raise FactRefused("pinned")
     if not may_replace(new.source_kind, old):
         raise FactRefused("weaker_word")
-    former, cleared = await _former(tx, new), await _gone_with_a_line(tx, new)
+    former = await _former(tx, new)
     if former is not None:
         note_id = await _bring_back(tx, former, old, new, origin, now)
-    elif cleared is not None:
-        note_id = await _say_again(tx, cleared, origin, now)
     else:
         note_id = await _write(tx, new, origin, cause=REPLACES, now=now)
     await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
@@ -214,27 +208,13 @@ async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, or
     return former.id
 
 
-async def _gone_with_a_line(tx: Transaction, new: NewNote) -> Note | None:
-    """The note that said the same and was retracted because a line of its episode was cleared."""
-    gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-    same = (await _related([note for note in gone if note.persona == new.persona], new.fact)).get(Relation.DUPLICATE)
-    return same if same is not None and (await notes.changes(tx, same.id))[-1].cause == REDACTED else None
-
-
-async def _say_again(tx: Transaction, note: Note, origin: ClaimSource, now: int) -> int:
-    """The rest of its episode still says it: the note stands again, under its own id."""
-    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="said again")
-    await evidence.add(tx, _stance(note.id, origin, "stated"))
-    return note.id
-
-
 async def _refuse_retracted(tx: Transaction, new: NewNote) -> None:
     """What a person took back does not come back by hearsay; what went with a cleared line may be said again."""
     if new.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
     gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
     same = (await _related(gone, new.fact)).get(Relation.DUPLICATE)
-    if same is not None and (await notes.changes(tx, same.id))[-1].cause != REDACTED:
+    if same is not None:
         raise FactRefused("retracted")
 
 

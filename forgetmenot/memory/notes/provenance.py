@@ -44,42 +44,13 @@ _CAUSES = {
     REDACTED: "the line that it rested on was cleared in chat",
 }
 REPLIES_NAMED = 5
-_REFUSED = {"summary_cut": "sentence of a summary", "note_refused": "note"}
-_REASONS = {
-    "about": "said of a relative or friend, not of themselves",
-    "about_a_person": "filed under the channel, but about a viewer",
-    "accusation": "accuses a person",
-    "advert": "advertises",
-    "alone": "names nobody, and one viewer alone said it",
-    "asked": "only asked for",
-    "by_rules": "most of a summary was not supported by chat: rules wrote it",
-    "channel": "about the channel, and said neither by the streamer, a moderator nor three viewers",
-    "condition": "an order for later",
-    "confidence": "the model was not sure enough",
-    "copied": "copies chat",
-    "echo": "repeats the bot's own instructions",
-    "handle": "names somebody who was not there",
-    "instruction": "an order, or words to the bot",
-    "insult": "insults a person",
-    "link": "has a link",
-    "markup": "has tags or commands",
-    "name": "has a name that nobody wrote",
-    "not_meant": "quoted, supposed or joked",
-    "number": "has a number that nobody near them wrote",
-    "said_before": "something newer is known",
-    "sense": "says the opposite, or takes a wish for a fact",
-    "sensitive": "of a kind that is never stored",
-    "talk": "only tells of the talk itself",
-    "words": "too few of its words were said",
-}
 
 
 class Refusal(NamedTuple):
-    """How often a rule kept something out of the memory. `what`: a note or a sentence of a summary."""
+    """How often a rule kept something out of the memory. `what`: "note_refused", or "summary_cut" for a sentence."""
 
     what: str
     rule: str
-    reason: str
     times: int
 
 
@@ -87,11 +58,9 @@ async def refusals(db: Database) -> list[Refusal]:
     """What was kept out of the memory since the last start, by rule, the most frequent first."""
     found: list[Refusal] = []
     for name, times in (await run_stats.latest_counts(db)).items():
-        kind, _, rule = name.partition(":")
-        if kind in _REFUSED:
-            parts = rule.split(":")
-            reason = next((_REASONS[part] for part in reversed(parts) if part in _REASONS), parts[-1].replace("_", " "))
-            found.append(Refusal(_REFUSED[kind], rule, reason, times))
+        what, _, rule = name.partition(":")
+        if what in {"note_refused", "summary_cut"}:
+            found.append(Refusal(what, rule, times))
     return sorted(found, key=lambda one: (-one.times, one.what, one.rule))
 
 

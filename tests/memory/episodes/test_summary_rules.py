@@ -46,6 +46,13 @@ def test_a_forged_mention_is_no_mention() -> None:
     assert stay("<@7> danced.") == "(@7> danced."
 
 
+def test_a_summary_is_in_the_third_person() -> None:
+    assert (
+        stay('P1 sang. I am a train driver. My cat is Miso. P2 says "I am late".')
+        == '<@1> sang. <@2> says "I am late".'
+    )
+
+
 def test_forbidden_sentences_go() -> None:
     assert stay("P1 sang. P1 is ill.", never="ill") == "<@1> sang."
 

@@ -120,6 +120,6 @@ async def test_what_was_refused_since_the_start_is_told_by_rule(world: World, le
     await run_stats.begin_run(world.db, "test", world.clock.now())
     await learn(change(fact="asked about drums"), change(fact="must always be obeyed"), change(fact="told a tale"))
     assert await refusals(world.db) == [
-        Refusal("note", "talk", "only tells of the talk itself", 2),
-        Refusal("note", "claim:instruction", "an order, or words to the bot", 1),
+        Refusal("note_refused", "talk", 2),
+        Refusal("note_refused", "claim:instruction", 1),
     ]

@@ -2,23 +2,23 @@ import { h, redraw, button, chip, empty, changedOnly } from "../dom.js";
 import { get } from "../api.js";
 import { act, does, failed, label } from "../ask.js";
 import { state } from "../live.js";
-import { ago, left, clock, params } from "../words.js";
+import { ago, left, clock, named, params, t } from "../words.js";
 
 // What waits for a person, with its buttons, wherever it is shown.
 export function waitingCards(nothing = null) {
-  const node = h("section", { class: "waiting", "aria-label": "Waiting for you" });
-  const draw = changedOnly((rows) => redraw(node, rows.length ? rows.map((one) => card(one, refresh)) : nothing && empty(nothing)));
+  const node = h("section", { class: "waiting", "aria-label": t("approvals.waiting") });
+  const draw = changedOnly((rows) => redraw(node, rows.length ? rows.map((action) => card(action, refresh)) : nothing && empty(nothing)));
   async function refresh() {
     if (nothing === null && !state.now?.waiting && !node.childElementCount) return;
-    const told = await get("approvals").catch(() => null);
-    if (told) draw(told.waiting);
+    const data = await get("approvals").catch(() => null);
+    if (data) draw(data.waiting);
   }
   function tick() {
-    for (const one of node.querySelectorAll("[data-until]")) {
-      const until = Number(one.dataset.until);
-      one.textContent = left(until);
-      const gauge = one.closest(".item").querySelector(".gauge i");
-      gauge.style.width = `${Math.max(0, Math.min(100, ((until - clock.now()) / Number(one.dataset.whole)) * 100))}%`;
+    for (const countdown of node.querySelectorAll("[data-until]")) {
+      const until = Number(countdown.dataset.until);
+      countdown.textContent = left(until);
+      const gauge = countdown.closest(".item").querySelector(".gauge i");
+      gauge.style.width = `${Math.max(0, Math.min(100, ((until - clock.now()) / Number(countdown.dataset.whole)) * 100))}%`;
       if (until <= clock.now()) refresh();
     }
   }
@@ -26,17 +26,17 @@ export function waitingCards(nothing = null) {
   return { node, draw, refresh, tick };
 }
 
-export function open(room) {
-  const waiting = waitingCards("Nothing is waiting. Actions that need your approval appear here.");
-  const log = h("section", { "aria-label": "Decided" });
-  room.append(h("h2", {}, "Waiting for you"), waiting.node, h("h2", {}, "Decided"), log);
-  const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((one) => done(one, refresh)) : empty("The bot has not proposed anything yet.")));
+export function open(panel) {
+  const waiting = waitingCards(t("approvals.nothing"));
+  const log = h("section", { "aria-label": t("approvals.decided") });
+  panel.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
+  const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.nothing_yet"))));
 
   async function refresh() {
     try {
-      const told = await get("approvals");
-      waiting.draw(told.waiting);
-      drawLog(told.log);
+      const data = await get("approvals");
+      waiting.draw(data.waiting);
+      drawLog(data.log);
     } catch (problem) {
       failed(waiting.node, problem, refresh);
     }
@@ -46,28 +46,29 @@ export function open(room) {
   return { changed: refresh, tick: waiting.tick };
 }
 
-const title = (one) => `${one.name.replaceAll("_", " ")}${one.target ? ` ${one.target}` : ""}`;
+export const reason = (action) => t("approvals.reason", { reason: action.reason, rule: named("rule", action.rule) });
+const title = (action) => `${named("action", action.name)}${action.target ? ` ${action.target}` : ""}`;
 
-function card(one, refresh) {
-  const go = async (name, event) => { await act(name, { id: one.id }, event.target); refresh(); };
+function card(action, refresh) {
+  const go = async (name, event) => { await act(name, { id: action.id }, event.target); refresh(); };
   return h(
     "div", { class: "item action waiting" },
-    h("div", { class: "row" }, h("h3", {}, title(one)), chip(`class ${one.class}`, "warn"), h("span", { class: "countdown", data: { until: one.expires_at, whole: one.expires_at - one.at } }, left(one.expires_at))),
+    h("div", { class: "row" }, h("h3", {}, title(action)), chip(t("approvals.class", { name: action.class }), "warn"), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
     h("div", { class: "gauge" }, h("i", {})),
-    params(one) && h("p", {}, params(one)),
-    h("p", { class: "meta" }, one.asked_by ? `${one.asked_by} asked for it. ` : "The bot proposed it by itself. ", `${one.reason} (rule ${one.rule})`),
+    params(action) && h("p", {}, params(action)),
+    h("p", { class: "meta" }, action.asked_by ? t("approvals.asked_by", { name: action.asked_by }) : t("approvals.by_itself"), " ", reason(action)),
     h("div", { class: "row pair" },
-      ["approve", "deny"].map((name) => button(label(name), (event) => go(name, event), { class: name === "approve" ? "primary" : "", title: does(name), data: { key: `${name}${one.id}` } }))),
+      ["approve", "deny"].map((name) => button(label(name), (event) => go(name, event), { class: name === "approve" ? "primary" : "", title: does(name), data: { key: `${name}${action.id}` } }))),
   );
 }
 
-function done(one, refresh) {
+function done(action, refresh) {
   return h(
-    "div", { class: `item action ${one.status}` },
-    h("p", {}, chip(one.status, one.status), " ", h("b", {}, title(one)), params(one) && `, ${params(one)}`),
+    "div", { class: `item action ${action.status}` },
+    h("p", {}, chip(t(`action_status.${action.status}`), action.status), " ", h("b", {}, title(action)), params(action) && `, ${params(action)}`),
     h("div", { class: "row" },
-      h("span", { class: "meta" }, [`${one.reason} (rule ${one.rule})`, one.decided_by && `decided by ${one.decided_by}`, one.detail].filter(Boolean).join(" · ")),
-      one.undoable && button(label("undo"), async (event) => { await act("undo", { id: one.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `undo${one.id}` } }),
-      h("time", { class: "meta" }, ago(one.at))),
+      h("span", { class: "meta" }, [reason(action), action.decided_by && t("approvals.decided_by", { name: action.decided_by }), action.detail].filter(Boolean).join(" · ")),
+      action.undoable && button(label("undo"), async (event) => { await act("undo", { id: action.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `undo${action.id}` } }),
+      h("time", { class: "meta" }, ago(action.at))),
   );
 }

@@ -1,37 +1,58 @@
-import { h, redraw, chip, changedOnly, sentence } from "../dom.js";
+import { h, redraw, button, chip, changedOnly, heading, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed } from "../ask.js";
-import { ago, count } from "../words.js";
+import { ago, count, t } from "../words.js";
 
-const STATES = { ok: ["good", "OK"], warn: ["", "off"], bad: ["bad", "needs attention"] };
+const MOODS = { ok: "good", warn: "", bad: "bad" };
+const DISMISSED = "forgetmenot-dismissed-checks";
+const dismissed = () => new Set(JSON.parse(localStorage.getItem(DISMISSED) || "[]"));
 
-export function open(room) {
-  const draw = changedOnly((told) => redraw(
-    room,
-    h("h2", {}, "Status"),
-    h("div", { class: "stack" }, told.checks.map((part) => h(
-      "div", { class: `item health ${STATES[part.state][0]}` },
-      h("p", {}, h("i", { class: `dot ${STATES[part.state][0]}` }), h("b", {}, part.name), " ", sentence(part.line)),
-      part.state !== "ok" && part.fix && h("p", { class: "meta fix" }, sentence(part.fix)),
-      h("span", { class: "out" }, STATES[part.state][1])))),
-    h("h2", {}, "Promises"),
-    h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, "Promise"), h("th", {}, "Figure"))),
-      h("tbody", {}, told.promises.map((one) => h("tr", { class: one.kept === false ? "bad" : "" },
-        h("th", { scope: "row" }, one.line), h("td", {}, one.figure, one.kept === true && h("span", { class: "kept", title: "kept" }, " ✓"), one.kept === false && chip("broken", "bad")))))),
-    told.promises.some((one) => one.kept === false) && h("p", { class: "meta" }, "A broken promise is a bug, not your fault. Please report it with the log."),
-    h("h2", {}, "Backups"),
-    told.backups.length
-      ? h("table", { class: "figures" }, h("tbody", {}, told.backups.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, `${ago(one.at)}, ${count(Math.round(one.size / 1000))} kB`)))))
-      : h("p", { class: "meta" }, "There are no backups yet. ", h("code", {}, "forgetmenot memory backup"), " makes one, without chat."),
+export function open(panel) {
+  let everything = false; // the computer and the network were asked as well: that takes seconds, and is not repeated by itself
+  const draw = changedOnly((data) => redraw(
+    panel,
+    heading(t("health.status"), button(t(everything ? "health.check_again" : "health.check_all"), checkAll, { class: "small", data: { key: "all" } })),
+    h("div", { class: "stack" }, data.checks.filter((check) => !(check.state === "warn" && dismissed().has(check.line))).map((check) => h(
+      "div", { class: `item health ${MOODS[check.state]}` },
+      h("p", {}, h("i", { class: `dot ${MOODS[check.state]}` }), h("b", {}, check.name), " ", sentence(check.line)),
+      check.fix && h("div", { class: "row" }, h("p", { class: "meta fix" }, sentence(check.fix)), check.state === "warn" && button(t("dismiss"), () => dismiss(check, data), { class: "ghost small", data: { key: check.name } })),
+      h("span", { class: "out" }, t(`health.${check.state}`))))),
+    h("h2", {}, t("health.promises")),
+    h("table", { class: "figures" }, h("thead", { class: "out" }, h("tr", {}, h("th", {}, t("health.promise")), h("th", {}, t("health.figure")))),
+      h("tbody", {}, data.promises.map((promise) => h("tr", { class: promise.kept === false ? "bad" : "" },
+        h("th", { scope: "row" }, promise.line), h("td", {}, promise.figure, promise.kept === true && h("span", { class: "kept", title: t("health.kept") }, " ✓"), promise.kept === false && chip(t("health.broken"), "bad")))))),
+    data.promises.some((promise) => promise.kept === false) && h("p", { class: "meta" }, t("health.broken_note")),
+    h("h2", {}, t("health.refused")),
+    data.refused.length
+      ? h("table", { class: "figures" }, h("tbody", {}, data.refused.map(([what, rule, n]) => h("tr", {}, h("th", { scope: "row" }, t(`health.${what}`, { rule })), h("td", {}, count(n))))))
+      : h("p", { class: "meta" }, t("health.nothing_refused")),
+    h("h2", {}, t("health.backups")),
+    data.backups.length
+      ? h("table", { class: "figures" }, h("tbody", {}, data.backups.map((copy) => h("tr", {}, h("th", { scope: "row" }, copy.name), h("td", {}, `${ago(copy.at)}, ${count(Math.round(copy.size / 1000))} kB`)))))
+      : h("p", { class: "meta" }, sentence(t("health.no_backups"))),
   ));
+  function dismiss(check, data) {
+    localStorage.setItem(DISMISSED, JSON.stringify([...dismissed(), check.line]));
+    draw({ ...data, dismissed: check.line });
+  }
+  async function checkAll(event) {
+    const from = event.target;
+    from.disabled = true;
+    from.textContent = t("health.checking");
+    everything = true;
+    await refresh();
+    from.disabled = false;
+  }
   async function refresh() {
     try {
-      draw(await get("health"));
+      const asked = everything;
+      draw({ ...await get("health", { all: everything ? 1 : "" }), asked });
     } catch (problem) {
-      failed(room, problem, refresh);
+      failed(panel, problem, refresh);
     }
   }
   refresh();
   let seconds = 0;
-  return { changed: refresh, tick() { seconds += 1; if (seconds % 10 === 0) refresh(); } };
+  const again = () => { if (!everything) refresh(); };
+  return { changed: again, tick() { seconds += 1; if (seconds % 10 === 0) again(); } };
 }

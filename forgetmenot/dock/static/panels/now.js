@@ -2,23 +2,24 @@ import { h, put, redraw, button, chip, changedOnly, keeping } from "../dom.js";
 import { post } from "../api.js";
 import { state } from "../live.js";
 import { say, setMode } from "../ask.js";
-import { MODES, ROLES, STATUS, TRIGGERS, ago, clock, count, firstSummary, hour, many, short, span } from "../words.js";
-import { waitingCards } from "./approvals.js";
+import { ago, clock, count, firstSummary, hour, named, short, span, t } from "../words.js";
+import { reason, waitingCards } from "./approvals.js";
 import { bar, sections, why } from "./why.js";
 
 const SHOWN = 120;
-const KINDS = { line: "Chat", reply: "Replies", memory: "Memory", action: "Actions" };
+const KINDS = ["line", "reply", "memory", "action"];
+const MODES = ["shadow", "mentions", "live"];
 const group = (item) => (item.kind === "episode" || item.kind === "note" ? "memory" : item.kind);
 const off = new Set();
 
-export function open(room) {
+export function open(panel) {
   const cards = standing();
   const approvals = waitingCards();
-  const feed = h("div", { class: "feed", role: "log", "aria-label": "Events, newest first", "aria-live": "off" });
+  const feed = h("div", { class: "feed", role: "log", "aria-label": t("now.feed"), "aria-live": "off" });
   const held = h("p", { class: "meta held" });
-  const filters = h("div", { class: "row filters", role: "group", "aria-label": "What is shown" });
+  const filters = h("div", { class: "row filters", role: "group", "aria-label": t("now.filters") });
   const nodes = new Map();
-  put(room, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, "As it happens"), filters), held, feed);
+  put(panel, approvals.node, cards.node, tryOut(), h("div", { class: "heading" }, h("h2", {}, t("now.as_it_happens")), filters), held, feed);
   const first = h("p", { class: "meta first" });
   const drawFirst = (line) => { if (first.textContent !== (line || "")) put(first, line); };
   feed.before(first);
@@ -38,7 +39,7 @@ export function open(room) {
     const wanted = [...state.items.values()].filter((item) => !off.has(group(item))).sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1)).slice(0, SHOWN);
     const still = nodes.size > 0 && (feed.matches(":hover") || feed.querySelector(":focus-visible") !== null);
     const newer = wanted.filter((item) => !nodes.has(item.key)).length;
-    put(held, still && newer > 0 && `${count(newer)} newer. They appear when you leave the list.`);
+    put(held, still && newer > 0 && t("now.newer", { n: newer }));
     if (still) return renew();
     const keys = new Set(wanted.map((item) => item.key));
     for (const [key, one] of nodes) if (!keys.has(key)) { one.node.remove(); nodes.delete(key); }
@@ -54,7 +55,7 @@ export function open(room) {
       if (one.node === before) before = before.nextSibling;
       else feed.insertBefore(one.node, before);
     }
-    feed.dataset.quiet = wanted.length ? "" : off.size ? "Nothing of the chosen kinds yet." : "Nothing yet. Chat appears here as soon as somebody writes.";
+    feed.dataset.quiet = wanted.length ? "" : off.size ? t("now.nothing_chosen") : t("now.nothing");
     drawFirst(state.now?.summaries ? null : state.now?.unread ? firstSummary(state.now) : null);
   }
 
@@ -72,14 +73,14 @@ export function open(room) {
   function tick() {
     approvals.tick();
     for (const node of feed.querySelectorAll("time")) {
-      const told = ago(Number(node.dataset.at));
-      if (node.textContent !== told) node.textContent = told;
+      const text = ago(Number(node.dataset.at));
+      if (node.textContent !== text) node.textContent = text;
     }
   }
 
   function drawFilters() {
-    redraw(filters, Object.entries(KINDS).map(([kind, title]) =>
-      button(title, () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
+    redraw(filters, KINDS.map((kind) =>
+      button(t(`now.kind.${kind}`), () => { off.has(kind) ? off.delete(kind) : off.add(kind); drawFilters(); refresh(); },
         { class: "toggle", "aria-pressed": String(!off.has(kind)), data: { key: kind } })));
   }
 
@@ -98,20 +99,20 @@ export function open(room) {
 
 // The cards stay the same elements, and only their words change: a list that is open stays open.
 function standing() {
-  const mode = h("select", { "aria-label": "Mode", class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
-    Object.entries(MODES).map(([one, [title]]) => h("option", { value: one }, title)));
-  const [stream, how, chat, model, spent] = [card("Stream", "wide"), card("Mode", "wide", mode), card("Chat"), card("Model"), card("Spent in 24 h")];
+  const mode = h("select", { "aria-label": t("now.mode"), class: "value", onchange: async () => { if (!(await setMode(mode.value))) mode.value = state.now.mode; } },
+    MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
+  const [stream, how, chat, model, spent] = [card(t("now.stream"), "wide"), card(t("now.mode"), "wide", mode), card(t("now.chat")), card(t("now.model")), card(t("now.spent"), "wide")];
   const node = h("div", { class: "cards" }, [stream, how, chat, model, spent].map((one) => one.node));
 
-  function draw(told) {
-    stream.tell(told.live ? `Live, ${span(clock.now() - told.live_since)}` : "Off air", told.title || told.category || "No title", told.live ? "good" : "");
-    if (mode.value !== told.mode) mode.value = told.mode;
-    how.tell(null, MODES[told.mode][1]);
-    chat.tell(`${count(told.per_minute)}/min`, told.thinking ? `${many(told.thinking, "reply", "replies")} being written` : told.queued ? `${told.queued} waiting to be sent` : "queue empty");
-    model.tell(told.model, told.model_ok ? "answers" : "does not answer", told.model_ok ? "" : "bad");
-    const { input, output, cached, calls, cost } = told.spent;
-    const tokens = `${short(input + output)} tokens`;
-    spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${many(calls, "call")}, ${input ? Math.round((100 * cached) / input) : 0} % cached`);
+  function draw(status) {
+    stream.tell(status.live ? t("now.live", { span: span(clock.now() - status.live_since) }) : t("now.off_air"), status.title || status.category || t("now.no_title"), status.live ? "good" : "");
+    if (mode.value !== status.mode) mode.value = status.mode;
+    how.tell(null, t(`mode.${status.mode}.about`));
+    chat.tell(t("now.per_minute", { n: status.per_minute }), status.thinking ? t("now.thinking", { n: status.thinking }) : status.queued ? t("now.queued", { n: status.queued }) : t("now.queue_empty"));
+    model.tell(status.model === "offline" ? t("choice.offline") : status.model, t(status.model_ok ? "now.answers" : "now.no_answer"), status.model_ok ? "" : "bad");
+    const { input, output, cached, calls, cost } = status.spent;
+    const tokens = t("count.tokens", { n: short(input + output) });
+    spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
   }
   return { node, draw };
 }
@@ -130,17 +131,17 @@ function card(title, kind = "", value = h("div", { class: "value" })) {
 
 function tryOut() {
   const who = h("input", { type: "text", id: "try-who", value: "", placeholder: "alice", maxlength: 50, autocomplete: "off" });
-  const text = h("input", { type: "text", id: "try-text", placeholder: "do you remember my dog?", maxlength: 400, autocomplete: "off" });
+  const text = h("input", { type: "text", id: "try-text", placeholder: t("now.try_example"), maxlength: 400, autocomplete: "off" });
   const result = h("div", { class: "result", "aria-live": "polite" });
-  const go = h("button", { type: "submit", class: "primary" }, "Try");
+  const go = h("button", { type: "submit", class: "primary" }, t("now.try_go"));
   const form = h(
     "form", { class: "try", onsubmit: run },
-    h("label", { for: "try-who" }, "What would the bot say to"), who, h("label", { for: "try-text", class: "out" }, "the message"), text, go,
+    h("label", { for: "try-who" }, t("now.try_who")), who, h("label", { for: "try-text", class: "out" }, t("now.try_message")), text, go,
   );
   async function run(event) {
     event.preventDefault();
     go.disabled = true;
-    put(result, h("p", { class: "meta" }, "Thinking …"));
+    put(result, h("p", { class: "meta" }, t("thinking")));
     try {
       put(result, tried(await post("try", { viewer: who.value || "somebody", text: text.value })));
     } catch (problem) {
@@ -149,18 +150,19 @@ function tryOut() {
     }
     go.disabled = false;
   }
-  return h("details", { class: "box" }, h("summary", {}, "Try a message; nothing is sent"), form, result);
+  return h("details", { class: "box" }, h("summary", {}, t("now.try")), form, result);
 }
 
-function tried(told) {
+function tried(preview) {
+  const { proposal } = preview;
   return h(
     "div", { class: "item reply" },
-    h("p", { class: "text" }, told.text || "The bot would not reply."),
-    told.proposal && h("p", { class: "decision" }, `The bot would propose ${told.proposal.name.replaceAll("_", " ")}: ${told.proposal.verdict}. ${told.proposal.reason} (rule ${told.proposal.rule})`),
-    told.recalled.length > 0 && h("ul", { class: "recalled" }, told.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
-    bar(told.sections, told.usage, told.budget, told.cost),
-    h("details", { class: "part" }, h("summary", {}, "The prompt's sections"), sections(told.sections)),
-    h("p", { class: "meta" }, `${told.model}, ${count(told.latency_ms)} ms. Nothing was sent or done.`),
+    h("p", { class: "text" }, preview.text || t("now.would_not_reply")),
+    proposal && h("p", { class: "decision" }, `${t("now.would_propose", { action: named("action", proposal.name), verdict: named("verdict", proposal.verdict) })} ${reason(proposal)}`),
+    preview.recalled.length > 0 && h("ul", { class: "recalled" }, preview.recalled.map((note) => h("li", { class: "remembered" }, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), ` ${note.fact}`))),
+    bar(preview.sections, preview.usage, preview.budget, preview.cost),
+    h("details", { class: "part" }, h("summary", {}, t("now.sections")), sections(preview.sections)),
+    h("p", { class: "meta" }, t("now.tried", { model: preview.model, ms: preview.latency_ms })),
   );
 }
 
@@ -175,36 +177,34 @@ function drawItem(item) {
 
 function line(item) {
   return h("div", { class: item.addressed ? "item line addressed" : "item line" },
-    h("p", {}, h("b", {}, item.who), ROLES[item.role] && chip(ROLES[item.role]), " ", item.text), when(item),
-    item.learned.length > 0 && h("p", { class: "heard-now" }, "Heard just now, not yet summarised: ", h("b", {}, `${item.who} ${item.learned.join(", ")}`)));
+    h("p", {}, h("b", {}, item.who), item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text), when(item),
+    item.learned.length > 0 && h("p", { class: "heard-now" }, t("heard_now")," ", h("b", {}, `${item.who} ${item.learned.join(", ")}`)));
 }
 
 function reply(item) {
-  const meta = [item.who && `to ${item.who}`, TRIGGERS[item.trigger] || item.trigger, item.tokens && `${count(item.tokens)} tokens`];
+  const meta = [item.who && t("now.to", { name: item.who }), named("trigger", item.trigger), item.tokens && t("count.tokens", { n: count(item.tokens) })];
   return h(
     "div", { class: `item reply ${item.status}` },
-    h("p", {}, chip(STATUS[item.status] || item.status, item.status), " ", item.text || h("span", { class: "meta" }, item.detail || "no reply")),
+    h("p", {}, chip(t(`reply_status.${item.status}`), item.status), " ", item.text || h("span", { class: "meta" }, item.detail || t(item.status === "sent" ? "why.text_gone" : "reply_status.silent"))),
     item.text && item.detail && h("p", { class: "meta" }, item.detail),
-    h("div", { class: "row" }, h("span", { class: "meta" }, meta.filter(Boolean).join(" · ")), button("Why", () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
+    h("div", { class: "row" }, h("span", { class: "meta" }, meta.filter(Boolean).join(" · ")), button(t("now.why"), () => why(item.id), { class: "ghost small", data: { key: `why${item.id}` } }), when(item)),
   );
 }
 
 function action(item) {
   return h("div", { class: `item action ${item.status}` },
-    h("p", {}, chip(item.status, item.status), ` ${item.name.replaceAll("_", " ")}${item.target ? ` → ${item.target}` : ""}`),
-    h("div", { class: "row" }, h("span", { class: "meta" }, `${item.reason} (rule ${item.rule})`), when(item)));
+    h("p", {}, chip(t(`action_status.${item.status}`), item.status), ` ${named("action", item.name)}${item.target ? ` → ${item.target}` : ""}`),
+    h("div", { class: "row" }, h("span", { class: "meta" }, reason(item)), when(item)));
 }
 
 function episode(item) {
   return h("div", { class: "item episode" },
-    h("p", {}, chip("summary"), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, `from ${many(item.events, "line")}`), when(item)));
+    h("p", {}, chip(t("now.summary")), " ", item.text), h("div", { class: "row" }, h("span", { class: "meta" }, t("now.from_lines", { n: item.events })), when(item)));
 }
 
-const MARKS = { active: "learned", superseded: "replaced", retracted: "removed", expired: "expired", evicted: "dropped", stale: "inactive" };
-
 function note(item) {
-  const about = item.who || (item.scope === "viewer" ? "somebody" : item.scope.replace("_", " "));
+  const about = item.who || t(`scope.${item.scope}`);
   return h("div", { class: `item note ${item.after}` },
-    h("p", {}, chip(item.before && item.after === "active" ? "restored" : MARKS[item.after] || item.after, item.after), " ", h("b", {}, about), " ", item.text),
-    h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, `note #${item.note}`), h("span", { class: "meta" }, item.cause), when(item)));
+    h("p", {}, chip(t(item.before && item.after === "active" ? "change.restored" : `change.${item.after}`), item.after), " ", h("b", {}, about), " ", item.text),
+    h("div", { class: "row" }, h("a", { class: "meta", href: `#memory/note/${item.note}` }, t("note.number", { id: `${item.note}` })), h("span", { class: "meta" }, item.cause), when(item)));
 }

@@ -1,37 +1,30 @@
 import { h, put, redraw, button, chip, soon } from "../dom.js";
 import { get, download } from "../api.js";
-import { act, confirmed, does, label, say, sheet } from "../ask.js";
+import { act, confirmed, does, label, result, say, sheet } from "../ask.js";
 import { windowed } from "../list.js";
 import { listen } from "../live.js";
-import { ROLES, ago, many } from "../words.js";
+import { ago, named, t } from "../words.js";
 
 export async function erase(person, from) {
-  const name = person.login || person.name;
-  const sure = await confirmed({
-    title: `Erase ${person.name}?`, yes: "Erase permanently", type: name,
-    text: "This permanently deletes their notes, messages, names and every mention of them from the memory, the log and the free space of the file. It cannot be undone.",
-  });
+  const sure = await confirmed({ title: t("rights.erase", { name: person.name }), yes: t("rights.erase_yes"), type: person.login || person.name, text: t("rights.erase_text") });
   return sure && erasing(person, from);
 }
 
-const STEPS = { hiding: "Hiding them.", "rebuilding the file": "Rebuilding the file, so that no deleted data stays in it.", "log files": "Cleaning the log files.", done: "Done." };
-
-// In a memory of years it takes some seconds: how far it is comes by the stream of events.
+// In a memory of years it takes some seconds: how far it is comes by the stream of events. It ends with its receipt.
 async function erasing(person, from) {
-  const gauge = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
-  const step = h("p", { class: "meta", role: "status" }, STEPS.hiding);
-  const dialog = sheet(`Erasing ${person.name}`, gauge, step);
-  const stop = listen((what, told) => {
-    if (what !== "erasing" || told.viewer !== person.id) return;
-    gauge.value = told.share;
-    put(step, STEPS[told.what] || "Removing them from others' messages, summaries and replies.");
+  const gauge = h("progress", { max: 1, value: 0, "aria-label": t("rights.progress") });
+  const step = h("p", { class: "meta", role: "status" }, t("rights.step.hiding"));
+  const dialog = sheet(t("rights.erasing", { name: person.name }), gauge, step);
+  const stop = listen((what, progress) => {
+    if (what !== "erasing" || progress.viewer !== person.id) return;
+    gauge.value = progress.share;
+    put(step, named("rights.step", progress.what, t("rights.step.others")));
   });
-  try {
-    return await act("erase", { viewer: person.id, confirm: true }, from);
-  } finally {
-    stop();
-    dialog.close();
-  }
+  const answer = await result("erase", { viewer: person.id, confirm: true }, from);
+  stop();
+  dialog.close();
+  if (answer.receipt) sheet(t("rights.erased", { name: person.name }), h("p", {}, answer.line), h("p", {}, h("b", { class: "user-code" }, answer.receipt)), h("p", { class: "meta" }, t("rights.receipt_note")));
+  return answer.ok;
 }
 
 const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
@@ -46,10 +39,29 @@ export async function exported(person) {
   }
 }
 
-export function open(room) {
-  const find = h("input", { type: "search", id: "rights-find", placeholder: "Current or former name", maxlength: 50, oninput: typed });
+// What somebody is called here, besides their name.
+export const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), person.opted_out && chip(t("people.opted_out"), "warn"), person.banned && chip(t("people.hidden"), "warn"), person.erasing && chip(t("people.erasing"), "warn")];
+
+function receipt() {
+  const code = h("input", { type: "text", id: "receipt", autocomplete: "off", maxlength: 20, placeholder: "K7Q2-9FHD", required: true });
+  const check = h("button", { type: "submit" }, label("receipt"));
+  const found = h("p", { class: "outcome", role: "status" });
+  async function run(event) {
+    event.preventDefault();
+    found.className = "outcome";
+    put(found, t("rights.searching"));
+    const answer = await result("receipt", { code: code.value }, check);
+    found.className = `outcome ${answer.ok ? "good" : "bad"}`;
+    put(found, answer.line);
+  }
+  return h("details", { class: "box" }, h("summary", {}, t("rights.receipt")), h("div", { class: "stack" }, h("p", { class: "meta" }, t("rights.receipt_about")),
+    h("form", { class: "row line-form", onsubmit: run }, h("label", { class: "out", for: "receipt" }, t("rights.receipt_code")), code, check), found));
+}
+
+export function open(panel) {
+  const find = h("input", { type: "search", id: "rights-find", placeholder: t("people.find_example"), maxlength: 50, oninput: typed });
   const list = windowed({
-    label: "People", rowHeight: 92, nothing: () => (find.value ? "No viewer with that name." : "No viewers yet."),
+    label: t("memory.people"), rowHeight: 92, nothing: () => t(find.value ? "people.not_found" : "people.none"),
     fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }), row,
   });
   const out = h("section", {});
@@ -59,27 +71,23 @@ export function open(room) {
     timer = setTimeout(() => list.reload(), 200);
   }
   async function optedOut() {
-    const told = await get("people", { only: "opted_out", limit: 200 }).catch(() => null);
-    if (told) redraw(out, told.total > 0 && [h("h2", {}, "Opted out"), told.rows.map(row)]);
+    const people = await get("people", { only: "opted_out", limit: 200 }).catch(() => null);
+    if (people) redraw(out, people.total > 0 && [h("h2", {}, t("rights.opted_out")), people.rows.map(row)]);
   }
   const refresh = () => Promise.all([list.refresh(), optedOut()]);
   function row(person) {
     const then = async (done) => { if (await done) refresh(); };
     return h(
       "div", { class: "item person" },
-      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), person.opted_out && chip("opted out", "warn"), ROLES[person.role] && chip(ROLES[person.role]), person.erasing && chip("being erased", "warn"),
-        h("span", { class: "meta" }, ` ${many(person.notes, "note")} · seen ${ago(person.last_seen_at)}`)),
+      h("p", {}, h("a", { href: `#memory/person/${encodeURIComponent(person.id)}` }, person.name), marks({ ...person, regular: false }),
+        h("span", { class: "meta" }, ` ${t("count.notes", { n: person.notes })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`)),
       h("div", { class: "row" },
-        button("Export", () => exported(person), { class: "small", data: { key: `export${person.id}` } }),
+        button(t("rights.export"), () => exported(person), { class: "small", data: { key: `export${person.id}` } }),
         optOut(person, then),
         button(label("erase"), (event) => then(erase(person, event.target)), { class: "small danger", data: { key: `erase${person.id}` } })),
     );
   }
-  put(
-    room,
-    h("p", { class: "lead" }, "Viewers can see what is stored about them, opt out and have it erased. They type !memory, !optout or !forgetme in chat, or ask you."),
-    h("label", { class: "field", for: "rights-find" }, "Which viewer?", find), list.root, out,
-  );
+  put(panel, h("p", { class: "lead" }, t("rights.lead")), receipt(), h("label", { class: "field", for: "rights-find" }, t("rights.which"), find), list.root, out);
   refresh();
   return { close: list.close, changed: soon(refresh, 3000) };
 }

@@ -4,33 +4,35 @@ import { h, s, put, button, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed, say, step as ask } from "../ask.js";
 import { state } from "../live.js";
-import { MODES, ago, clock, firstSummary, left } from "../words.js";
+import { ago, clock, firstSummary, language, left, parts, t } from "../words.js";
 
 const LOOK_EVERY = 2; // seconds
+const MODES = ["shadow", "mentions", "live"];
 
-export function open(room) {
+export function open(panel) {
   const steps = { channel: channelStep(), character: characterStep(), model: modelStep(), login: loginStep(), mode: modeStep() };
   const all = Object.values(steps);
   let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
 
   async function refresh() {
-    let told;
+    let answer, settings;
     try {
-      told = await get("setup");
+      answer = await get("setup");
+      if (!panel.querySelector(".step")) settings = await get("settings");
     } catch (problem) {
-      if (problem.status !== 0 && !room.querySelector(".step")) failed(room, problem, refresh);
+      if (problem.status !== 0 && !panel.querySelector(".step")) failed(panel, problem, refresh);
       return;
     }
-    if (!room.querySelector(".step")) {
-      put(room, h("p", { class: "lead" }, "Five short steps. Leave whenever you like: what is done stays done, and you find this page again in the settings."), all.map((one) => one.node),
-        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, "Go to the live view")));
-      room.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
+    if (!panel.querySelector(".step")) {
+      put(panel, h("p", { class: "lead" }, t("setup.lead")), chooseLanguage(settings.languages), all.map((step) => step.node),
+        h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("setup.to_live"))));
+      panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
-    for (const [name, one] of Object.entries(steps)) one.draw(told[name], told);
+    for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
     if (!chosen) {
       chosen = true;
-      (all.find((one) => !one.node.classList.contains("done")) || all[0]).node.open = true;
+      (all.find((step) => !step.node.classList.contains("done")) || all[0]).node.open = true;
     }
   }
 
@@ -39,19 +41,26 @@ export function open(room) {
     changed: refresh,
     on(what) { if (what === "items") refresh(); },
     tick() {
-      for (const one of all) one.tick?.();
+      for (const step of all) step.tick?.();
       looks += 1;
       if (looks % LOOK_EVERY === 0 && !document.hidden) refresh();
     },
   };
 }
 
+// The first thing that somebody may want to change: in which language all this is written.
+function chooseLanguage(languages) {
+  const node = h("select", { id: "language", "aria-label": t("setup.language"), onchange: async () => { if (!(await ask("set", { table: "bot", key: "language", value: node.value }, node))?.ok) node.value = language; } },
+    Object.entries(languages).map(([code, name]) => h("option", { value: code, selected: code === language }, name)));
+  return h("div", { class: "row" }, h("label", { for: "language" }, t("setup.language")), node);
+}
+
 // One step: a heading with its mark, what is asked for, and a line for the result.
-function frame(number, title, about, ...content) {
+function frame(number, name, ...content) {
   const mark = h("span", { class: "mark", "aria-hidden": "true" }, number);
   const brief = h("span", { class: "meta brief" });
   const result = h("p", { class: "outcome", role: "status" });
-  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, title), brief), h("div", { class: "stack" }, about && h("p", { class: "meta" }, about), content, result));
+  const node = h("details", { class: "box step", name: "setup" }, h("summary", {}, mark, h("b", {}, t(`setup.${name}.title`)), brief), h("div", { class: "stack" }, h("p", { class: "meta" }, t(`setup.${name}.about`)), content, result));
   function tell(line, kind = "") {
     result.className = `outcome ${kind}`;
     put(result, line && sentence(line));
@@ -62,11 +71,11 @@ function frame(number, title, about, ...content) {
     if (brief.textContent !== words) brief.textContent = words;
   }
   async function run(name, body, from, working) {
-    tell(working || "One moment …");
-    const told = await ask(name, body, from);
-    if (told) tell(told.line || "", told.ok ? "good" : "bad");
+    tell(working || t("setup.moment"));
+    const answer = await ask(name, body, from);
+    if (answer) tell(answer.line || "", answer.ok ? "good" : "bad");
     else tell("");
-    return told?.ok ? told : null;
+    return answer?.ok ? answer : null;
   }
   return { node, tell, done, run, result };
 }
@@ -81,31 +90,31 @@ const input = (props) => h("input", { type: "text", autocomplete: "off", spellch
 // ── channel ─────────────────────────────────────────────────────────────────────────────────
 
 function channelStep() {
-  const name = input({ maxlength: 80, placeholder: "your_channel", "aria-label": "Your channel’s name" });
-  const save = h("button", { type: "submit", class: "primary" }, "Listen");
+  const name = input({ maxlength: 80, placeholder: t("setup.channel.example"), "aria-label": t("setup.channel.name") });
+  const save = h("button", { type: "submit", class: "primary" }, t("setup.channel.listen"));
   const seen = h("div", { class: "seen" });
   const form = h("form", { class: "row line-form", onsubmit: send }, h("span", { class: "prefix" }, "twitch.tv/"), name, save);
-  const one = frame(1, "Your channel", "It listens from that moment on. No account is needed, and nothing is sent.", form, seen);
+  const step = frame(1, "channel", form, seen);
   let asked = "";
   async function send(event) {
     event.preventDefault();
-    if (await one.run("channel", { channel: name.value }, save)) { delete name.dataset.typed; asked = name.value; }
+    if (await step.run("channel", { channel: name.value }, save)) { delete name.dataset.typed; asked = name.value; }
   }
-  function draw(told) {
-    const connected = told.name && told.phase === "connected";
-    one.done(Boolean(connected), told.name ? (connected ? `listening to ${told.name}` : told.name) : "");
-    follow(name, told.name);
-    if (told.trouble) one.tell(told.trouble, "bad");
-    else if (connected) { one.tell(`Listening to ${told.name}.`, "good"); asked = ""; }
-    else if (told.name && !asked) one.tell(`Connecting to ${told.name} …`);
+  function draw(data) {
+    const connected = data.name && data.phase === "connected";
+    step.done(Boolean(connected), data.name ? (connected ? t("setup.channel.listening", { name: data.name }) : data.name) : "");
+    follow(name, data.name);
+    if (data.trouble) step.tell(data.trouble, "bad");
+    else if (connected) { step.tell(t("setup.channel.listens", { name: data.name }), "good"); asked = ""; }
+    else if (data.name && !asked) step.tell(t("setup.channel.connecting", { name: data.name }));
     const lines = [...state.items.values()].filter((item) => item.kind === "line").sort((a, b) => a.at - b.at).slice(-3);
     put(seen,
-      connected && !lines.length && h("p", { class: "meta" }, "Waiting for the first line of chat. Say something there yourself."),
+      connected && !lines.length && h("p", { class: "meta" }, t("setup.channel.waiting")),
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
-      told.learned.length > 0 && h("p", { class: "heard-now" }, h("b", {}, "The first things it learned: "), told.learned.map((fact) => `${fact.who} ${fact.fact}`).join(" · ")),
-      connected && told.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: told.waiting, window: told.window, silence_min: told.silence_min })));
+      data.learned.length > 0 && h("p", { class: "heard-now" }, h("b", {}, t("setup.channel.learned"), " "), data.learned.map((fact) => `${fact.who} ${fact.fact}`).join(" · ")),
+      connected && data.waiting > 0 && h("p", { class: "meta" }, firstSummary({ unread: data.waiting, window: data.window, silence_min: data.silence_min })));
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── character ───────────────────────────────────────────────────────────────────────────────
@@ -117,62 +126,58 @@ function characterStep() {
   const persona = h("textarea", { rows: 4, maxlength: 4000, oninput: () => { persona.dataset.typed = "1"; soon(); } });
   const presets = h("div", { class: "row" });
   const text = input({ maxlength: 300, oninput: soon });
-  const answer = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
-  const save = button("Save", send, { class: "primary" });
-  const one = frame(2, "Name and character", "Choose one and change it as you like.",
-    field("Name", name), presets, field("Character", persona), field("A viewer says", text), field("It would answer", answer),
-    h("div", { class: "row" }, save, button("Another sample", sample)));
+  const sampled = h("blockquote", { class: "said", "aria-live": "polite" }, "…");
+  const save = button(t("save"), send, { class: "primary" });
+  const step = frame(2, "character",
+    field(t("setup.character.name"), name), presets, field(t("setup.character.persona"), persona), field(t("setup.character.viewer_says"), text), field(t("setup.character.answer"), sampled),
+    h("div", { class: "row" }, save, button(t("setup.character.another"), sample)));
   let model = false;
   let run = 0;
   const body = () => ({ name: name.value, persona: persona.value });
   async function sample() {
     const mine = ++run;
-    put(answer, h("span", { class: "meta" }, "Thinking …"));
-    const told = await ask("sample", { ...body(), text: text.value });
-    if (mine === run) put(answer, told?.text || h("span", { class: "meta" }, "It would say nothing to that."));
+    put(sampled, h("span", { class: "meta" }, t("thinking")));
+    const answer = await ask("sample", { ...body(), text: text.value });
+    if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, t("setup.character.silent")));
   }
   async function send() {
-    if (await one.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
+    if (await step.run("character", body(), save)) for (const node of [name, persona]) delete node.dataset.typed;
   }
-  one.node.addEventListener("toggle", () => { if (one.node.open && answer.textContent === "…") sample(); });
-  function draw(told, all) {
-    if (all.mode.model !== model) { model = all.mode.model; if (one.node.open) sample(); else put(answer, "…"); }
-    const preset = Object.entries(told.presets).find(([, words]) => words === told.persona);
-    one.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || told.name !== "ForgetMeNot", `${told.name}${preset ? `, ${preset[0].toLowerCase()}` : ""}`);
-    follow(name, told.name);
-    follow(persona, told.persona);
-    if (!text.value && !text.dataset.typed) text.value = told.sample;
+  step.node.addEventListener("toggle", () => { if (step.node.open && sampled.textContent === "…") sample(); });
+  function draw(data, all) {
+    if (all.mode.model !== model) { model = all.mode.model; if (step.node.open) sample(); else put(sampled, "…"); }
+    const preset = Object.entries(data.presets).find(([, words]) => words === data.persona);
+    step.done(localStorage.getItem("forgetmenot-character") === "1" || !preset || data.name !== "ForgetMeNot", `${data.name}${preset ? `, ${preset[0]}` : ""}`);
+    follow(name, data.name);
+    follow(persona, data.persona);
+    if (!text.value && !text.dataset.typed) text.value = data.sample;
     if (!presets.childElementCount) {
-      put(presets, Object.entries(told.presets).map(([title, words]) => button(title, () => { persona.value = words; persona.dataset.typed = "1"; sample(); }, { class: "toggle" })));
+      put(presets, Object.entries(data.presets).map(([title, words]) => button(title, () => { persona.value = words; persona.dataset.typed = "1"; sample(); }, { class: "toggle" })));
     }
   }
   save.addEventListener("click", () => localStorage.setItem("forgetmenot-character", "1"));
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── model ───────────────────────────────────────────────────────────────────────────────────
 
 function modelStep() {
   const choice = {};
-  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": "Where words come from" }, [
-    ["gemini", "Gemini", "Google’s service. Needs a free or paid key."],
-    ["openai_compatible", "A program on this PC", "Ollama, LM Studio or llama.cpp. Nothing leaves this computer."],
-    ["offline", "None yet", "It remembers, and answers only where a note plainly answers."],
-  ].map(([kind, title, about]) => {
+  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("setup.model.kinds") }, ["gemini", "openai_compatible", "offline"].map((kind) => {
     choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
-    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, title), h("span", { class: "meta" }, about)));
+    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, t(`setup.model.${kind}.title`)), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
   }));
-  const key = h("input", { type: "password", autocomplete: "off", maxlength: 300, placeholder: "paste the key" });
+  const key = h("input", { type: "password", autocomplete: "off", maxlength: 300, placeholder: t("setup.model.paste") });
   const terms = h("p", { class: "meta" });
-  const page = h("a", { target: "_blank", rel: "noreferrer" }, "Get a key from Google");
-  const gemini = h("div", { class: "stack" }, terms, page, field("Key", key, "It is kept in your system’s keyring, or in a file that only you can read, and never shown again."));
+  const page = h("a", { target: "_blank", rel: "noreferrer" }, t("setup.model.get_key"));
+  const gemini = h("div", { class: "stack" }, terms, page, field(t("setup.model.key"), key, t("setup.model.key_note")));
   const found = h("div", { class: "stack" });
-  const address = input({ maxlength: 200, "aria-label": "Address of the program" });
-  const model = h("select", { "aria-label": "Model" });
-  const local = h("div", { class: "stack" }, found, field("Model", model),
-    h("details", {}, h("summary", { class: "meta" }, "Another address"), h("div", { class: "row line-form" }, address, button("List its models", list))));
-  const save = button("Test and save", send, { class: "primary" });
-  const one = frame(3, "AI model", "It writes the replies and the summaries.", kinds, gemini, local, h("div", { class: "row" }, save));
+  const address = input({ maxlength: 200, "aria-label": t("setup.model.address") });
+  const model = h("select", { "aria-label": t("setup.model.model") });
+  const local = h("div", { class: "stack" }, found, field(t("setup.model.model"), model),
+    h("details", {}, h("summary", { class: "meta" }, t("setup.model.another")), h("div", { class: "row line-form" }, address, button(t("setup.model.list"), list))));
+  const save = button(t("setup.model.test"), send, { class: "primary" });
+  const step = frame(3, "model", kinds, gemini, local, h("div", { class: "row" }, save));
   let shown = "";
   let picked = false;
   function show(kind) {
@@ -180,16 +185,16 @@ function modelStep() {
     picked = true;
     gemini.hidden = kind !== "gemini";
     local.hidden = kind !== "openai_compatible";
-    put(save, kind === "offline" ? "Save" : "Test and save");
+    put(save, kind === "offline" ? t("save") : t("setup.model.test"));
     if (kind === "openai_compatible" && !model.childElementCount) look();
   }
   async function look() {
-    put(found, h("p", { class: "meta" }, "Looking for programs on this computer …"));
-    const told = await ask("programs");
-    const programs = told?.programs || [];
+    put(found, h("p", { class: "meta" }, t("setup.model.looking")));
+    const answer = await ask("programs");
+    const programs = answer?.programs || [];
     put(found, programs.length
-      ? programs.map((program) => button(`${program.name}: ${program.models.length} models`, () => use(program.base_url, program.models), { class: "toggle" }))
-      : h("p", { class: "meta" }, "None is running at its usual address. Start Ollama, LM Studio or llama.cpp’s server, then "), button("Look again", look, { class: "small" }));
+      ? programs.map((program) => button(t("setup.model.program", { name: program.name, n: program.models.length }), () => use(program.base_url, program.models), { class: "toggle" }))
+      : [h("p", { class: "meta" }, t("setup.model.none_found")), button(t("setup.model.look_again"), look, { class: "small" })]);
     if (programs.length) use(programs[0].base_url, programs[0].models);
   }
   function use(base, models) {
@@ -197,111 +202,109 @@ function modelStep() {
     put(model, models.map((name) => h("option", { value: name }, name)));
   }
   async function list() {
-    const told = await one.run("models", { provider: "openai_compatible", base_url: address.value });
-    if (told) { use(address.value, told.models); one.tell(`${told.models.length} found.`, "good"); }
+    const answer = await step.run("models", { provider: "openai_compatible", base_url: address.value });
+    if (answer) { use(address.value, answer.models); step.tell(t("setup.model.found", { n: answer.models.length }), "good"); }
   }
   async function send() {
     const body = { gemini: { key: key.value }, openai_compatible: { base_url: address.value, model: model.value }, offline: {} }[shown];
-    const told = await one.run("model", { provider: shown, ...body }, save, shown === "offline" ? "" : "Asking the model for one sentence …");
-    if (told) { key.value = ""; localStorage.setItem("forgetmenot-model", "1"); }
+    const answer = await step.run("model", { provider: shown, ...body }, save, shown === "offline" ? "" : t("setup.model.asking"));
+    if (answer) { key.value = ""; localStorage.setItem("forgetmenot-model", "1"); }
   }
-  function draw(told) {
-    put(terms, told.terms);
-    page.href = told.key_page;
-    address.placeholder = told.example;
-    if (told.key_kept) key.placeholder = "a key is kept; paste another to replace it";
-    if (!picked) { choice[told.provider].checked = true; show(told.provider); picked = false; }
-    if (told.provider === "openai_compatible" && !model.childElementCount && !model.dataset.kept) {
+  function draw(data) {
+    put(terms, data.terms);
+    page.href = data.key_page;
+    address.placeholder = data.example;
+    if (data.key_kept) key.placeholder = t("setup.model.kept");
+    if (!picked) { choice[data.provider].checked = true; show(data.provider); picked = false; }
+    if (data.provider === "openai_compatible" && !model.childElementCount && !model.dataset.kept) {
       model.dataset.kept = "1";
-      use(told.base_url, [told.model]);
+      use(data.base_url, [data.model]);
     }
-    const off = told.provider === "offline";
-    one.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? "none yet" : told.model);
-    if (told.trouble) one.tell(told.trouble, "bad");
+    const off = data.provider === "offline";
+    step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("setup.model.none") : data.model);
+    if (data.trouble) step.tell(data.trouble, "bad");
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }
 
 // ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 function loginStep() {
-  const id = input({ maxlength: 64, placeholder: "the Client ID you copied" });
-  const saveId = button("Save", async () => { if (await one.run("client", { client_id: id.value }, saveId, "Asking Twitch …")) delete id.dataset.typed; }, { class: "primary" });
+  const id = input({ maxlength: 64, placeholder: t("setup.login.client_id") });
+  const saveId = button(t("save"), async () => { if (await step.run("client", { client_id: id.value }, saveId, t("setup.login.asking"))) delete id.dataset.typed; }, { class: "primary" });
   const consolePage = h("a", { target: "_blank", rel: "noreferrer" }, "dev.twitch.tv/console");
   const redirect = h("code", {});
   const how = h("ol", { class: "how" },
-    h("li", {}, "Open ", consolePage, " and sign in with your own account. Twitch wants two-factor log-in to be on."),
-    h("li", {}, "Name: anything that is free. OAuth Redirect URL: ", redirect, ". Category: Chat Bot. Client Type: ", h("b", {}, "Public"), "."),
-    h("li", {}, "Choose Create, then Manage, and copy the Client ID to this field."));
-  const own = h("details", {}, h("summary", {}, "The Twitch app"), h("div", { class: "stack" }, h("p", { class: "meta" }, "Twitch wants every bot to belong to an app. You make one once; it takes five minutes and has no secret."), how, h("div", { class: "row line-form" }, id, saveId)));
-  const begin = button("Sign in the bot’s account", () => start({}, begin), { class: "primary" });
-  const more = button("Also allow clips, shoutouts and moderation", () => start({ every_right: true }, more), { class: "small" });
-  const streamer = button("Sign in your own account too", () => start({ account: "broadcaster" }, streamer), { class: "small" });
+    h("li", {}, parts("setup.login.how_open", { page: consolePage })), h("li", {}, parts("setup.login.how_fill", { address: redirect })), h("li", {}, t("setup.login.how_copy")));
+  const own = h("details", {}, h("summary", {}, t("setup.login.app")), h("div", { class: "stack" }, h("p", { class: "meta" }, t("setup.login.app_about")), how, h("div", { class: "row line-form" }, id, saveId)));
+  const begin = button(t("setup.login.bot"), () => start({}, begin), { class: "primary" });
+  const more = button(t("setup.login.more"), () => start({ every_right: true }, more), { class: "small" });
+  const streamer = button(t("setup.login.streamer"), () => start({ account: "broadcaster" }, streamer), { class: "small" });
   const waiting = h("div", { class: "code" });
-  const one = frame(4, "The bot’s account", "An account for the bot, or your own. It is asked only for the right to read and write chat.", own, h("div", { class: "row" }, begin, more, streamer), waiting);
+  const step = frame(4, "login", own, h("div", { class: "row" }, begin, more, streamer), waiting);
   let drawn = "";
-  const start = (body, from) => one.run("login", body, from, "Asking Twitch for a code …");
-  function draw(told) {
-    follow(id, told.client_id);
-    consolePage.href = told.console;
-    put(redirect, told.redirect);
-    if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !told.client_id; }
-    own.hidden = told.supplied;
-    begin.hidden = !told.client_id;
-    more.hidden = !told.account || !told.more.bot;
-    streamer.hidden = !told.account || !told.more.broadcaster;
-    put(begin, told.account ? "Sign in another account" : "Sign in the bot’s account");
-    begin.className = told.account ? "small" : "primary";
-    one.done(Boolean(told.account), told.account ? `signed in as ${told.account}` : "optional: it listens without");
-    const pending = told.pending;
-    if (pending?.line) one.tell(pending.line, pending.ok ? "good" : "bad");
+  const start = (body, from) => step.run("login", body, from, t("setup.login.code"));
+  function draw(data) {
+    follow(id, data.client_id);
+    consolePage.href = data.console;
+    put(redirect, data.redirect);
+    if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !data.client_id; }
+    own.hidden = data.supplied;
+    begin.hidden = !data.client_id;
+    more.hidden = !data.account || !data.more.bot;
+    streamer.hidden = !data.account || !data.more.broadcaster;
+    put(begin, t(data.account ? "setup.login.another" : "setup.login.bot"));
+    begin.className = data.account ? "small" : "primary";
+    step.done(Boolean(data.account), data.account ? t("setup.login.signed_in", { name: data.account }) : t("setup.login.optional"));
+    const pending = data.pending;
+    if (pending?.line) step.tell(pending.line, pending.ok ? "good" : "bad");
     const text = pending && !pending.line ? pending.code : "";
     if (text !== drawn) {
       drawn = text;
-      put(waiting, text && codeCard(pending, () => one.run("cancel", {})));
+      put(waiting, text && codeCard(pending, () => step.run("cancel", {})));
     }
   }
   return {
-    node: one.node, draw,
+    node: step.node, draw,
     tick() { for (const node of waiting.querySelectorAll("[data-until]")) node.textContent = left(Number(node.dataset.until) + clock.ahead); },
   };
 }
 
 const codeCard = (pending, cancel) => h("div", { class: "row code-card" },
-  s("svg", { viewBox: `0 0 ${pending.size} ${pending.size}`, class: "qr", role: "img", "aria-label": "QR code of the address" }, s("path", { d: pending.qr })),
+  s("svg", { viewBox: `0 0 ${pending.size} ${pending.size}`, class: "qr", role: "img", "aria-label": t("setup.login.qr") }, s("path", { d: pending.qr })),
   h("div", { class: "stack" },
-    h("p", {}, "Open ", h("a", { href: pending.address, target: "_blank", rel: "noreferrer" }, "Twitch’s page"), pending.account === "bot" ? " where the bot’s account is signed in (a private window helps), or point a phone there." : " with your own account."),
-    h("p", {}, "Code: ", h("b", { class: "user-code" }, pending.code)),
-    h("p", { class: "meta" }, "Valid for ", h("span", { data: { until: pending.until } }), ". This page notices by itself."),
-    button("Cancel", cancel, { class: "small" })));
+    h("p", {}, parts(pending.account === "bot" ? "setup.login.open_bot" : "setup.login.open_own", { page: h("a", { href: pending.address, target: "_blank", rel: "noreferrer" }, t("setup.login.page")) })),
+    h("p", {}, parts("setup.login.type", { code: h("b", { class: "user-code" }, pending.code) })),
+    h("p", { class: "meta" }, parts("setup.login.valid", { left: h("span", { data: { until: pending.until } }) })),
+    button(t("cancel"), cancel, { class: "small" })));
 
 // ── mode ────────────────────────────────────────────────────────────────────────────────────
 
 function modeStep() {
-  const look = button("What would it have said?", preview);
+  const look = button(t("setup.mode.preview"), preview);
   const shown = h("div", { class: "stack", "aria-live": "polite" });
   const thought = h("div", { class: "stack" });
   const choices = h("div", { class: "kinds" });
-  const one = frame(5, "How much it says", "Begin with the silent preview: it thinks, and sends nothing.", choices, h("div", { class: "row" }, look), shown, thought);
-  const buttons = Object.entries(MODES).map(([mode, [title, about]]) => {
-    const node = h("button", { type: "button", class: "kind", onclick: () => one.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, title), h("span", { class: "meta" }, about)));
+  const step = frame(5, "mode", choices, h("div", { class: "row" }, look), shown, thought);
+  const buttons = MODES.map((mode) => {
+    const node = h("button", { type: "button", class: "kind", onclick: () => step.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
     return node;
   });
   put(choices, buttons);
   async function preview() {
-    put(shown, h("p", { class: "meta" }, "Thinking about the last hour’s chat …"));
-    const told = await ask("preview", {}, look);
-    if (!told) return put(shown);
-    put(shown, told.lines.length
-      ? told.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, "→ it would have said nothing"))))
-      : h("p", { class: "meta" }, "Nothing was said in the last hour. Come back when chat is going."));
+    put(shown, h("p", { class: "meta" }, t("setup.mode.thinking")));
+    const answer = await ask("preview", {}, look);
+    if (!answer) return put(shown);
+    put(shown, answer.lines.length
+      ? answer.lines.map((line) => h("div", { class: "item reply" }, h("p", {}, h("b", {}, line.who), " ", line.line), h("p", {}, line.text ? `→ ${line.text}` : h("span", { class: "meta" }, t("setup.mode.silent")))))
+      : h("p", { class: "meta" }, t("setup.mode.no_chat")));
     return null;
   }
-  function draw(told) {
-    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === told.mode));
-    one.done(told.mode !== "shadow", MODES[told.mode][0].toLowerCase());
+  function draw(data) {
+    for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === data.mode));
+    step.done(data.mode !== "shadow", t(`mode.${data.mode}.title`));
     const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
-    put(thought, replies.length > 0 && h("p", { class: "meta" }, "Lately it thought:"), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `to ${item.who}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
+    put(thought, replies.length > 0 && h("p", { class: "meta" }, t("setup.mode.lately")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
-  return { node: one.node, draw };
+  return { node: step.node, draw };
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import browser
 import msgspec
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, ManualClock
@@ -24,6 +24,8 @@ from tests.dock.conftest import free_port
 from tests.loopback_servers.twitch import TwitchSim
 
 BROWSER = browser.find()
+WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
+expect.set_options(timeout=WITHIN_MS)
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
@@ -40,7 +42,7 @@ def play(folder: Path) -> Path:
 
 
 @dataclass
-class House:
+class DemoBot:
     """A bot with its dock. `address` has the token."""
 
     bot: Bot
@@ -62,9 +64,9 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House]:
+async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    here = shutil.copytree(memory.parent, folder / "house") / memory.name
+    here = shutil.copytree(memory.parent, folder / "demo") / memory.name
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
@@ -75,7 +77,7 @@ async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[House
         sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now(), stream_id="99")
         await bot.tasks.catch_up()
         address = next(word for line in told for word in line.split() if word.startswith("http"))
-        yield House(bot, sim, clock, address)
+        yield DemoBot(bot, sim, clock, address)
 
 
 @contextlib.asynccontextmanager
@@ -106,7 +108,7 @@ async def page_on(
     page = await context.new_page()
     page.on("console", note)
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_default_timeout(8_000)
+    page.set_default_timeout(WITHIN_MS)
     await page.goto(address)
     await page.wait_for_selector("#top .switches")
     yield page

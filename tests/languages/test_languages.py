@@ -1,0 +1,187 @@
+"""Every language has every text, with the same things filled in, and the page holds no sentence of its own."""
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.languages import ENGLISH, Language, in_language, languages
+from forgetmenot.operations import catalogue
+from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.settings.labels import LABELS
+
+PACKAGE = Path(__file__).parents[2] / "forgetmenot"
+PAGE = "".join(path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js")))
+OTHERS = sorted(set(languages()) - {"en"})
+
+
+def filled_in(text: str | tuple[str, str]) -> set[str]:
+    texts = (text,) if isinstance(text, str) else text
+    return {name for one in texts for _, name, _, _ in string.Formatter().parse(one) if name}
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
+    theirs, ours = in_language(code).texts, ENGLISH.texts
+    assert theirs.keys() == ours.keys()
+    for key, text in ours.items():
+        assert isinstance(theirs[key], str) == isinstance(text, str), key
+        assert filled_in(theirs[key]) == filled_in(text), key
+        assert bool(theirs[key]) == bool(text), key
+
+
+def test_german_is_there_and_an_unknown_language_is_english() -> None:
+    assert languages() == {"de": "Deutsch", "en": "English"}
+    assert in_language("xx") is in_language("../en") is ENGLISH
+
+
+# ── keys in code ────────────────────────────────────────────────────────────────────────────
+
+
+def texts_in_code() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_every_text_that_the_page_asks_for_is_there() -> None:
+    asked = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
+    assert len(asked) > 150
+    assert sorted(key for key in asked if f"page.{key}" not in ENGLISH and key not in ENGLISH) == []
+
+
+def test_no_text_of_the_page_is_left_over() -> None:
+    groups = set(re.findall(r"`([\w.]+)\.\$\{", PAGE)) | set(re.findall(r'named\("([\w.]+)"', PAGE)) | {"refused"}
+    literals = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "panels", "noscript"}
+    left = {
+        key
+        for key in ENGLISH.texts
+        if key.startswith("page.")
+        and (name := key.removeprefix("page.")) not in literals
+        and not any(name.startswith(f"{group}.") for group in groups)
+    }
+    assert left == set()
+
+
+def test_every_operation_action_and_setting_has_its_words() -> None:
+    for code in languages():
+        language = in_language(code)
+        for name, operation in OPERATIONS.items():
+            assert operation.service is None or f"does.{name}" in language, name
+        for action in catalogue.ACTIONS:
+            assert f"action.name.{action.name}" in language
+            assert f"action.sentence.{action.name}" in language
+        for table, key in LABELS:
+            assert all(language.pair(f"settings.{table}.{key}")), key
+            assert f"group.{LABELS[table, key].group}" in language
+    labelled = {f"settings.{table}.{key}" for table, key in LABELS}
+    assert {key for key in ENGLISH.texts if key.startswith("settings.")} == labelled
+
+
+def test_every_result_of_a_service_has_its_words() -> None:
+    codes = set()
+    for name in ("services", "services_memory", "approvals", "run"):
+        tree = ast.parse((PACKAGE / "operations" / f"{name}.py").read_text("utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and node.arg == "code":
+                codes |= {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in {"_result", "_status"}
+            ):
+                codes |= {part.value for arg in node.args for part in ast.walk(arg) if isinstance(part, ast.Constant)}
+    wanted = {code for code in codes if isinstance(code, str) and re.fullmatch(r"[a-z_]+", code)}
+    assert len(wanted) > 40
+    wordless = {"enabled", "exported"}  # the command line shows their data
+    wanted -= wordless | {"erasing", "fun_"}
+    assert sorted(code for code in wanted if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH) == []
+    assert {"chat.erasing_own", "chat.erasing_other", "chat.fun_on", "chat.fun_off"} <= ENGLISH.texts.keys()
+
+
+# ── no sentence outside the table ───────────────────────────────────────────────────────────
+
+SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z]|[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]| \S*[a-z]{3,}[.?!]$")
+
+
+def literals_of_the_page() -> Iterator[str]:
+    code = re.sub(r"(?m)(?:^|\s)//.*$", "", PAGE)
+    for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code):
+        yield re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", " ", literal[0] or literal[1])
+
+
+def test_the_page_holds_no_sentence_of_its_own() -> None:
+    assert SENTENCE.search("Nothing yet")
+    found = [text for text in literals_of_the_page() if SENTENCE.search(text) and not re.search(r"[<=#]|^M?\d", text)]
+    assert found == []
+
+
+@pytest.mark.parametrize("module", ["operations/wording.py", "chat/commands.py", "app/setup.py", "app/doctor.py"])
+def test_a_surface_holds_no_sentence_of_its_own(module: str) -> None:
+    tree = ast.parse((PACKAGE / module).read_text("utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    docs |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+    assert [text for text in texts if SENTENCE.search(text)] == []
+
+
+# ── what code says in English ───────────────────────────────────────────────────────────────
+
+
+def written_by_code() -> set[str]:
+    """Every text of the package, with {} for what is filled in."""
+    found = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                found.add("".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(re.sub(r"\{\w+\}", "{}", node.value))
+    return found
+
+
+def test_what_is_translated_by_its_english_text_is_written_by_code() -> None:
+    code = "\n".join(written_by_code())
+    for key, text in ENGLISH.texts.items():
+        if key.startswith("inside."):
+            pieces = [piece.strip(" .;") for piece in re.split(r"\{\w+\}|; ", str(text))]
+            assert all(piece in code for piece in pieces), f"{key}: {text}"
+
+
+def test_a_sentence_of_code_is_found_with_what_it_holds() -> None:
+    german = in_language("de")
+    assert german.translated("The bot is paused.") == "Der Bot hat Pause."
+    assert german.translated("clip was used a moment ago.") == "clip gab es gerade erst."
+    assert german.translated("Twitch's chat stopped answering. The bot tries again.") == (
+        "Der Chat von Twitch antwortet nicht mehr. Der Bot versucht es weiter."
+    )
+    assert german.translated("not undone: no answer in time") == "nicht rückgängig gemacht: keine Antwort in der Zeit"
+    for text in ("", "Something else.", "That needs the broadcaster's log-in."):
+        assert german.translated(text) == text
+    assert ENGLISH.translated("The bot is paused.") == "The bot is paused."
+
+
+def test_numbers_and_times_are_written_as_people_do() -> None:
+    german = in_language("de")
+    assert (ENGLISH.number(12345), german.number(12345)) == ("12,345", "12.345")
+    day = 86_400_000
+    spans = (5_000, 180_000, 3 * 3_600_000, 2 * day, 61 * day)
+    assert [ENGLISH.span(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
+    assert [german.span(ms, "ago") for ms in spans] == [
+        "vor 5 s", "vor 3 min", "vor 3 Std.", "vor 2 Tagen", "vor 2 Monaten",
+    ]  # fmt: skip
+    assert Language({"x": ["{n} line", "{n} lines"]})("x", n=1) == "1 line"
