@@ -142,9 +142,7 @@ class Extractor:
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
         try:
             case = await self._case(episode) if episode.kind in {EpisodeKind.CHAT, EpisodeKind.COUNTED} else None
-            changes = await self._propose(case, settings, report) if case is not None else []
-        except ModelBlocked:
-            await self._postpone(episode, report)
+            changes, answered = await self._propose(case, settings, report) if case is not None else ([], True)
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
@@ -152,9 +150,12 @@ class Extractor:
             log.exception("an episode could not be read for notes", episode=episode.id)
             await self._postpone(episode, report)
         else:
-            report.in_a_row = 0
+            if answered:
+                report.in_a_row = 0
+            else:  # what rules read is taken all the same
+                await self._postpone(episode, report)
             async with self._db.write() as tx:
-                await self._take(tx, episode, case, changes, settings, report)
+                await self._take(tx, episode, case, changes, settings, report, read=answered)
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
         """No usable answer: the episode is read again later, or set aside after the last try."""
@@ -202,14 +203,19 @@ class Extractor:
             found += await asyncio.to_thread(_best, held, summary, self._clock.now())
         return found[:KNOWN_IN_ALL]
 
-    async def _propose(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
-        """What rules read in people's own lines, then what the model proposes.
+    async def _propose(
+        self, case: _EpisodeContext, settings: Settings, report: ExtractReport
+    ) -> tuple[list[object], bool]:
+        """What rules read in people's own lines, then what the model proposes; and whether it answered.
 
         A small model misses most of what people plainly say of themselves; the rules miss what is said in other words.
         """
         counted = case.episode.kind is EpisodeKind.COUNTED  # it says nothing that a model could read
         by_rules = rule_proposals(await events.of_episode(self._db, case.episode.id), case)
-        return by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]
+        try:
+            return (by_rules if counted else [*by_rules, *await self._ask(case, settings, report)]), True
+        except ModelBlocked:
+            return by_rules, False
 
     async def _ask(self, case: _EpisodeContext, settings: Settings, report: ExtractReport) -> list[object]:
         request = memory_request(
@@ -234,14 +240,16 @@ class Extractor:
         changes: Sequence[object],
         settings: Settings,
         report: ExtractReport,
+        *,
+        read: bool,
     ) -> None:
         now = self._clock.now()
         current = await episodes.get(tx, episode.id)
         if current is None or current.summary != episode.summary:
             return  # erased or summarised again while the model was thinking: it is read anew, if it is still there
-        if not await episodes.mark_read(tx, episode.id, now):
+        if read and not await episodes.mark_read(tx, episode.id, now):
             return
-        report.episodes += 1
+        report.episodes += read
         if case is None:
             return
         hidden = {one.viewer_id for one in await episodes.participants(tx, episode.id) if one.hidden}

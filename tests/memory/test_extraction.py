@@ -431,8 +431,11 @@ async def test_commands_hidden_in_a_summary_stay_in_their_fence(world: World) ->
     assert "P9" not in request.prompt
 
 
-async def test_what_people_plainly_say_of_themselves_is_learned_whatever_a_model_makes_of_it(world: World) -> None:
-    """A small model proposes nothing, or the wrong thing: rules read the lines themselves."""
+@pytest.mark.parametrize(("answer", "unread"), [('{"changes": []}', 0), ("KEKW KEKW KEKW", 1)])
+async def test_what_people_plainly_say_of_themselves_is_learned_whatever_a_model_makes_of_it(
+    world: World, answer: str, unread: int
+) -> None:
+    """A small model proposes nothing, or no list at all: rules read the lines, and it is asked again later."""
     episode = await world.episode("<@1> and <@2> talked.", {"1": (2, 0), "2": (1, 0)})
     async with world.db.write() as tx:
         await tx.execute("UPDATE episodes SET events = 2 WHERE id = ?", (episode,))
@@ -443,8 +446,11 @@ async def test_what_people_plainly_say_of_themselves_is_learned_whatever_a_model
                 " VALUES (?, ?, ?, 'message', ?, 'viewer', ?, ?)",
                 (f"e{number}", run, who, text, world.clock.now(), episode),
             )
-    extractor, _ = world.extractor('{"changes": []}')
+    extractor, _ = world.extractor(answer)
     report = await extractor.run_pass()
+    await world.clock.advance(HOUR)
+    assert len(await episodes.unread(world.db)) == unread
+    await extractor.run_pass()
     assert (report.added, [note.fact for note in await notes.of_subject(world.db, "1")]) == (
         1, ["plays the cello in a band"],
     )  # fmt: skip
