@@ -14,6 +14,7 @@ from forgetmenot.demo.script import Cue
 from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
+from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.sim.world import Said
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
 from forgetmenot.store.action_logs import LoggedAction
@@ -200,7 +201,8 @@ class Highlight:
         if self._streams > 1 or self._receipt:
             return
         changes = await dock_rows.notes_since(self._db, self._began.change)
-        notes = {change.note.id: change.note for change in changes}.values()
+        latest = {change.note.id: change.note for change in changes}.values()
+        notes = [note for note in latest if note.status in LIVE]
         summaries = (await dock_rows.memory_cursor(self._db)).episode - self._began.episode
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
         self._out("memory", f"   What stays: {summaries} short summaries and {len(notes)} notes, such as")
@@ -219,7 +221,7 @@ class Highlight:
             search = (await receipts.check(self._db, self._receipt)).now
         except InputError:  # another program reads the file: the erasure is finished later
             return
-        searched = f"{search.files} files searched again, her name found {search.found} times"
+        searched = f"{search.files} files searched again, the name found {search.found} times"
         self._out("memory", f"   Receipt {self._receipt}: {searched}.")
         await self._pause(1)
 

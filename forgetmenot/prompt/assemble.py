@@ -115,7 +115,7 @@ class Layout:
 
 
 INSTRUCTIONS = "instructions"
-NOTHING_KNOWN = "No note answers this: unless it is general knowledge, say that you do not remember it."
+NOTHING_KNOWN = "No note answers this: unless it is small talk, say that you do not remember it."
 TOP_CHANNEL_NOTES = 3
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
 SHORTEST_MESSAGE_BYTES = 90

@@ -37,8 +37,9 @@ from forgetmenot.prompt.material import (
     depth_for,
     stranger,
 )
+from forgetmenot.reply.outcomes import asks_memory
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Trigger, TriggerKind, is_question
+from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (
     bot_messages,
@@ -282,7 +283,7 @@ class ContextGatherer:
             channel=fitting(channel, without=shown.notes),
             others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
-            nothing_known=is_question(moment.trigger.question)
+            nothing_known=asks_memory(moment.trigger.question, names_somebody=bool(material.others))
             and not material.past_episodes
             and not material.heard
             and not any(found.fits for found in (*(theirs or [own]), channel)),

@@ -121,11 +121,6 @@ def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool
     return Exclusion(settings.memory).why(event) is not None
 
 
-def is_question(text: str) -> bool:
-    """Whether a line asks something: by its mark, or by its first word."""
-    return bool(_QUESTION.search(text) or set(words(text)[:1]) & set(_ASKING))
-
-
 def is_stale(event: ChatEvent, settings: Settings, now: int) -> bool:
     """Whether it is too late for an answer."""
     return now - event.at > settings.reply.stale_after_s * 1_000

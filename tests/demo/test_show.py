@@ -190,7 +190,7 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
         "ForgetMeNot: My notes about you say: “favourite game is Hades”",
         "stays silent and does nothing",
         "refused by code: timeout",
-        "her name found 0 times",
+        "the name found 0 times",
     ]
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)

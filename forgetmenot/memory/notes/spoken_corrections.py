@@ -31,6 +31,7 @@ LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 10 * MINUTE
 OWN_LINES = 4
+COUNT_WORDS = 3
 """Lines of the speaker that a correction without a subject may be about, and how old they may be."""
 JUST_SAID = 0.6
 """So large a share of a note's telling words in one of these lines makes it the note that they were about."""
@@ -39,12 +40,10 @@ _CUE = re.compile(
     r"|from now on|jetzt|verschoben|ahora|maintenant|agora|теперь)\b",
     re.IGNORECASE,
 )
-_AMENDS = (
-    r"(?:correction|scratch that|scrap that|strike that|make (?:it|that)|changed my mind"
-    r"|i (?:meant|mean|misspoke|mistyped)|typo|oops|wait|my bad|i was wrong|should (?:be|say))"
-)
+_MEANT = r"(?:correction|(?:scratch|scrap|strike) that|i (?:meant|misspoke|mistyped))"
+_OTHERWISE = r"(?:changed my mind|i was wrong)"
 _MAY_CORRECT = re.compile(
-    rf"\b(?:i|i['’]?m|i['’]?ve|my|not|from|{_AMENDS})\b|{_CUE.pattern}"
+    rf"\b(?:i|i['’]?m|i['’]?ve|my|not|from|{_MEANT}|{_OTHERWISE})\b|{_CUE.pattern}"
     r"|\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b|\w\*\s*\Z|\A\*\w",
     re.IGNORECASE,
 )
@@ -78,9 +77,9 @@ _INSTEAD = (
         re.IGNORECASE,
     ),
 )
+_ITS = r"(?:it['’]?s |its |it is |that['’]?s )"
 _ANEW = re.compile(
-    rf"(?:.*\b{_AMENDS}\b[\s,:;.!-]*|(?:no|nah|nope|actually|sorry|ok|okay|wait|well)?[\s,:!]*(?=it['’]?s .* now\b))"
-    rf"(?:it['’]?s |its |it is |that['’]?s |now |really |actually |more like )*(?:an? |the |my )?"
+    rf"(?:.*\b{_MEANT}\b[\s,:;.!-]*{_ITS}?|.*\b{_OTHERWISE}\b[\s,:;.!-]*{_ITS})(?:an? |the |my )?"
     rf"(?P<new>{_THING}){_TAIL}",
     re.IGNORECASE,
 )
@@ -93,7 +92,6 @@ _SOMEBODY = re.compile(
     re.IGNORECASE,
 )
 _TURNED = re.compile(r"(?P<value>[\w'’:+ -]{2,40}?) is my (?P<what>(?:favou?rite|main)(?: \w+)?)", re.IGNORECASE)
-_OWN = frozenset(("i", "i'm", "im", "i've", "ive", "my"))
 _AROUND = re.compile(
     r"\A(?:(?:ok|okay|well|actually|no|nah|nope|wait|sorry|yeah|btw|@\w+)[\s,:!]+)+"
     r"|(?:\s+(?:now|again|these days|nowadays|lately|instead|anymore|btw|lol|bot))+\W*\Z",
@@ -123,7 +121,8 @@ class SpokenCorrections:
         try:
             for subject in about:
                 held = await notes.of_subject(self._db, subject, note_merge.LIVE)
-                found = corrected(meant, held, await self._said_lately(event)) if held else None
+                lately = await self._said_lately(event) if held and any(_amendment(meant)) else ()
+                found = corrected(meant, held, lately) if held else None
                 if found is not None:
                     await self._write(event, *found)
                     return
@@ -132,7 +131,7 @@ class SpokenCorrections:
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
-    async def _said_lately(self, event: ChatEvent) -> list[str]:
+    async def _said_lately(self, event: ChatEvent) -> Sequence[str]:
         """What the speaker said just before, the newest first."""
         await self._flush()
         since = event.at - LATELY
@@ -140,6 +139,7 @@ class SpokenCorrections:
         return [line.text for line in reversed(lines) if line.event_id != event.id]
 
     async def _write(self, event: ChatEvent, note: Note, fact: str) -> None:
+        await self._flush()
         if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
         await edits.remember(
@@ -189,20 +189,15 @@ def _claimed(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
 def _readings(meant: str) -> Iterator[tuple[str, ...]]:
     """What a line may state of its speaker, each in the forms that a note may have.
 
-    "My cat is called Soot" is also what it says of the one cat there is; "living in Bergen now" has lost its "I'm",
-    and "Hades is my favourite game again" stands on its head.
+    "My cat is called Soot" is also what it says of the one cat there is; "Hades is my favourite game again" stands on
+    its head.
     """
     for claim in claims(meant):
         definite = ("their " + claim.removeprefix("'s "),) if claim.startswith("'s ") else ()
         yield fact_of(claim), *definite
     for clause in _CLAUSE.split(meant):
-        said = _AROUND.sub("", clause)
-        if turned := _TURNED.fullmatch(said):
-            said = f"my {turned['what']} is {turned['value']}"
-        first = said.partition(" ")[0].casefold()
-        if " " in said and (first in _OWN or first not in STOPWORDS):
-            full = said if first in _OWN else f"I {'am ' * first.endswith('ing')}{said}"
-            yield (own_fact(full) or "",)
+        if turned := _TURNED.fullmatch(_AROUND.sub("", clause)):
+            yield (own_fact(f"my {turned['what']} is {turned['value']}") or "",)
 
 
 def _substituted(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:
@@ -254,20 +249,24 @@ def _just_said(held: Sequence[Note], lately: Sequence[str]) -> list[Note]:
     return []
 
 
+def _amendment(meant: str) -> tuple[str, str]:
+    """The new value that a line without a subject names, if it says that it is one; and what may be a count."""
+    found = _ANEW.fullmatch(meant) or _STARRED.fullmatch(meant)
+    new = next(filter(None, found.groupdict().values()), "") if found else ""
+    value = "" if STOPWORDS & set(words(new)) else new
+    count = new or _CLAUSE.split(meant, maxsplit=1)[0]
+    return value, count if len(words(count)) <= COUNT_WORDS and any(kind.search(count) for kind in _KINDS) else ""
+
+
 def _amended(meant: str, held: Sequence[Note], lately: Sequence[str]) -> tuple[Note, str] | None:
     """What "scratch that, Dark Souls 3", "two cats" or "*Bergen" makes of the note that they have just said."""
+    value, count = _amendment(meant)
     about = _just_said(held, lately)
-    if len(about) != 1:
+    if len(about) != 1 or not (value or count):
         return None
-    note = about[0]
-    found = _ANEW.fullmatch(meant)
-    if found is None and (found := _STARRED.fullmatch(meant)) is not None:
-        new = found["new"] or found["new_"]
-    else:
-        new = found["new"] if found else ""
-    fragment = new or _CLAUSE.split(meant, maxsplit=1)[0]
-    fact = _recounted(note.fact, fragment) or (_placed(note.fact, new) if set(words(new)) - STOPWORDS else None)
-    return (note, fact) if fact and fact.casefold() != note.fact.casefold() else None
+    at_once = bool(_just_said(held, lately[:1]))  # what only stands in the old one's place is about the line before
+    fact = _recounted(about[0].fact, count) or (_placed(about[0].fact, value, at_once=at_once) if value else None)
+    return (about[0], fact) if fact and fact.casefold() != about[0].fact.casefold() else None
 
 
 def _recounted(fact: str, fragment: str) -> str | None:
@@ -276,13 +275,13 @@ def _recounted(fact: str, fragment: str) -> str | None:
     for kind in _KINDS:
         value, old = kind.findall(fragment), list(kind.finditer(fact))
         others = {stem(word) for word in said if not kind.fullmatch(word)}
-        fits = len(value) == len(old) == 1 and len(said) <= 3 and others <= {stem(word) for word in words(fact)}
+        fits = len(value) == len(old) == 1 and others <= {stem(word) for word in words(fact)}
         if fits and others:
             return _instead(fact, old[0], value[0])
     return None
 
 
-def _placed(fact: str, new: str) -> str | None:
+def _placed(fact: str, new: str, *, at_once: bool) -> str | None:
     """The fact with a new value: beside a word that both have ("dark souls 3"), else at its end."""
     parts, size = fact.split(), len(new.split())
     shared = {stem(word) for word in words(new)} & {stem(word) for word in words(fact)} - STOPWORDS
@@ -293,5 +292,5 @@ def _placed(fact: str, new: str) -> str | None:
     if any(kind.search(new) for kind in _KINDS):
         found = next(((kind, old) for kind in _KINDS if kind.search(new) and (old := kind.search(fact))), None)
         return _instead(fact, found[1], found[0].findall(new)[0]) if found else None
-    end = _COMPLEMENT.fullmatch(fact) or _OBJECT.fullmatch(fact)
+    end = (_COMPLEMENT.fullmatch(fact) or _OBJECT.fullmatch(fact)) if at_once else None
     return f"{end['head']} {new}" if end else None
