@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.domain.memory import Note
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.settings.schema import Settings
+from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 
 if TYPE_CHECKING:
@@ -165,3 +167,8 @@ def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
         return report
 
     return read
+
+
+async def live(world: World, viewer_id: str | None = "1") -> list[Note]:
+    """The notes in use about a viewer, or the channel."""
+    return await notes.of_subject(world.db, viewer_id)

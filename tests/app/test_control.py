@@ -20,7 +20,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
 from forgetmenot.store import channel_state, notes, viewers
-from tests.dock.conftest import free_port
+from tests.dock.demo_bot import free_port
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]

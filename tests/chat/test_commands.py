@@ -5,7 +5,6 @@ Most is said as dialogues: who types what, and the answer (None: it is no comman
 
 import dataclasses
 import json
-import re
 
 import pytest
 
@@ -14,13 +13,10 @@ from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Permission, Surface
 from forgetmenot.languages import Language
-from forgetmenot.memory import suppression
-from forgetmenot.operations import switches
 from forgetmenot.operations.entry import Operation, OperationContext, Request
 from forgetmenot.operations.table import OPERATIONS, buttons, commands
 from forgetmenot.settings.schema import BotSettings, ReplySettings, Settings
-from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
-from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store import episodes, notes
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import BOT, IDS, Chat
 
@@ -405,178 +401,3 @@ async def test_what_its_subject_forgets_is_gone_and_what_others_forget_can_be_re
     assert await chat.act("forget", "alice", target=IDS["alice"], what="drums") == "forgotten"
     left = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
     assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
-
-
-# ── rights ──────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(("who", "line"), [("alice", "!forgetme confirm"), ("carol", "!forgetme alice confirm")])
-async def test_a_confirmed_erasure_is_carried_out(chat: Chat, who: str, line: str) -> None:
-    await chat.say("alice", "!remember I play drums")
-    answer = await chat.say(who, line) or ""
-    assert re.match(r"Deleting everything about (you|them) now", answer)
-    await chat.eraser.idle()
-    assert await viewers.get(chat.db, IDS["alice"]) is None
-    assert await chat.facts("alice") == []
-
-
-async def test_an_erasure_is_not_asked_for_again_and_again(chat: Chat) -> None:
-    await chat.say("alice", "!forgetme confirm")
-    await chat.eraser.idle()
-    assert await chat.say("alice", "!forgetme confirm") == "OK: anything new is erased within a few minutes."
-    await chat.eraser.idle()
-    assert await viewers.get(chat.db, IDS["alice"]) is not None
-    assert len(await chat.eraser.erase_due()) == 1
-    assert await viewers.get(chat.db, IDS["alice"]) is None
-
-
-async def test_who_opted_out_leaves_nothing(chat: Chat) -> None:
-    await chat.say("alice", "something private")
-    await chat.say("alice", "!optout")
-    await chat.say("alice", "!remember I play drums")
-    await chat.ingest.flush()
-    said = "SELECT text FROM events WHERE viewer_id = ? AND text <> ''"
-    assert await chat.db.rows(said, (IDS["alice"],)) == []
-    await chat.say("alice", "!optin")
-    await chat.say("alice", "hello again")
-    await chat.ingest.flush()
-    assert "hello again" in [row[0] for row in await chat.db.rows(said, (IDS["alice"],))]
-
-
-async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:
-    await chat.say("alice", "!optout")
-    await chat.say("alice", "!forgetme confirm")
-    await chat.eraser.idle()
-    await chat.clock.advance(DAY)
-    await chat.say("alice", "am I stored?")
-    await chat.ingest.flush()
-    assert await viewers.get(chat.db, IDS["alice"]) is None
-    assert await chat.say("alice", "!optin") == "Welcome back: I remember you again."
-    await chat.say("alice", "now I am")
-    await chat.ingest.flush()
-    assert await viewers.get(chat.db, IDS["alice"]) is not None
-
-
-async def test_who_is_not_stored_is_not_stored_by_a_command(chat: Chat) -> None:
-    await chat.say("alice", "!optout")
-    await chat.say("alice", "!forgetme confirm")
-    await chat.eraser.idle()
-    answer = "I have nothing stored about you, so there is nothing to mention."
-    assert await chat.say("alice", "!nevermention my exam") == answer
-    assert await notes.suppressions(chat.db) == []
-
-
-async def test_privacy_is_one_line_with_the_streamers_link(chat: Chat) -> None:
-    line = await chat.say("alice", "!privacy") or ""
-    assert "24 h" in line
-    assert line.endswith("https://example.org/privacy")
-
-
-# ── moderators ──────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("who", "badges"),
-    [
-        ("alice", frozenset()),
-        ("alice", frozenset({"vip", "subscriber"})),
-        ("forgetmenot_bot", frozenset({"moderator"})),
-        ("helperbot", frozenset({"moderator"})),
-        ("carol", frozenset({"moderator", "bot-badge"})),
-    ],
-)
-async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: frozenset[str]) -> None:
-    waiting = await chat.propose("New title")
-    chat.badges[who] = badges
-    assert await chat.say(who, f"!approve {waiting}") is None
-    assert await chat.say(who, "!bot pause") is None
-    assert chat.account.titles == []
-    assert not (await switches.read(chat.db)).paused
-
-
-async def test_approve_deny_and_undo(chat: Chat) -> None:
-    waiting = await chat.propose("New title")
-    assert await chat.say("carol", f"!approve {waiting}") == "The title is changed."
-    first, second = await chat.propose("a"), await chat.propose("b")
-    assert await chat.say("carol", "!approve") == f"Which one? #{first} title “a”, #{second} title “b”"
-    chat.badges["carol"] = frozenset({"broadcaster"})
-    assert await chat.say("carol", f"!deny {first}") == f"#{first} denied."
-    assert await chat.say("carol", f"!deny {first}") == f"#{first} is not waiting for approval."
-    assert chat.account.titles == ["New title"]
-
-
-async def test_nobody_approves_what_was_not_shown(chat: Chat) -> None:
-    """A bare `!approve` reads back what waits, unless that one thing was read back, or said in chat, before."""
-    waiting = await chat.propose("Hacked")
-    assert (
-        await chat.say("carol", "!approve")
-        == f"Waiting: #{waiting} title “Hacked”. Type !approve {waiting} to allow it."
-    )
-    assert await chat.say("carol", "!deny") == f"#{waiting} denied."
-    other = await chat.propose("New title")
-    assert (
-        await chat.say("carol", "!approve")
-        == f"Waiting: #{other} title “New title”. Type !approve {other} to allow it."
-    )
-    assert chat.account.titles == []
-    assert await chat.say("carol", "!approve") == "The title is changed."
-    assert chat.account.titles == ["New title"]
-
-
-@pytest.mark.parametrize(("status", "does_it"), [(ReplyStatus.SENT, True), (ReplyStatus.DROPPED, False)])
-async def test_what_was_said_in_chat_was_shown(chat: Chat, status: ReplyStatus, does_it: bool) -> None:
-    async with chat.db.write() as tx:
-        line = await bot_messages.begin(
-            tx, at=0, event_id="e", viewer_id=IDS["alice"], trigger="mention", mode="mentions"
-        )
-    waiting = await chat.propose("New title", bot_message_id=line)
-    async with chat.db.write() as tx:
-        await bot_messages.settle(tx, line, status, text=f"I asked (title “New title”: !approve {waiting}).")
-    await chat.say("carol", "!approve")
-    assert chat.account.titles == (["New title"] if does_it else [])
-
-
-async def test_status_names_what_waits_and_what_was_switched_off(chat: Chat) -> None:
-    await chat.propose("a")
-    async with chat.db.write() as tx:
-        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, chat.clock.now())
-    off = "clip is paused after three failures (!bot resume tries it again)"
-    assert await chat.say("carol", "!bot status") == f"ForgetMeNot: on (mentions), 1 waiting for approval, {off}."
-    assert await chat.say("carol", "!bot resume") == "ForgetMeNot: on (mentions), 1 waiting for approval."
-
-
-async def test_quiet_ends_by_itself(chat: Chat) -> None:
-    await chat.say("carol", "!bot quiet 10")
-    assert (await switches.read(chat.db)).silent(chat.clock.now())
-    await chat.clock.advance(10 * MINUTE)
-    assert not (await switches.read(chat.db)).silent(chat.clock.now())
-
-
-async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
-    """Not about the answer to the moderator's last command, nor about a notice."""
-    async with chat.db.write() as tx:
-        for number, trigger in enumerate(["mention", "command", "notice"]):
-            at = chat.clock.now() + number
-            reply = await bot_messages.begin(
-                tx, at=at, event_id=f"e{number}", viewer_id=IDS["alice"], trigger=trigger, mode="mentions"
-            )
-            lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
-            await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
-            await bot_messages.record_sending(tx, reply, "hi", at)
-    line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
-    assert await chat.say("carol", "!why") == line
-    assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
-
-
-async def test_fun_is_an_opt_in(chat: Chat) -> None:
-    for line, takes_part in (("!fun on", True), ("!fun off", False)):
-        await chat.say("alice", line)
-        alice = await viewers.chatter(chat.db, IDS["alice"])
-        assert alice is not None
-        assert alice.opted_in is takes_part
-
-
-async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
-    await chat.say("alice", "!remember I got divorced in May")
-    await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
-    assert await chat.say("carol", "!wrong 1") == "Removed: #1 (!wrong #1 undo restores it)"

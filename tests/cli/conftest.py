@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from forgetmenot import cli
 from forgetmenot.cli import build_parser
+
+CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +57,12 @@ def take_in(run: Callable[..., Any], tmp_path: Path) -> Callable[[Iterable[Mappi
         return told
 
     return import_notes
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A memory with something in it."""
+    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
+    path = tmp_path / "memory.sqlite3"
+    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", "--db", str(path)]) == 0
+    return path

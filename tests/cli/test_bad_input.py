@@ -1,7 +1,6 @@
 """What goes wrong on the command line is one sentence with a way out, an exit code, and nothing else."""
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -11,26 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from forgetmenot import cli
+from tests.cli.conftest import CSV
 from tests.program import command, environment, run
-
-CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Path:
-    """A memory with something in it."""
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    path = tmp_path / "memory.sqlite3"
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", "--db", str(path)]) == 0
-    return path
 
 
 def fingerprint(path: Path) -> str:
@@ -232,123 +219,6 @@ def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.Captu
     assert told(capsys, "recall", "--viewer", "nobody", "hello", "--db", memory)[0] == 2
     assert told(capsys, "memory", "show", "9999", "--db", memory)[0] == 2
     assert told(capsys, "why", "9999", "--db", memory)[0] == 2
-
-
-def test_an_odd_byte_costs_no_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An old log holds some; the rest of it can be read."""
-    path = tmp_path / "chat.csv"
-    path.write_bytes(b"alice,1700000000000,caf\xe9\nbob,1700000001000,hello\n")
-    assert cli.main(["replay", str(path), "--format", "csv", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["events"] == 2
-
-
-@pytest.mark.parametrize(("kind", "first"), [("csv", "sender,date,message"), ("jsonl", ""), ("irc", "")])
-def test_a_mark_that_windows_editors_put_first_belongs_to_no_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, first: str
-) -> None:
-    lines = {
-        "csv": "alice,1700000000000,hello",
-        "jsonl": '{"login":"alice","at":1700000000000,"text":"hello"}',
-        "irc": "@id=1;user-id=2;tmi-sent-ts=1700000000000 :alice!alice@alice.tmi.twitch.tv PRIVMSG #demo :hello",
-    }
-    path = tmp_path / "chat"
-    path.write_text((first + "\n" if first else "") + lines[kind] + "\n", encoding="utf-8-sig")
-    assert cli.main(["replay", str(path), "--format", kind, "--json"]) == 0
-    told_ = json.loads(capsys.readouterr().out)
-    assert (told_["lines"], told_["events"], told_["unparsed"]) == (1, 1, 0)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with a path")
-def test_a_pipe_is_read_like_a_file(memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`<(unzip -p chat.zip)` and /dev/stdin can be opened once and read once."""
-
-    def one(content: str, *words: object) -> Any:  # noqa: ANN401  # JSON
-        os.mkfifo(pipe := tmp_path / "pipe")
-        with ThreadPoolExecutor() as other:
-            other.submit(pipe.write_text, content, "utf-8-sig")
-            assert cli.main([str(word) for word in words]) == 0
-        pipe.unlink()
-        return json.loads(capsys.readouterr().out)
-
-    pipe = tmp_path / "pipe"
-    assert one(CSV, "replay", pipe, "--format", "csv", "--json")["lines"] == 120
-    note = {"scope": "viewer", "viewer": "alice", "fact": "likes jazz", "confidence": 0.9, "observed_at": "2026-01-01"}
-    assert one(json.dumps(note), "memory", "import", pipe, "--db", memory, "--json")["imported"] == 1
-    question = {"id": 1, "viewers": ["alice"], "text": "jazz"}
-    assert one(json.dumps(question), "recall", "--batch", pipe, "--db", memory, "--json")["note_ids"] != []
-
-
-def test_a_mark_before_what_is_piped_in_belongs_to_no_line(
-    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO('\ufeff{"id": 1, "viewers": [], "text": "hello"}\n'))
-    assert cli.main(["recall", "--batch", "-", "--db", str(memory), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["note_ids"] == []
-
-
-def test_what_a_replay_came_to_is_an_answer_and_how_far_it_is_is_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv"]) == 0
-    assert capsys.readouterr().out.startswith("120 messages read: 120 stored")
-
-
-def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All lines are accounted for, and the person who typed the wrong word learns it."""
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "jsonl", "--json"]) == 0
-    shown = capsys.readouterr()
-    assert json.loads(shown.out)["unparsed"] == 120
-    assert "None of its 120 lines is in jsonl format. Is --format right?" in shown.err
-
-
-def test_a_line_without_end_is_not_taken_into_memory(
-    memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bad = tmp_path / "endless.jsonl"
-    with bad.open("wb") as file:
-        file.write(b'{"viewer": "alice", "fact": "likes jazz"}\n')
-        file.truncate(1 << 32)  # four gigabytes of nothing, which take no place on the disk
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory)]) == 2
-    assert "line 2: too long" in capsys.readouterr().err
-
-
-def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (bad := memory.with_name("notes.jsonl")).write_text('{"fact":\n{"fact": 3}\n', encoding="utf-8")
-    capsys.readouterr()
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 2
-    shown = capsys.readouterr()
-    assert [one["line"] for one in json.loads(shown.out)["refused"]] == [1, 2]
-    assert "forgetmenot: None of the 2 lines" in shown.err
-    bad.write_text('{"fact":\n{"scope":"channel","fact":"the mascot is a heron"}\n', encoding="utf-8")
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-    bad.write_text("", encoding="utf-8")
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-
-
-def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(
-    memory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Not the rest of the file, after some thousand lines of it had gone in."""
-    heron, owl, otter = (
-        b'{"scope":"channel","fact":"the mascot is the %s"}\n' % one for one in (b"heron", b"owl", b"otter")
-    )
-    (bad := memory.with_name("notes.jsonl")).write_bytes(heron + owl + b'{"fact":"\xff\xfe"}\n' + otter)
-    capsys.readouterr()
-    assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
-    told_ = json.loads(capsys.readouterr().out)
-    assert (told_["imported"], [one["line"] for one in told_["refused"]]) == (3, [3])
-
-
-def test_what_a_windows_shell_wrote_into_a_file_can_be_read(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """PowerShell's `>` writes UTF-16."""
-    (file := memory.with_name("notes.jsonl")).write_text(
-        '{"scope":"channel","fact":"the mascot is a 🦩 called ヒナ"}\r\n', encoding="utf-16"
-    )
-    capsys.readouterr()
-    assert cli.main(["memory", "import", str(file), "--db", str(memory), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["imported"] == 1
 
 
 def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

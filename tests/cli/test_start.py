@@ -18,7 +18,7 @@ from forgetmenot.app.live import start_live
 from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
-from tests.dock.conftest import free_port
+from tests.dock.demo_bot import free_port
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import log_in, running, write_settings
 

@@ -1,12 +1,13 @@
 """A dock before a bot that is none: the real server, security, stream and store, over a fake ports.Control."""
 
-import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
@@ -17,6 +18,7 @@ from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
+from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, play
 
 # a fake takes what its port is given
 
@@ -108,12 +110,6 @@ class Served:
             return answer.status, await answer.json(content_type=None)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 async def dock(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Served]:
     control, settings, port = FakeControl(), LiveSettings(Settings()), free_port()
@@ -123,3 +119,27 @@ async def dock(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
     async with serving, aiohttp.ClientSession() as client:
         token = (tmp_path / TOKEN_FILE).read_text()
         yield Served(control, settings, port, token, client)
+
+
+@pytest.fixture(scope="session")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("demo"))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def demo(memory: Path, tmp_path: Path) -> AsyncIterator[DemoBot]:
+    async with opened(memory, tmp_path) as here:
+        yield here
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def unchanged(memory: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DemoBot]:
+    """A bot for tests that change nothing and say nothing."""
+    async with opened(memory, tmp_path_factory.mktemp("unchanged")) as here:
+        yield here
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def running() -> AsyncIterator[Browser]:
+    async with chromium() as one:
+        yield one

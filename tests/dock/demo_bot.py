@@ -1,8 +1,10 @@
 """A demo's memory that was played once, and a bot with its dock on a copy of it, on a loopback Twitch."""
 
+import asyncio
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -20,7 +22,6 @@ from forgetmenot.demo.show import bot_on
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
-from tests.dock.conftest import free_port
 from tests.loopback_servers.twitch import TwitchSim
 
 BROWSER = browser.find()
@@ -114,3 +115,22 @@ async def page_on(
     yield page
     await context.close()
     assert errors == [], errors
+
+
+async def until(page: Page, condition: str) -> None:
+    """Wait until an expression holds (Playwright's own waiting needs eval, which the page forbids)."""
+    async with asyncio.timeout(8):
+        while not await page.evaluate(condition):  # noqa: ASYNC110  # another process's state
+            await asyncio.sleep(0.05)
+
+
+async def go(page: Page, place: str) -> None:
+    await page.evaluate("place => { location.hash = place }", place)
+    await until(page, f"document.querySelector('main').classList.contains('{place.split('/', maxsplit=1)[0]}')")
+    await until(page, "document.querySelector('.content').childElementCount > 0")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

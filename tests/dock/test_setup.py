@@ -13,8 +13,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
-from tests.dock.conftest import free_port
-from tests.dock.demo_bot import BROWSER, chromium, page_on
+from tests.dock.demo_bot import BROWSER, chromium, free_port, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import Running, running

@@ -21,8 +21,8 @@ from forgetmenot.dock.server import open_dock
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from tests.dock.conftest import FakeControl, FakeSetup, Served, free_port
-from tests.dock.demo_bot import BROWSER, chromium
+from tests.dock.conftest import FakeControl, FakeSetup, Served
+from tests.dock.demo_bot import BROWSER, chromium, free_port
 
 CHALLENGE = "0123456789abcdef" * 2
 in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")

@@ -6,11 +6,9 @@ what the next prompt shows of it.
 
 import json
 
-import msgspec
 import pytest
 
-from forgetmenot.clock import DAY
-from forgetmenot.domain.memory import Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory import transfer
 from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.erasure import forget_fact
@@ -18,19 +16,13 @@ from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.retention import sweep_notes
-from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.dry_prompt import prompt_for, section
 from tests.memory.conftest import Channel
-from tests.notes_world import Change, Learn, World
+from tests.notes_world import Change, Learn, World, live
 
 ZALGO = "".join(f"{char}\u0300\u0301\u0302\u0303\u0489" for char in "is a moderator")
-
-
-async def live(world: World, viewer_id: str | None = "1") -> list[Note]:
-    return await notes.of_subject(world.db, viewer_id)
 
 
 # ── instructions and authority, dressed as facts ────────────────────────────────────────────
@@ -93,166 +85,6 @@ async def test_no_fact_forges_where_it_comes_from(world: World, learn: Learn, ch
     report = await learn(change(fact=fact, said_by="P2"))
     assert report.added == 0 or "[id:9]" not in section(await prompt_for(world, "1", "alice", "tea?"), "lore")
     assert all("said by them" not in note.fact for note in await live(world))
-
-
-# ── smear ───────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
-    world: World, learn: Learn, change: Change
-) -> None:
-    for _ in range(12):
-        await learn(change(fact="loses at chess", said_by="P2", confidence=1.0), stream_id=await world.stream())
-        await world.clock.advance(DAY)
-    [note] = await live(world)
-    assert note.source_kind is SourceKind.REPORTED
-    assert note.confidence <= 0.5
-    assert "loses at chess (said by others" in section(await prompt_for(world, "1", "alice", "chess?"), "lore")
-
-
-async def test_two_accounts_in_one_window_are_no_two_witnesses(world: World, learn: Learn, change: Change) -> None:
-    people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
-    smear = {"fact": "loses at chess", "confidence": 1.0}
-    await learn(change(said_by="P2", **smear), change(said_by="P3", **smear), people=people)
-    [note] = await live(world)
-    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-
-
-@pytest.mark.parametrize("regulars", [{"2"}, {"3"}, set()])
-async def test_accounts_that_just_came_are_no_witnesses(
-    world: World, learn: Learn, change: Change, regulars: set[str]
-) -> None:
-    await world.viewer("3", "dave")
-    for _ in range(5):
-        stream = await world.stream()
-        for who in regulars:
-            await world.attends(who, stream)
-    for puppet in ("2", "3", "2", "3"):
-        people = {"1": (9, 0), puppet: (5, 0)}
-        await learn(change(fact="loses at chess", said_by="P2", confidence=1.0), people=people)
-        await world.clock.advance(DAY)
-    [note] = await live(world)
-    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-
-
-async def test_where_nobody_can_have_come_often_yet_everybody_is_a_witness(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await world.viewer("3", "dave")
-    for _ in range(world.settings.people.newcomer_streams):
-        await world.stream()
-    for who in ("2", "3"):
-        await learn(change(fact="plays chess well", said_by="P2"), people={"1": (9, 0), who: (5, 0)})
-        await world.clock.advance(DAY)
-    [note] = await live(world)
-    assert note.source_kind is SourceKind.OBSERVED
-
-
-async def test_gossip_leaves_room_for_what_its_subject_says(world: World, learn: Learn, change: Change) -> None:
-    stream = await world.stream()
-    words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]
-    for start in range(0, 24, 8):
-        await learn(
-            *(change(fact=f"hates {word}", said_by="P2") for word in words[start : start + 8]), stream_id=stream
-        )
-    assert len(await live(world)) == world.settings.memory.notes_per_subject_stream // 4
-    report = await learn(change(), stream_id=stream)
-    assert report.added == 1
-
-
-async def test_gossip_counts_toward_what_one_stream_may_teach(world: World, learn: Learn, change: Change) -> None:
-    stream = await world.stream()
-    words = [f"{chr(97 + i)}{chr(122 - i)}uff" for i in range(26)]
-    for start in range(0, 24, 8):
-        await learn(*(change(fact=f"collects {word}") for word in words[start : start + 8]), stream_id=stream)
-    report = await learn(change(fact="hates winter", said_by="P2"), stream_id=stream)
-    assert report.refused == {"enough_this_stream": 1}
-    assert len(await live(world)) == world.settings.memory.notes_per_subject_stream
-
-
-async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, learn: Learn, change: Change) -> None:
-    world.settings = msgspec.structs.replace(
-        world.settings, memory=MemorySettings(permanent_notes_per_viewer=2, timed_notes_per_viewer=2)
-    )
-    await learn(change(importance="low"))
-    for number, word in enumerate(("liver", "maths", "winter")):
-        await world.clock.advance(DAY * (number + 1))
-        await learn(change(fact=f"hates {word}", said_by="P2", importance="high"))
-    await sweep_notes(world.db, world.settings.memory, world.clock.now())
-    assert {note.fact for note in await live(world)} == {"plays drums in a band", "hates winter"}
-
-
-GOSSIP = [
-    "has a friend, <@2>, who steals",
-    "knows that <@2> secretly sings",
-    "saw that <@2>'s car was stolen",
-    "was told by <@2> that she hates the streamer",
-]
-
-
-@pytest.mark.parametrize("fact", GOSSIP)
-async def test_gossip_in_ones_own_note_is_gossip(world: World, learn: Learn, change: Change, fact: str) -> None:
-    await learn(change(fact=fact.replace("<@2>", "P2"), confidence=1.0))
-    [note] = await live(world)
-    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-    with pytest.raises(FactRefused, match="about_a_person"):
-        await edits.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST)
-    told = await edits.remember(world.db, "9", fact, by="9", at=world.clock.now())  # a moderator answers for it
-    assert told.source_kind is SourceKind.COMMAND
-
-
-@pytest.mark.parametrize(
-    "fact",
-    [
-        *("plays in <@2>'s band on Fridays", "is married to <@2>", "plays chess with <@2> sometimes"),
-        *("plays with <@2> this year", "named a cat after <@2>", "<@1> plays the flute"),
-        *("plays drums with <@2> and likes jazz", "met <@2>, likes them", "games with <@2> and <@9> most evenings"),
-    ],
-)
-async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: str) -> None:
-    note = await edits.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST)
-    assert note.source_kind is SourceKind.COMMAND
-
-
-async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change(fact="loves her cats"))
-    [own] = await live(world)
-    report = await learn(
-        change(fact="hates her cats", said_by="P2"),
-        change(op="supersede", id=own.id, fact="hates her cats", said_by="P2"),
-    )
-    assert report.refused == {"weaker_word": 2}
-    assert [note.fact for note in await live(world)] == ["loves her cats"]
-
-
-async def test_a_made_up_speaker_speaks_for_nobody(world: World, learn: Learn, change: Change) -> None:
-    for said_by in ("", None, "P9", "BOT", "channel", "alice", "<@1>", "1", "p1"):
-        assert (await learn(change(said_by=said_by))).added == 0, said_by
-    assert (await learn(change(said_by="P1 "))).added == 1
-
-
-async def test_a_smear_does_not_come_in_as_a_fact_about_the_channel(world: World, learn: Learn, change: Change) -> None:
-    smear = {"fact": "P1 loses at chess", "confidence": 1.0}
-    report = await learn(change(about="channel", said_by="", **smear), change(about="channel", said_by="P2", **smear))
-    assert report.refused == {"about_a_person": 2}
-    await learn(change(about="bit", said_by="P2", **smear))
-    [bit] = await live(world, None)
-    assert (bit.source_kind, bit.confidence) == (SourceKind.REPORTED, 0.5)
-    shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
-    assert "Alice loses at chess (said by others)" in shown
-
-
-async def test_the_channel_may_be_told_of_by_its_streamer(world: World, learn: Learn, change: Change) -> None:
-    people = {"9": (9, 0), "1": (5, 0)}
-    await learn(change(about="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
-    await learn(change(about="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
-    found = {note.fact: note.source_kind for note in await live(world, None)}
-    assert found == {
-        "<@9> streams on Fridays": SourceKind.OBSERVED,
-        "<@9> dances at a thousand subs": SourceKind.REPORTED,
-    }
 
 
 # ── who it is about ─────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,117 @@
+"""What moderators type: who is heard as one, approving, switches, why."""
+
+import pytest
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.memory import suppression
+from forgetmenot.operations import switches
+from forgetmenot.store import bot_messages, channel_state, viewers
+from forgetmenot.store.bot_messages import ReplyStatus
+from tests.chat.conftest import IDS, Chat
+
+
+@pytest.mark.parametrize(
+    ("who", "badges"),
+    [
+        ("alice", frozenset()),
+        ("alice", frozenset({"vip", "subscriber"})),
+        ("forgetmenot_bot", frozenset({"moderator"})),
+        ("helperbot", frozenset({"moderator"})),
+        ("carol", frozenset({"moderator", "bot-badge"})),
+    ],
+)
+async def test_only_people_who_moderate_are_heard(chat: Chat, who: str, badges: frozenset[str]) -> None:
+    waiting = await chat.propose("New title")
+    chat.badges[who] = badges
+    assert await chat.say(who, f"!approve {waiting}") is None
+    assert await chat.say(who, "!bot pause") is None
+    assert chat.account.titles == []
+    assert not (await switches.read(chat.db)).paused
+
+
+async def test_approve_deny_and_undo(chat: Chat) -> None:
+    waiting = await chat.propose("New title")
+    assert await chat.say("carol", f"!approve {waiting}") == "The title is changed."
+    first, second = await chat.propose("a"), await chat.propose("b")
+    assert await chat.say("carol", "!approve") == f"Which one? #{first} title “a”, #{second} title “b”"
+    chat.badges["carol"] = frozenset({"broadcaster"})
+    assert await chat.say("carol", f"!deny {first}") == f"#{first} denied."
+    assert await chat.say("carol", f"!deny {first}") == f"#{first} is not waiting for approval."
+    assert chat.account.titles == ["New title"]
+
+
+async def test_nobody_approves_what_was_not_shown(chat: Chat) -> None:
+    """A bare `!approve` reads back what waits, unless that one thing was read back, or said in chat, before."""
+    waiting = await chat.propose("Hacked")
+    assert (
+        await chat.say("carol", "!approve")
+        == f"Waiting: #{waiting} title “Hacked”. Type !approve {waiting} to allow it."
+    )
+    assert await chat.say("carol", "!deny") == f"#{waiting} denied."
+    other = await chat.propose("New title")
+    assert (
+        await chat.say("carol", "!approve")
+        == f"Waiting: #{other} title “New title”. Type !approve {other} to allow it."
+    )
+    assert chat.account.titles == []
+    assert await chat.say("carol", "!approve") == "The title is changed."
+    assert chat.account.titles == ["New title"]
+
+
+@pytest.mark.parametrize(("status", "does_it"), [(ReplyStatus.SENT, True), (ReplyStatus.DROPPED, False)])
+async def test_what_was_said_in_chat_was_shown(chat: Chat, status: ReplyStatus, does_it: bool) -> None:
+    async with chat.db.write() as tx:
+        line = await bot_messages.begin(
+            tx, at=0, event_id="e", viewer_id=IDS["alice"], trigger="mention", mode="mentions"
+        )
+    waiting = await chat.propose("New title", bot_message_id=line)
+    async with chat.db.write() as tx:
+        await bot_messages.settle(tx, line, status, text=f"I asked (title “New title”: !approve {waiting}).")
+    await chat.say("carol", "!approve")
+    assert chat.account.titles == (["New title"] if does_it else [])
+
+
+async def test_status_names_what_waits_and_what_was_switched_off(chat: Chat) -> None:
+    await chat.propose("a")
+    async with chat.db.write() as tx:
+        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, chat.clock.now())
+    off = "clip is paused after three failures (!bot resume tries it again)"
+    assert await chat.say("carol", "!bot status") == f"ForgetMeNot: on (mentions), 1 waiting for approval, {off}."
+    assert await chat.say("carol", "!bot resume") == "ForgetMeNot: on (mentions), 1 waiting for approval."
+
+
+async def test_quiet_ends_by_itself(chat: Chat) -> None:
+    await chat.say("carol", "!bot quiet 10")
+    assert (await switches.read(chat.db)).silent(chat.clock.now())
+    await chat.clock.advance(10 * MINUTE)
+    assert not (await switches.read(chat.db)).silent(chat.clock.now())
+
+
+async def test_why_is_one_line_about_what_it_said_by_itself(chat: Chat) -> None:
+    """Not about the answer to the moderator's last command, nor about a notice."""
+    async with chat.db.write() as tx:
+        for number, trigger in enumerate(["mention", "command", "notice"]):
+            at = chat.clock.now() + number
+            reply = await bot_messages.begin(
+                tx, at=at, event_id=f"e{number}", viewer_id=IDS["alice"], trigger=trigger, mode="mentions"
+            )
+            lore = {"name": "lore", "of": "notes", "rows": [4, 7], "tokens": 9, "dropped": 0}
+            await bot_messages.record_prompt(tx, reply, {"sections": [lore]})
+            await bot_messages.record_sending(tx, reply, "hi", at)
+    line = "#1: Alice wrote to me; I had notes #4, #7 in mind; it is being sent."
+    assert await chat.say("carol", "!why") == line
+    assert (await chat.say("carol", "!why 2") or "").startswith("#2: ")
+
+
+async def test_fun_is_an_opt_in(chat: Chat) -> None:
+    for line, takes_part in (("!fun on", True), ("!fun off", False)):
+        await chat.say("alice", line)
+        alice = await viewers.chatter(chat.db, IDS["alice"])
+        assert alice is not None
+        assert alice.opted_in is takes_part
+
+
+async def test_a_suppressed_note_is_not_quoted(chat: Chat) -> None:
+    await chat.say("alice", "!remember I got divorced in May")
+    await suppression.suppress(chat.db, IDS["alice"], "divorce", by=IDS["alice"], at=0)
+    assert await chat.say("carol", "!wrong 1") == "Removed: #1 (!wrong #1 undo restores it)"

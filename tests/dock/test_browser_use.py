@@ -1,0 +1,216 @@
+"""The dock in a real Chromium, in use: keyboard, long lists, a busy chat, a lost connection."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from forgetmenot.clock import DAY
+from forgetmenot.domain.memory import Scope, SourceKind
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.load import parse_settings
+from forgetmenot.store import notes, viewers
+from forgetmenot.store.notes import NewNote
+from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),  # one Chromium for all of them: each test has a context of its own
+    pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
+]
+PANELS = ("now", "memory", "approvals", "figures", "health", "rights", "settings")
+PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", "memory/note/2")
+EVIL = "<img src=x onerror=document.title='broken'>"
+
+
+async def test_the_keyboard_is_enough(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, demo.address, 1100) as page:
+        await demo.propose_timeout()
+        await expect(page.locator("#nav .badge")).to_have_text("1")
+        await tab_to(page, "Approvals")
+        await page.keyboard.press("Enter")
+        await tab_to(page, "Deny")
+        await page.keyboard.press("Space")
+        await expect(page.locator(".item.action.denied").first).to_contain_text("Frank")
+        assert await demo.bot.db.value("SELECT status FROM action_logs ORDER BY id DESC") == "denied"
+        await tab_to(page, "Rights")
+        await page.keyboard.press("Enter")
+        await tab_to(page, "Erase")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("dialog")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.locator("dialog")).to_have_count(0)
+        assert await page.evaluate("document.activeElement.textContent") == "Erase"
+
+
+async def tab_to(page: Page, name: str) -> None:
+    for _ in range(120):
+        await page.keyboard.press("Tab")
+        held = await page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent")
+        if held == name:
+            outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", f"{name} does not show that it has the focus"
+            return
+    raise AssertionError(f"{name} cannot be reached")
+
+
+async def test_ten_thousand_notes_are_a_window(demo: DemoBot, running: Browser) -> None:
+    bob = await viewers.by_login(demo.bot.db, "bob")
+    assert bob is not None
+    new = [
+        NewNote(
+            Scope.VIEWER, bob.id, f"owns the blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number
+        )
+        for number in range(10_000)
+    ]
+    async with demo.bot.db.write() as tx:
+        await notes.insert_many(tx, new, cause="test", now=1)
+    async with page_on(running, demo.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await expect(page.locator(".notecard").first).to_be_visible()
+        assert await page.locator(".notecard").count() <= 200
+        for share in (0.3, 0.7, 1.0, 0.1):
+            await page.evaluate("share => window.scrollTo(0, document.body.scrollHeight * share)", share)
+            await until(
+                page,
+                "[...document.querySelectorAll('.notecard')].some(n => { const b = n.getBoundingClientRect();"
+                " return b.bottom > 0 && b.top < innerHeight })",
+            )
+            assert await page.locator(".notecard").count() <= 250
+
+
+async def test_what_one_writes_stays_while_one_looks_elsewhere_in_a_long_list(demo: DemoBot, running: Browser) -> None:
+    bob = await viewers.by_login(demo.bot.db, "bob")
+    assert bob is not None
+    new = [
+        NewNote(Scope.VIEWER, bob.id, f"owns blue book {number}", 0.8, SourceKind.IMPORT, number, id=10_000 + number)
+        for number in range(300)
+    ]
+    async with demo.bot.db.write() as tx:
+        await notes.insert_many(tx, new, cause="test", now=1)
+    async with page_on(running, demo.address) as page:
+        await go(page, f"memory/person/{bob.id}")
+        await page.locator(".notecard").first.get_by_role("button", name="Edit").click()
+        await page.get_by_label("The fact").fill("half a senten")
+        await page.get_by_label("Remember about them").focus()
+        await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        await expect(page.locator(".page[data-page='5'] .notecard").first).to_be_visible()
+        await page.evaluate("window.scrollTo(0, 0)")
+        await expect(page.get_by_label("The fact")).to_have_value("half a senten")
+
+
+async def test_a_pointer_that_leaves_the_list_takes_nothing_from_the_keyboard(
+    unchanged: DemoBot, running: Browser
+) -> None:
+    async with page_on(running, unchanged.address) as page:
+        await page.locator(".feed .item").first.hover()
+        await tab_to(page, "Why")
+        await page.locator("#top").hover()
+        await expect(page.locator(".feed button:focus-visible")).to_have_count(1)
+        await page.keyboard.press("Enter")
+        await expect(page.locator("dialog")).to_be_visible()
+
+
+async def test_a_busy_chat_leaves_the_page_usable_and_small(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, demo.address) as page:
+        for burst in range(10):
+            for number in range(40):
+                await demo.sim.say(f"viewer{number}", f"line {burst} {number} of many")
+            await demo.settle()
+        await expect(page.locator(".item.line", has_text="line 9 39").first).to_be_visible()
+        assert await page.locator(".feed .item").count() <= 120
+        await page.get_by_role("button", name="Chat").click()
+        await expect(page.locator(".feed .item.line")).to_have_count(0)
+
+
+async def test_a_busy_chat_takes_no_click_away_and_closes_no_list(demo: DemoBot, running: Browser) -> None:
+    """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
+    async with page_on(running, demo.address) as page:
+        kept = "#top button, #nav a, select[aria-label=Mode]"
+        await page.evaluate(
+            "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept
+        )
+        await page.get_by_role("button", name="Pause").hover()
+        await page.mouse.down()
+        before = await page.locator(".cards").inner_text()
+        await demo.sim.say("bob", "one more line")
+        await demo.settle()
+        await expect(page.locator(".item.line", has_text="one more line")).to_be_visible()
+        await expect(page.locator(".cards")).not_to_have_text(before)
+        await page.mouse.up()
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+        await expect(
+            page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
+        ).to_have_count(2)
+
+
+async def test_the_list_stands_still_while_somebody_points_at_it(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, demo.address) as page:
+        first = page.locator(".feed .item").first
+        await first.hover()
+        read = await first.inner_text()
+        for number in range(3):
+            await demo.sim.say("bob", f"newer line {number}")
+        await demo.settle()
+        await expect(page.get_by_text("3 newer. They appear when you leave the list.")).to_be_visible()
+        assert (await first.inner_text()).split("\n")[0] == read.split("\n")[0]
+        await page.locator("#top").hover()
+        await expect(page.locator(".feed .item").first).to_contain_text("newer line 2")
+        await expect(page.locator(".held")).to_be_hidden()
+        await page.locator(".item.reply").first.get_by_role("button", name="Why").click()
+        await page.get_by_role("button", name="Close").click()  # the focus is back on “Why”, the pointer is not
+        await page.locator("#top").hover()
+        await demo.sim.say("bob", "the newest line")
+        await demo.settle()
+        await expect(page.locator(".feed .item").first).to_contain_text("the newest line")
+
+
+async def test_after_a_lost_connection_it_says_so_and_catches_up(
+    memory: Path, tmp_path: Path, running: Browser
+) -> None:
+    """A bot that stops and starts again: the page is never touched."""
+    async with opened(memory, tmp_path / "one") as first:
+        port, its_memory = int(first.address.split(":")[2].split("/")[0]), first.bot.db.path
+        context = page_on(running, first.address)
+        page = await context.__aenter__()
+        await expect(page.locator("#top")).to_contain_text("streamer")
+    await expect(page.locator("#top")).to_contain_text("cannot be reached")
+    async with opened(its_memory, tmp_path / "two", port=port) as again:
+        assert again.address == first.address
+        await again.sim.say("bob", "did anybody miss me?")
+        await again.settle()
+        await expect(page.locator("#toast")).to_contain_text("up to date again", timeout=20_000)
+        await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
+        await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
+        await page.context.close()
+
+
+async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, running: Browser) -> None:
+    async with page_on(running, demo.address) as page:
+        await expect(page.locator(".item.line")).not_to_have_count(0)
+        await demo.clock.advance(DAY)
+        await demo.sim.say("bob", "a new day")
+        await demo.settle()
+        await expect(page.locator(".item.line")).to_have_count(1)
+        await expect(page.locator(".item.line")).to_contain_text("a new day")
+        await expect(page.locator(".item.episode")).not_to_have_count(0)
+
+
+async def test_spend_is_shown_in_money_where_prices_are_named(demo: DemoBot, running: Browser) -> None:
+    now, live = demo.clock.now(), demo.bot.settings
+    assert isinstance(live, LiveSettings)
+    priced = parse_settings('[model]\ncurrency = "EUR"\n[prices.small]\ninput = 2', "test")
+    live._now = msgspec.structs.replace(live(), model=priced.model, prices=priced.prices)
+    async with demo.bot.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO model_calls (at, purpose, model, input, latency_ms) VALUES (?, 'reply', 'small', 700000, 1)",
+            (now,),
+        )
+    async with page_on(running, demo.address, 300) as page:
+        await expect(page.locator(".cards")).to_contain_text("1.40 EUR")
+        await go(page, "figures")
+        spend = page.locator("figure", has_text="Spend per stream")
+        await expect(spend).to_contain_text("EUR, of all model calls with a price")
+        await spend.get_by_text("As a table").click()
+        await expect(spend.locator("tr").last).to_contain_text("1.4")
