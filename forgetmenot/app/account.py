@@ -19,8 +19,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.token_store import Account as Whose
-from forgetmenot.twitch.token_store import Token, TokenStore
+from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
 SIGN_IN_EVERY = 10 * SECOND
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
@@ -57,7 +56,7 @@ class TwitchAccount:
         """Whether the settings need the streamer's account besides the bot's."""
         settings = self.settings()
         one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip("#")
-        return not one and bool(scopes_for(Whose.BROADCASTER, settings))
+        return not one and bool(scopes_for(Account.BROADCASTER, settings))
 
     async def keep_streamer_valid(self) -> None:
         """Keep the streamer's log-in valid while the settings need it; never returns."""
@@ -93,8 +92,8 @@ async def open_account(
 ) -> AsyncIterator[TwitchAccount]:
     """Build it without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
-    login = Login(account=Whose.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
-    streamer = Login(account=Whose.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking)
+    login = Login(account=Account.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
+    streamer = Login(account=Account.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking)
     chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
     helix = Helix(settings=settings, bot=login, broadcaster=streamer, chat_room=lambda: chat.room_id)
     try:

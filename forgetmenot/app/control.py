@@ -15,7 +15,7 @@ from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
 from forgetmenot.languages import in_language
 from forgetmenot.memory.erasure import Progress
-from forgetmenot.memory.notes import provenance as notes_why
+from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.fact_gathering import ActionContext
@@ -153,7 +153,7 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
 
 async def chain(db: Database, note_id: int) -> dict[str, object]:
     """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
-    explained = await notes_why.explain(db, note_id)
+    explained = await provenance.explain(db, note_id)
     if explained is None:
         raise InputError(f"There is no note {note_id} (any more).")
     note, known = explained.note, explained.names
@@ -179,7 +179,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
             for word in explained.evidence
         ],
         "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": notes_why.because(one.cause)}
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause)}
             for one in explained.history
         ],
         "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in explained.replaced],

@@ -22,8 +22,16 @@ from forgetmenot.memory import erasure
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.receipts import RECEIPTS_DUE
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, channel_state, episode_redaction, forgotten_facts, notes, opt_outs, privacy_log
-from forgetmenot.store import personal_data as erasure_rows
+from forgetmenot.store import (
+    backup,
+    channel_state,
+    episode_redaction,
+    forgotten_facts,
+    notes,
+    opt_outs,
+    personal_data,
+    privacy_log,
+)
 from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
@@ -73,7 +81,7 @@ class Backups:
         """Every minute or so. Raises StoreError."""
         keep = self._settings().privacy.keep_backups
         await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
-        if self._made_at is not None and await erasure_rows.cleared_since(self._db, self._made_at):
+        if self._made_at is not None and await personal_data.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
         if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episode_redaction.dirty(self._db):
             return
@@ -203,7 +211,7 @@ async def start_new_key(db: Database, now: int) -> KeyReplaced:
 
 async def ask_again(db: Database, requests: list[PrivacyRequest], now: int) -> tuple[int, int, int]:
     """Carry out what was asked for after a copy was made; how many were erased, facts forgotten, people opted out."""
-    seen = await erasure_rows.everybody(db) if requests else {}
+    seen = await personal_data.everybody(db) if requests else {}
     people = {db.key.digest("viewer", one): one for one in seen}
     chosen = {request.subject: request for request in requests if request.kind in _CHOICES}  # the last one of each
     gone = facts = out = 0
@@ -224,7 +232,7 @@ async def _erase_again(
     db: Database, request: PrivacyRequest, viewer: str | None, seen: Mapping[str, int], now: int
 ) -> int:
     """Whoever was first seen after the wish is new, and stays."""
-    if viewer is None or seen[viewer] > request.at or not await erasure_rows.is_known(db, viewer):
+    if viewer is None or seen[viewer] > request.at or not await personal_data.is_known(db, viewer):
         return 0
     await erasure.erase(db, viewer, now=now, wipe=False)
     return 1
@@ -236,7 +244,7 @@ async def _forget_again(db: Database, request: PrivacyRequest, viewer: str | Non
     if viewer is None or request.whole:
         return 0
     count = 0
-    for note_id in await erasure_rows.notes_of(db, viewer):
+    for note_id in await personal_data.notes_of(db, viewer):
         note = await notes.get(db, note_id)  # an earlier one may have taken it along
         if note is not None and forgotten_facts.is_it(db.key, viewer, traces(note.fact), request):
             await forget_fact(db, note_id, at=now)

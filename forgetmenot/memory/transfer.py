@@ -34,7 +34,6 @@ from forgetmenot.store import (
     streams,
     viewers,
 )
-from forgetmenot.store import episodes as episode_search
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
 from forgetmenot.store.evidence import Stance
@@ -235,7 +234,7 @@ async def _admitted(tx: Transaction, batch: list[ReadLine], state: _Import) -> l
     """The lines that bring nobody and nothing back."""
     gate = await ImportGate.of(tx, state.erased)
     keys = {_key(tx, read) for read in batch} - state.facts.keys()
-    state.facts.update(await episode_search.imported_facts(tx, sorted(keys)))
+    state.facts.update(await episodes.imported_facts(tx, sorted(keys)))
     taken: list[ReadLine] = []
     for read in batch:
         reason = _known(tx, read, state) or await _refusal(read, gate, state)
@@ -303,8 +302,8 @@ async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state:
 async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[int]:
     """The evidence episode of each line: one per key."""
     keys = {_key(tx, read) for read in batch} - state.keys.keys()
-    state.keys.update(await episode_search.ids_by_key(tx, sorted(keys)))
-    next_id = await episode_search.highest_id(tx) + 1
+    state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
+    next_id = await episodes.highest_id(tx) + 1
     new: list[tuple[int, OwnEpisode]] = []
     found: list[int] = []
     for read in batch:
@@ -316,13 +315,13 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
             next_id += 1
         else:
             found.append(state.keys[key])
-    await episode_search.insert_imported(tx, new, state.now)
+    await episodes.insert_imported(tx, new, state.now)
     pairs = [
         (episode, state.viewers[read.viewer])
         for read, episode in zip(batch, found, strict=True)
         if read.viewer is not None
     ]
-    await episode_search.add_people(tx, pairs)
+    await episodes.add_people(tx, pairs)
     state.new_keys.update(one.key for _, one in new if one.key is not None)
     return found
 

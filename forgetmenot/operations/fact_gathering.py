@@ -27,8 +27,7 @@ from forgetmenot.operations.entry import (
 )
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, channel_state, notes
-from forgetmenot.store import viewers as chatters
+from forgetmenot.store import action_logs, channel_state, notes, viewers
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.viewers import Chatter
@@ -105,7 +104,7 @@ class FactGatherer:
         """The facts for a dry run: viewers need not be in chat; the asker is a login or id."""
         state = await channel_state.read_all(self._db)
         action = find(proposal.name)
-        who = await self._person(await chatters.find(self._db, asker), settings, state)
+        who = await self._person(await viewers.find(self._db, asker), settings, state)
         facts = _standing_facts(state, who or PersonFacts("", asker, standing=Standing.NEWCOMER), now)
         name = _target_name(action, proposal)
         own = requests.bare(name) in {*requests.SELF_WORDS, requests.bare(asker)}
@@ -166,7 +165,7 @@ class FactGatherer:
         if action is None or not action.needs_target:
             return TargetFound.NOT_NEEDED, None
         name = _target_name(action, proposal)
-        here = await chatters.chatters_present(self._db, now - HERE_FOR, event.id)
+        here = await viewers.chatters_present(self._db, now - HERE_FOR, event.id)
         people = [self._known(chatter, settings, state) for chatter in here]
         mine = next((person for person in people if person.id == asker.id), None)
         current = replace(asker, message_id=mine.message_id if mine else "")
@@ -184,10 +183,10 @@ class FactGatherer:
         return person if person is not None and person.login.casefold() == login else None
 
     async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
-        return await self._person(await chatters.find(self._db, name) if name else None, settings, state)
+        return await self._person(await viewers.find(self._db, name) if name else None, settings, state)
 
     async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
-        chatter = await chatters.chatter(self._db, viewer_id) if viewer_id else None
+        chatter = await viewers.chatter(self._db, viewer_id) if viewer_id else None
         return self._known(chatter, settings, state) if chatter else None
 
     def _known(self, chatter: Chatter, settings: Settings, state: dict[str, str]) -> PersonFacts:

@@ -50,9 +50,9 @@ from forgetmenot.store import (
     evidence,
     model_calls,
     notes,
+    streams,
     viewers,
 )
-from forgetmenot.store import streams as attendance
 from forgetmenot.store.bot_messages import SentReply
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
@@ -150,7 +150,7 @@ class ContextGatherer:
 
     async def _known(self, at: Source, viewer_id: str, settings: Settings) -> tuple[Standing, int]:
         people, now = settings.people, self._clock.now()
-        came = (await attendance.attendance_of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
+        came = (await streams.attendance_of(at, [viewer_id], lately=now - people.regular_within_d * DAY))[viewer_id]
         return standing_of(came, people, now), came.streams
 
     async def _speaker(self, at: Source, moment: _Moment) -> TailMaterial:
@@ -255,7 +255,7 @@ class ContextGatherer:
         most = moment.depth.past_episodes
         found = await spoken_of(at, query, moment.seen.suppression_filter, most, people=people, without=shown)
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
-        ago = await attendance.ago(at, ids) if ids else {}
+        ago = await streams.ago(at, ids) if ids else {}
         return tuple(
             Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
         )

@@ -10,8 +10,7 @@ from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import ModelBlocked, ModelUnavailable
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.store import episode_redaction, events, opt_outs
-from forgetmenot.store import episodes as episode_search
+from forgetmenot.store import episode_redaction, episodes, events, opt_outs
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
@@ -175,20 +174,20 @@ async def test_without_a_model_what_rests_on_a_cleared_line_is_not_told_meanwhil
     await channel.compactor.run_pass(everything=True)
     stream = await channel.db.value("SELECT stream_id FROM episodes")
     await _note_on_each_episode(channel.db, said[0].user_id)
-    [first, other] = [one.id for one in await episode_search.newest(channel.db, stream_id=stream, limit=3)]
-    assert len(await episode_search.search(channel.db, '"number"', limit=3)) == 2
+    [first, other] = [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)]
+    assert len(await episodes.search(channel.db, '"number"', limit=3)) == 2
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
     await channel.ingest.flush()
     assert await channel.db.value("SELECT id FROM episodes WHERE dirty_at NOT NULL") == first
-    assert [one.id for one in await episode_search.newest(channel.db, stream_id=stream, limit=3)] == [other]
-    assert [one.id for one in await episode_search.search(channel.db, '"number"', limit=3)] == [other]
+    assert [one.id for one in await episodes.newest(channel.db, stream_id=stream, limit=3)] == [other]
+    assert [one.id for one in await episodes.search(channel.db, '"number"', limit=3)] == [other]
     channel.model.reply = lambda _: ModelUnavailable("The model is away.")
     report = await channel.compactor.run_pass()
     assert report.trouble
     assert await channel.db.value("SELECT status || fact FROM semantic_notes WHERE id = 1") == "retracted"
     channel.model.reply = lambda _: answer("P1 said a number of many.")
     await channel.compactor.run_pass()
-    assert len(await episode_search.search(channel.db, '"number"', limit=3)) == 2
+    assert len(await episodes.search(channel.db, '"number"', limit=3)) == 2
 
 
 async def test_what_others_said_in_that_episode_stays(channel: Channel) -> None:

@@ -12,8 +12,7 @@ from forgetmenot.domain.memory import Episode
 from forgetmenot.memory.inverted_index import having_stem
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.suppression import SuppressionFilter
-from forgetmenot.store import episodes as episode_search
-from forgetmenot.store import streams, viewers
+from forgetmenot.store import episodes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention
 from forgetmenot.text.removal import without_person
@@ -35,12 +34,12 @@ class Newest(NamedTuple):
 async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
     """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
     stream = await streams.open_id(db)
-    here = await episode_search.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
+    here = await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
     this = await _visible(db, here, suppression_filter)
     before = await streams.before(db, stream)
     if before is None:
         return Newest(this, None, "")
-    last = await _visible(db, await episode_search.newest(db, stream_id=before[0], limit=1), suppression_filter)
+    last = await _visible(db, await episodes.newest(db, stream_id=before[0], limit=1), suppression_filter)
     return Newest(this, last[0] if last else None, await without_hidden(db, suppression_filter.without(before[1])))
 
 
@@ -63,7 +62,7 @@ async def spoken_of(
         return []
     enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
     wanted = list(terms.values())
-    found = await episode_search.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
+    found = await episodes.speaking_of(at, wanted, at_least=enough, limit=LOOKED_AT + 1, without=without)
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
     visible = await _visible(at, found, suppression_filter)
@@ -75,7 +74,7 @@ async def spoken_of(
 async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
     """The episodes whose summaries fit a query best, however little that is."""
     terms = _telling(query)
-    found = await episode_search.search(at, episode_search.any_of(terms), limit=limit) if terms else []
+    found = await episodes.search(at, episodes.any_of(terms), limit=limit) if terms else []
     return await _visible(at, found, SuppressionFilter())
 
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
-from forgetmenot.store import evidence, forgotten_facts, notes
-from forgetmenot.store import streams as attendance
+from forgetmenot.store import evidence, forgotten_facts, notes, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.evidence import Stance
 from forgetmenot.store.notes import NewNote
@@ -200,7 +199,7 @@ async def _former(tx: Transaction, new: NewNote) -> Note | None:
 
 
 async def _bring_back(tx: Transaction, former: Note, old: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
-    since = await attendance.start_of(tx, origin.stream_id) if origin.stream_id is not None else now - HALF_A_DAY_MS
+    since = await streams.start_of(tx, origin.stream_id) if origin.stream_id is not None else now - HALF_A_DAY_MS
     if await notes.changed_since(tx, (former.id, old.id), TAKE_BACK, since):
         raise FactRefused("back_and_forth")
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=TAKE_BACK)
@@ -290,7 +289,7 @@ async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: Cl
     others = {who for who, episode in await evidence.speakers(tx, note.id) if episode != origin.episode_id}
     if origin.speaker_id is None or not others - {origin.speaker_id}:
         return SourceKind.REPORTED
-    witnesses = await attendance.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)
+    witnesses = await streams.came_often(tx, others | {origin.speaker_id}, origin.witness_streams)
     heard_twice = origin.speaker_id in witnesses and len(witnesses) > 1
     return SourceKind.OBSERVED if heard_twice else SourceKind.REPORTED
 
