@@ -36,7 +36,6 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
 from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, without_thought
-from forgetmenot.llm.offline.memory import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.episodes import prompts, summary_rules
@@ -51,6 +50,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.privacy_log import _decoded
+from forgetmenot.text.statement_rules import claims
 from forgetmenot.text.statements import meant_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status

@@ -18,7 +18,6 @@ from forgetmenot.domain.chat import Line, Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Note, Scope
 from forgetmenot.domain.model import Purpose
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
-from forgetmenot.llm.offline import memory
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.prompts import memory_request, output_limit
 from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
@@ -45,6 +44,7 @@ from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.statement_rules import announcement, claims, extract
 from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
@@ -364,16 +364,14 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
         if line.viewer_id in case.speakers and line.text
-        for claim in memory.claims(case.handles.hide_chat(line.text))
+        for claim in claims(case.handles.hide_chat(line.text))
     ]
     official = (line.text for line in lines if line.role in OFFICIAL and line.viewer_id in case.speakers)
-    sentences += [
-        f"Channel: {said}." for text in official if (said := memory.announcement(case.handles.hide_chat(text)))
-    ]
+    sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
     if not sentences:
         return []
     episode = fence("episode", " ".join(dict.fromkeys(sentences)))
-    return proposals(memory.extract(f"{case.known}\n\n{episode}")) or []
+    return proposals(extract(f"{case.known}\n\n{episode}")) or []
 
 
 def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int) -> int:

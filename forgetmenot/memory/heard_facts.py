@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.llm.offline.memory import claims, fact_of
 from forgetmenot.memory import suppression
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.note_merge import LIVE
@@ -22,6 +21,7 @@ from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
+from forgetmenot.text.statement_rules import claims, fact_of
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 

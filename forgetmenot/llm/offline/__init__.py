@@ -6,13 +6,15 @@ request always gets the same answer.
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.llm.offline.answer import answer
-from forgetmenot.llm.offline.memory import extract, recap, summary
 from forgetmenot.text.mentions import fenced
+from forgetmenot.text.statement_rules import MOST_WORDS, NOTHING, SENTENCE_END, extract, sentences_that_fit, summary
 
 _EMPTY: Mapping[str, object] = {"array": [], "object": {}, "integer": 0, "number": 0.0, "boolean": False, "string": ""}
 
@@ -42,6 +44,13 @@ def _text(request: ModelRequest) -> str:
         return extract(request.prompt)
     data = "\n".join(fenced(request.prompt).values()) or request.prompt
     return _shaped(summary(data) if request.purpose is Purpose.SUMMARY else recap(data), request.schema)
+
+
+def recap(text: str) -> str:
+    """A recap of several summaries, one a line: the first sentences of each in turn."""
+    bare = [re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line) for line in text.splitlines()]
+    sentences = [one for row in zip_longest(*map(SENTENCE_END.split, bare)) for one in row if one and one != NOTHING]
+    return sentences_that_fit(dict.fromkeys(sentences), MOST_WORDS // 2) or "A quiet stream."
 
 
 def _shaped(text: str, schema: Mapping[str, Any] | None) -> str:

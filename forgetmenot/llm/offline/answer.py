@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from forgetmenot.llm.offline.memory import claims, fact_of, kindred
 from forgetmenot.text.mentions import fenced
+from forgetmenot.text.statement_rules import claims, fact_of, stems_of_topic
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_QUOTED = 3
@@ -90,7 +90,7 @@ def _quoted(text: str, who: str, blocks: Mapping[str, str]) -> str:
 def _answers(fact: str, asked: set[str]) -> bool:
     """Whether the fact holds each word, or one of its kind: "joke" is answered by "blame the ladder"."""
     have = _stems(fact)
-    return all(word in have or have & kindred(word) for word in asked)
+    return all(word in have or have & stems_of_topic(word) for word in asked)
 
 
 def _sentence(notes: list[tuple[str, re.Match[str]]]) -> str:

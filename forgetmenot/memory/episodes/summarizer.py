@@ -13,7 +13,6 @@ from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
-from forgetmenot.llm.offline import memory as rules
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summary_rules import KeptText, counted, kept, topic_of
@@ -26,6 +25,7 @@ from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import channel_state, run_stats, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
+from forgetmenot.text import statement_rules
 from forgetmenot.text.chat_commands import said_text
 from forgetmenot.text.mentions import MENTION, ids_in
 
@@ -113,8 +113,8 @@ class Summarizer:
 
     async def _by_rules(self, case: WindowCase, lines: Sequence[str], settings: Settings) -> NewEpisode:
         """What rules read in the lines, where a model's summary is mostly not supported by them; else counts."""
-        written = rules.summary("\n".join(lines))
-        if written != rules.NOTHING:
+        written = statement_rules.summary("\n".join(lines))
+        if written != statement_rules.NOTHING:
             summary = await asyncio.to_thread(self._kept, written, case, settings, by_rules=True)
             if summary.text:
                 return _episode(case, EpisodeKind.CHAT, summary.text, BY_RULES)

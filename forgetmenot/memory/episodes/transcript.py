@@ -4,7 +4,7 @@
     [20:15] * P4 subscribed             [20:15] KEKW ×37, 30 people
     [20:15] BOT: text                   [20:16] * P3 was timed out for 60 s
 
-llm/offline/memory reads the same format. Commands ("!so") are left out, but for the fact in a
+text/statement_rules reads the same format. Commands ("!so") are left out, but for the fact in a
 !remember, which was said like any other. Times are UTC.
 """
 

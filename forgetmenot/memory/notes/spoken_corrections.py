@@ -15,7 +15,6 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.llm.offline.memory import claims, fact_of
 from forgetmenot.logs import log
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes import edits, note_merge
@@ -24,6 +23,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.statement_rules import claims, fact_of
 from forgetmenot.text.statements import is_moping, meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, words
 

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
-from forgetmenot.llm.offline.memory import summary
 from forgetmenot.memory.episodes.summary_rules import counted
 from forgetmenot.memory.episodes.transcript import Cut, aged, halves, parts, transcript, windows
 from forgetmenot.memory.handles import Handles
+from forgetmenot.text.statement_rules import summary
 
 MINUTE = 60_000
 

@@ -1,4 +1,4 @@
-"""The offline model writes episodes, recaps and notes by rules."""
+"""Rules write episodes and notes of what people say about themselves; the offline model writes by them alone."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.model import ModelRequest, Purpose
-from forgetmenot.llm.offline import Offline
-from forgetmenot.llm.offline.memory import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, claims, extract, recap, summary
+from forgetmenot.llm.offline import Offline, recap
 from forgetmenot.text.mentions import fence
+from forgetmenot.text.statement_rules import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, claims, extract, summary
 
 CHAT = """[20:00] P1: welcome in everybody, tonight we climb the clock tower
 [20:01] P3: hello! my cat is called Miso and she is watching

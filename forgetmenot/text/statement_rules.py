@@ -1,5 +1,7 @@
 """Memory by rules: what people say about themselves becomes a summary's sentences, and these become notes. Pure.
 
+They run beside every model, and are the whole of the offline one (llm/offline).
+
 Deliberately narrow: what is not clearly a lasting claim of the speaker about themselves gives nothing. Never more than
 seven words of a line in a row: a summary does not quote.
 """
@@ -8,7 +10,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any
 
 from forgetmenot.text.mentions import fenced
@@ -145,7 +147,7 @@ _COMMON = re.compile(
     r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid|hype)\b|.*\bp\d+",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 
 
 def summary(transcript: str) -> str:
@@ -172,14 +174,7 @@ def summary(transcript: str) -> str:
     about = [f"{who}{'' if one.startswith(chr(39)) else ' '}{one}." for who, text in said for one in claims(text)]
     bits = [phrase for phrase, n in times.most_common(8) if n >= BIT_TIMES and len(people[phrase]) >= BIT_PEOPLE][:2]
     running = [f'Running bit: chat kept saying "{one}".' for one in bits]
-    return _within([*list(dict.fromkeys(about))[:MOST_CLAIMS], *happened, *running], MOST_WORDS) or NOTHING
-
-
-def recap(text: str) -> str:
-    """A recap of several summaries, one a line: the first sentences of each in turn."""
-    bare = [re.sub(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*", "", line) for line in text.splitlines()]
-    sentences = [one for row in zip_longest(*map(_SENTENCE_END.split, bare)) for one in row if one and one != NOTHING]
-    return _within(dict.fromkeys(sentences), MOST_WORDS // 2) or "A quiet stream."
+    return sentences_that_fit([*list(dict.fromkeys(about))[:MOST_CLAIMS], *happened, *running], MOST_WORDS) or NOTHING
 
 
 def _phrase(text: str) -> str | None:
@@ -187,7 +182,7 @@ def _phrase(text: str) -> str | None:
     return plain if _PHRASE.fullmatch(plain) and not _COMMON.match(plain) and set(words(plain)) - STOPWORDS else None
 
 
-def _within(sentences: Iterable[str], most: int) -> str:
+def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
     """As many whole sentences as fit into that many words."""
     kept: list[str] = []
     for sentence in sentences:
@@ -234,7 +229,7 @@ _TOPICS = tuple(
 )
 
 
-def kindred(word: str) -> frozenset[str]:
+def stems_of_topic(word: str) -> frozenset[str]:
     """The stems that facts hold which a word asks for: "pet" brings "cat", "where" brings "live"."""
     return frozenset(stem(one) for _, said, asked in _TOPICS if word in map(stem, asked) for one in said)
 
@@ -254,7 +249,7 @@ def extract(prompt: str) -> str:
     lines = (line for body in blocks.values() for line in body.splitlines())
     known = [found for line in lines if (found := _KNOWN.match(line))]
     episode = blocks.get("episode", "" if blocks else prompt)
-    sentences = dict.fromkeys(_SENTENCE_END.split(" ".join(episode.split())))
+    sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
     changes = [change for sentence in sentences if (change := _change(sentence.strip(), known))]
     return json.dumps({"changes": changes[:MOST_NOTES]}, ensure_ascii=False)
 
