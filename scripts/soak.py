@@ -27,7 +27,8 @@ from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.twitch.auth import Login
-from forgetmenot.twitch.connection import Gap, Heard, IrcConnection
+from forgetmenot.twitch.chat_lines import ChatItem
+from forgetmenot.twitch.connection import Gap, IrcConnection
 from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.twitch import TwitchSim
@@ -91,7 +92,7 @@ async def read_through(drops: int) -> Figures:
     """One line of chat between any two troubles of the connection; at last so many failures in a row."""
     async with TwitchSim() as sim:
         settings = settings_for(sim)
-        heard: list[Heard] = []
+        heard: list[ChatItem | Gap] = []
         reading = asyncio.create_task(_listen(IrcConnection(settings=lambda: settings, clock=Hasty()), heard))
         said = []
         for number in range(drops):
@@ -119,7 +120,7 @@ async def read_through(drops: int) -> Figures:
     }
 
 
-async def _listen(connection: IrcConnection, heard: list[Heard]) -> None:
+async def _listen(connection: IrcConnection, heard: list[ChatItem | Gap]) -> None:
     async with aclosing(connection.events()) as events:
         async for item in events:
             heard.append(item)  # noqa: PERF401  # the list is looked at meanwhile
@@ -140,11 +141,11 @@ async def _cut(sim: TwitchSim, number: int) -> None:
     await sim.drop()
 
 
-def _ids(heard: list[Heard]) -> list[str]:
+def _ids(heard: list[ChatItem | Gap]) -> list[str]:
     return [item.id for item in heard if isinstance(item, ChatEvent)]
 
 
-def _gaps(heard: list[Heard]) -> list[Gap]:
+def _gaps(heard: list[ChatItem | Gap]) -> list[Gap]:
     return [item for item in heard if isinstance(item, Gap)]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.chat.commands import ChatCommands
-from forgetmenot.chat.router import Heard, RoomModeTracker, Router, take_notice
+from forgetmenot.chat.router import RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
@@ -61,6 +61,7 @@ from forgetmenot.store.backup import check_start, counts, leftovers, write_count
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
+from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
@@ -225,7 +226,7 @@ class Bot:
         day = await model_calls.tokens_since(self.db, now - DAY)
         return day, await model_calls.tokens_since(self.db, began)
 
-    async def hear(self, item: Heard) -> None:
+    async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard. A correction counts before the line is answered."""
         if isinstance(item, ChatEvent):
             await self.corrections.take(item)

@@ -16,7 +16,7 @@ from typing import TextIO
 import msgspec
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.chat.router import Heard, outcome_of
+from forgetmenot.chat.router import outcome_of
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
@@ -27,6 +27,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.run_stats import Totals, line_counts
 from forgetmenot.text.mentions import defang, is_id, provisional
 from forgetmenot.twitch.chat_lines import (
+    ChatItem,
     OtherLine,
     Ping,
     Pong,
@@ -107,7 +108,7 @@ class Replay:
     progress: Callable[[str], None] = field(default=lambda _sentence: None)
 
 
-async def replay(items: Iterable[Heard], path: Path, how: Replay) -> RunSummary:
+async def replay(items: Iterable[ChatItem], path: Path, how: Replay) -> RunSummary:
     """Play a recording into the memory at `path`. Raises ModelUnavailable if the model stops answering."""
     clock = ManualClock()
     first, rest = _peek(items)
@@ -131,17 +132,17 @@ async def replay(items: Iterable[Heard], path: Path, how: Replay) -> RunSummary:
         return await summarise(bot.db, bot.run_id, before)
 
 
-def _peek(items: Iterable[Heard]) -> tuple[int, list[Heard]]:
+def _peek(items: Iterable[ChatItem]) -> tuple[int, list[ChatItem]]:
     """The time of the first item in ms, and all items."""
     held = list(items)
     return next((at for at in map(_time, held) if at), 0), held
 
 
-def _time(item: Heard) -> int:
+def _time(item: ChatItem) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
 
 
-async def _pass_over(bot: Bot, items: list[Heard]) -> None:
+async def _pass_over(bot: Bot, items: list[ChatItem]) -> None:
     """Count the items that an earlier replay has stored."""
     for number, item in enumerate(items, 1):
         if number % PROGRESS_EVERY == 0:
@@ -152,7 +153,7 @@ async def _pass_over(bot: Bot, items: list[Heard]) -> None:
             bot.ingest.note(outcome_of(item))
 
 
-async def _play(bot: Bot, clock: ManualClock, items: list[Heard], how: Replay) -> int:
+async def _play(bot: Bot, clock: ManualClock, items: list[ChatItem], how: Replay) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
         await _sit_out(bot, clock, _time(item), how)
@@ -206,7 +207,7 @@ NAME = "recordings"
 MOST = 200
 
 
-async def heard_before(db: Database, items: Sequence[Heard]) -> int:
+async def heard_before(db: Database, items: Sequence[ChatItem]) -> int:
     """How many of a recording's first items an earlier replay has stored."""
     known = await _heard_marks(db)
     ends = set(known.values())
@@ -218,7 +219,7 @@ async def heard_before(db: Database, items: Sequence[Heard]) -> int:
     return stored
 
 
-async def mark_heard(db: Database, items: Sequence[Heard], now: int) -> None:
+async def mark_heard(db: Database, items: Sequence[ChatItem], now: int) -> None:
     """Record that these items are stored."""
     so_far = hashlib.sha256()
     for item in items:
@@ -241,7 +242,7 @@ def _name(db: Database, so_far: "hashlib._Hash") -> str:
     return db.key.digest("recording", so_far.hexdigest())
 
 
-def _add(so_far: "hashlib._Hash", item: Heard) -> None:
+def _add(so_far: "hashlib._Hash", item: ChatItem) -> None:
     identity = item.id if isinstance(item, ChatEvent) else type(item).__name__
     so_far.update(identity.encode("utf-8", "surrogatepass") + b"\n")
 
@@ -254,7 +255,7 @@ _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
 _LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
 
 
-def read_recording(path: Path, kind: str) -> Iterator[Heard]:
+def read_recording(path: Path, kind: str) -> Iterator[ChatItem]:
     """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
         with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
@@ -272,7 +273,7 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _irc(lines: Iterator[str]) -> Iterator[Heard]:
+def _irc(lines: Iterator[str]) -> Iterator[ChatItem]:
     for line in lines:
         if not line.strip():
             continue
@@ -280,7 +281,7 @@ def _irc(lines: Iterator[str]) -> Iterator[Heard]:
         yield OtherLine(type(item).__name__) if isinstance(item, Ping | Pong | Reconnect | Welcome) else item
 
 
-def _csv(lines: Iterator[str]) -> Iterator[Heard]:
+def _csv(lines: Iterator[str]) -> Iterator[ChatItem]:
     for position, line in enumerate(lines):
         row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
         if position == 0 and row[:2] == ["sender", "date"]:
@@ -288,7 +289,7 @@ def _csv(lines: Iterator[str]) -> Iterator[Heard]:
         yield _csv_row(position, row)
 
 
-def _csv_row(position: int, row: list[str]) -> Heard:
+def _csv_row(position: int, row: list[str]) -> ChatItem:
     if len(row) != _CSV_COLUMNS:
         return Unparsed()
     sender, date, message = (part.strip() for part in row)
@@ -297,13 +298,13 @@ def _csv_row(position: int, row: list[str]) -> Heard:
     return _event(sender, message, int(date), _made_id(position, sender, date, message))
 
 
-def _jsonl(lines: Iterator[str]) -> Iterator[Heard]:
+def _jsonl(lines: Iterator[str]) -> Iterator[ChatItem]:
     for position, line in enumerate(lines):
         if line.strip():
             yield _json_line(position, line)
 
 
-def _json_line(position: int, line: str) -> Heard:
+def _json_line(position: int, line: str) -> ChatItem:
     try:
         row = json.loads(line)
         json.dumps(row, ensure_ascii=False).encode()  # half a character ("\ud800") is no text: UnicodeError

@@ -29,7 +29,7 @@ from forgetmenot.memory import backups
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import CallMeter, LanguageModel
-from forgetmenot.reply.explanation import Explanation, explain
+from forgetmenot.reply.explanation import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings, Settings
@@ -398,7 +398,7 @@ class ScenarioPlayer:
         rows = await bot_messages.listing(self.bot.db, 1)
         return [f"{getattr(row, what)}" for row in rows]
 
-    async def _newest(self) -> Explanation | None:
+    async def _newest(self) -> ReplyExplanation | None:
         rows = [row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger not in {"command", "notice"}]
         return await explain(self.bot.db, rows[0].id) if rows else None
 

@@ -26,7 +26,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.twitch.chat_lines import ChannelNotice, OtherLine, OtherRoom, RoomState, Unparsed
+from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 AT_ONCE = 8
 ONE_PER_MS = 10_000
@@ -34,7 +34,6 @@ VIEWERS = 2_000
 HEARD = 10_000
 """Ids of this run's last commands and questions: their lines may not be stored yet."""
 NOTICED = "noticed_stream"
-Heard = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine
 
 
 # A few at once, then one every few seconds. Only the answer is limited: the command is carried out.
@@ -106,7 +105,7 @@ class Router:
         self._working: set[asyncio.Task[None]] = set()
         self._heard: OrderedDict[str, None] = OrderedDict()
 
-    async def hear(self, item: Heard) -> None:
+    async def hear(self, item: ChatItem) -> None:
         """Handle one item; answers are sent in a task of their own."""
         if isinstance(item, ChatEvent):
             await self._line(item)
@@ -190,7 +189,7 @@ class Router:
         log.info("command answered", outcome=outcome.kind)
 
 
-def outcome_of(item: Heard) -> str:
+def outcome_of(item: ChatItem) -> str:
     """The counter for a line that is not stored."""
     if isinstance(item, OtherRoom):
         return "other_room"

@@ -24,7 +24,7 @@ from forgetmenot.cli.common import (
 if TYPE_CHECKING:
     from forgetmenot.domain.action import Decision, Proposal
     from forgetmenot.operations.entry import Action, PolicyFacts, RecentDecisions
-    from forgetmenot.operations.policy import Step
+    from forgetmenot.operations.policy import RuleAnswer
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.action_logs import LoggedAction
     from forgetmenot.store.database import Database
@@ -215,7 +215,7 @@ async def _facts(
             return facts, await gatherer.recent(find(proposal.name), facts, now)
 
 
-def _explained(proposal: "Proposal", steps: "list[Step]", decision: "Decision") -> dict[str, object]:
+def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decision") -> dict[str, object]:
     return {
         "action": proposal.name,
         "params": decision.params,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forgetmenot.domain.memory import Recalled
     from forgetmenot.domain.model import Prompt
     from forgetmenot.memory.recall import Recall
-    from forgetmenot.reply.explanation import Explanation
+    from forgetmenot.reply.explanation import ReplyExplanation
     from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
     from forgetmenot.store.model_calls import Bill
@@ -211,7 +211,7 @@ def _brief(reply: "BotMessage") -> dict[str, object]:
     }
 
 
-def reply_as_json(explained: "Explanation", cost: float | None) -> dict[str, object]:
+def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str, object]:
     """The documented object."""
     reply = explained.reply
     return _brief(reply) | {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from forgetmenot.domain.memory import Note
-    from forgetmenot.memory.notes.provenance import Explanation
+    from forgetmenot.memory.notes.provenance import NoteExplanation
     from forgetmenot.store.database import Database
     from forgetmenot.store.notes import SuppressionRow
 
@@ -129,7 +129,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     emit({"note": note, **_chain(explained)})
 
 
-def _chain(explained: "Explanation") -> dict[str, object]:
+def _chain(explained: "NoteExplanation") -> dict[str, object]:
     from forgetmenot.clock import iso
     from forgetmenot.text.mentions import show
 

@@ -17,7 +17,7 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import action_logs, channel_state, dock_rows, events, model_calls
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
-from forgetmenot.store.dock_rows import Happened, Heard, Learnt
+from forgetmenot.store.dock_rows import Happened, HeardLine, Learnt
 from forgetmenot.text.mentions import show
 
 Item = dict[str, object]
@@ -84,7 +84,7 @@ def _time(item: Item) -> int:
     return int(str(item["at"]))
 
 
-def heard(lines: Iterable[Heard], privacy: PrivacySettings) -> list[Item]:
+def heard(lines: Iterable[HeardLine], privacy: PrivacySettings) -> list[Item]:
     """Lines of chat, with what their speakers say about themselves."""
     return [
         {

@@ -28,7 +28,7 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
-class Step(NamedTuple):
+class SavingStep(NamedTuple):
     """From which share of a limit a step is taken, what it skips, and what the dock says of it."""
 
     share: float
@@ -37,15 +37,21 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    Saving.SPEAKING_UP: Step(0.7, (), "Over 70 % of a spending limit is used: the bot only answers when mentioned."),
-    Saving.BRIEFS: Step(
+    Saving.SPEAKING_UP: SavingStep(
+        0.7, (), "Over 70 % of a spending limit is used: the bot only answers when mentioned."
+    ),
+    Saving.BRIEFS: SavingStep(
         0.8,
         (Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST),
         "Over 80 % of a spending limit is used: no new briefs and recaps.",
     ),
-    Saving.LEARNING: Step(0.9, (Purpose.EXTRACT,), "Over 90 % of a spending limit is used: no new notes for now."),
-    Saving.REPLIES: Step(1.0, (Purpose.REPLY,), "A spending limit is used up: no replies until the limit allows it."),
-    Saving.SUMMARIES: Step(1.2, (Purpose.SUMMARY,), "A spending limit is far exceeded: no summaries for now."),
+    Saving.LEARNING: SavingStep(
+        0.9, (Purpose.EXTRACT,), "Over 90 % of a spending limit is used: no new notes for now."
+    ),
+    Saving.REPLIES: SavingStep(
+        1.0, (Purpose.REPLY,), "A spending limit is used up: no replies until the limit allows it."
+    ),
+    Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "A spending limit is far exceeded: no summaries for now."),
 }
 _SKIPPED_FROM = {purpose: saving for saving, step in STEPS.items() for purpose in step.skips}
 

@@ -147,7 +147,7 @@ B = 0.3  # how much a long text counts less; facts are all about as short
 BYTES_PER_TEXT = 160
 
 
-class Layout:
+class TextPlaces:
     """Which text is where: the facts of all notes, what each is asked with, the summaries of their episodes."""
 
     def __init__(self, groups: Sequence[tuple[int, ...]], episodes: Sequence[int]) -> None:
@@ -169,7 +169,7 @@ class FieldWeights:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: TextPlaces,
         index: InvertedIndex,
         having: Callable[[str], Iterable[tuple[int, float]]],
         lengths: Sequence[int],

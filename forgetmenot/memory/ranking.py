@@ -23,7 +23,7 @@ from itertools import chain, groupby, islice
 from typing import Protocol
 
 from forgetmenot.domain.memory import Note, Recalled
-from forgetmenot.memory.inverted_index import FieldWeights, InvertedIndex, Layout
+from forgetmenot.memory.inverted_index import FieldWeights, InvertedIndex, TextPlaces
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
@@ -92,7 +92,7 @@ def short_names(title: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((initials, f"{initials}{number}", f"{initials}{_NUMERALS.get(number, number)}")))
 
 
-class Encoder(Protocol):
+class SentenceReader(Protocol):
     """What reads whole sentences, where one is installed (`encoder`)."""
 
     def cosines(self, message: str, texts: Sequence[str]) -> list[float]:
@@ -128,7 +128,7 @@ class Postings:
         episodes = {key: _words(text) for key, text in summaries.items()}
         texts = [*facts, *asked, *episodes.values()]
         self._index = index = InvertedIndex(texts, table)
-        layout = Layout([tuple(key for key, _ in candidate.episodes) for candidate in candidates], list(episodes))
+        layout = TextPlaces([tuple(key for key, _ in candidate.episodes) for candidate in candidates], list(episodes))
         letters = [sum(map(len, text)) for text in texts]  # a word has as many trigrams as letters
         self._stems = FieldWeights(layout, index, index.like_stem, [len(text) for text in texts], STEM_FIELDS)
         self._trigrams = FieldWeights(layout, index, index.like_trigram, letters, TRIGRAM_FIELDS)
@@ -149,7 +149,7 @@ class Postings:
         limit: int,
         opens: Callable[[Note], bool] = lambda _: True,
         lost: Mapping[int, float] | None = None,
-        encoder: Encoder | None = None,
+        encoder: SentenceReader | None = None,
     ) -> Found:
         """The best notes in order, at most `limit` of those that `opens` lets through; expired ones left out.
 

@@ -316,7 +316,7 @@ RULES: tuple[Rule, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RuleAnswer:
     """A rule's answer to a proposal; no verdict means no objection."""
 
     rule: str
@@ -327,10 +327,10 @@ class Step:
 
 def explain(
     proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
-) -> list[Step]:
+) -> list[RuleAnswer]:
     """What each rule says, in order; the last step is the verdict. An unknown action has that step only."""
     steps, decision = _judged(proposal, facts, settings, recent, now)
-    return [*steps, Step("verdict", f"decided by {decision.rule}", decision.verdict, decision.reason)]
+    return [*steps, RuleAnswer("verdict", f"decided by {decision.rule}", decision.verdict, decision.reason)]
 
 
 def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
@@ -340,7 +340,7 @@ def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: R
 
 def _judged(
     proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
-) -> tuple[list[Step], Decision]:
+) -> tuple[list[RuleAnswer], Decision]:
     """The rules' answers and the resulting decision."""
     action = find(proposal.name)
     if action is None:
@@ -375,16 +375,16 @@ def _given(action: Action, proposal: Proposal, facts: PolicyFacts) -> Mapping[st
     return proposal.params if typed is None or not action.typed else {**proposal.params, action.typed: typed}
 
 
-def _step(rule: Rule, case: Case) -> Step:
+def _step(rule: Rule, case: Case) -> RuleAnswer:
     ruling = rule.check(case)
     if ruling is None:
-        return Step(rule.name, rule.says, None, "")
+        return RuleAnswer(rule.name, rule.says, None, "")
     if case.facts.approved_by and (rule.overruled or ruling.verdict is Verdict.ASK):
-        return Step(rule.name, rule.says, None, f"Overridden by a moderator: {ruling.reason}")
-    return Step(rule.name, rule.says, ruling.verdict, ruling.reason)
+        return RuleAnswer(rule.name, rule.says, None, f"Overridden by a moderator: {ruling.reason}")
+    return RuleAnswer(rule.name, rule.says, ruling.verdict, ruling.reason)
 
 
-def _verdict(case: Case, steps: list[Step]) -> Decision:
+def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
     for verdict in (Verdict.DENY, Verdict.ASK):
         for step in steps:
             if step.verdict is verdict:

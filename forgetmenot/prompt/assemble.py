@@ -56,7 +56,7 @@ LADDER = (
 
 
 @dataclass(slots=True)
-class Layout:
+class PromptDraft:
     """A prompt while it is being made to fit. `prefix[0]`, the instructions, never goes."""
 
     prefix: list[Section]
@@ -67,7 +67,7 @@ class Layout:
     shed: list[str]
 
     @classmethod
-    def of(cls, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> "Layout":
+    def of(cls, prefix: tuple[Section, ...], blocks: list[Block], factor: float) -> "PromptDraft":
         """Everything, before anything is dropped."""
         sections = {block.name: block.section(factor) for block in blocks}
         return cls(list(prefix), {block.name: block for block in blocks}, factor, [], sections, [])
@@ -162,11 +162,11 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
     optional = _optional_blocks(material, settings, factor)
     room = budget - now.tokens - speaker.tokens
-    layout = Layout.of(prefix.sections, [*optional, own, message], factor)
-    layout.fit(room)
-    if layout.tokens > room:
-        _tighten(layout, material, room)
-    return _prompt(layout, [now, speaker])
+    draft = PromptDraft.of(prefix.sections, [*optional, own, message], factor)
+    draft.fit(room)
+    if draft.tokens > room:
+        _tighten(draft, material, room)
+    return _prompt(draft, [now, speaker])
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -189,33 +189,33 @@ ORDER = (
 )
 
 
-def _prompt(layout: Layout, first: list[Section]) -> Prompt:
-    tail = [*first, *(layout.sections[name] for name in ORDER)]
+def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
+    tail = [*first, *(draft.sections[name] for name in ORDER)]
     shown = [section for section in tail if section.text or section.dropped]
     gone = [
         replace(s, text="", tokens=0, rows=(), others=(), dropped=max(1, len(s.rows) + s.dropped))
-        for s in layout.dropped
+        for s in draft.dropped
     ]
-    every = (*layout.prefix, *reversed(gone), *shown)
+    every = (*draft.prefix, *reversed(gone), *shown)
     return Prompt(
-        prefix="".join(section.text for section in layout.prefix),
+        prefix="".join(section.text for section in draft.prefix),
         tail="".join(section.text for section in shown).rstrip("\n"),
         sections=every,
         estimated_tokens=sum(section.tokens for section in every),
-        shed=tuple(layout.shed),
+        shed=tuple(draft.shed),
     )
 
 
-def _tighten(layout: Layout, material: TailMaterial, room: int) -> None:
+def _tighten(draft: PromptDraft, material: TailMaterial, room: int) -> None:
     """Only the floor is left and it is too large still: shorten lines, the message last. None is left out."""
     for max_bytes in SHORTEST_OWN_BYTES:
-        layout.replace(_own_block(material, max_bytes))
-        if layout.tokens <= room:
+        draft.replace(_own_block(material, max_bytes))
+        if draft.tokens <= room:
             return
-    allowed = room - layout.tokens + layout.sections["message"].tokens
+    allowed = room - draft.tokens + draft.sections["message"].tokens
     empty = _message_block(material, 0)
-    spare = bytes_for(allowed, layout.factor) - len(empty.text().encode())
-    layout.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
+    spare = bytes_for(allowed, draft.factor) - len(empty.text().encode())
+    draft.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
 
 
 def _without_hidden(material: TailMaterial) -> TailMaterial:

@@ -79,7 +79,7 @@ class PromptLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardToday:
     """A fact that the speaker told about themselves today, before it is a note. `id`: events.seq of the line."""
 
     id: int
@@ -149,7 +149,7 @@ class TailMaterial:
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
     lore: tuple[Recalled, ...] = ()
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[HeardToday, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
-from forgetmenot.prompt.material import Heard, Past, PromptLine, clip, estimate
+from forgetmenot.prompt.material import HeardToday, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import called, fence, mention, show
 
@@ -124,7 +124,7 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
     return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
 
 
-def heard_row(heard: Heard, names: Names) -> Row:
+def heard_row(heard: HeardToday, names: Names) -> Row:
     """`plays the viola (said by them; just now)`."""
     text = f"{one_line(heard.fact, names, FACT_BYTES)} ({_WHOSE_WORD[SourceKind.SELF_CLAIM]}; just now)"
     return Row(text, other=("events", heard.id))

@@ -27,7 +27,7 @@ from forgetmenot.operations import fact_gathering
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import (
     Depth,
-    Heard,
+    HeardToday,
     Past,
     PersonMentioned,
     Prefix,
@@ -133,7 +133,7 @@ class ContextGatherer:
             heard = await heard_facts(
                 at, settings.privacy, material.speaker.id, limit=HEARD_FACTS, quiet=seen.suppression_filter
             )
-            material = replace(material, heard=tuple(Heard(one.seq, one.fact) for one in reversed(heard)))
+            material = replace(material, heard=tuple(HeardToday(one.seq, one.fact) for one in reversed(heard)))
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)

@@ -189,7 +189,7 @@ class ExplainedSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ReplyExplanation:
     """Everything about one reply. `asked`: the line it answers; empty for a stream's notice, which answers none.
 
     `outcome`: how chat took it; `used`: the notes it used; `unsupported`: its words that no row of its prompt supports.
@@ -205,7 +205,7 @@ class Explanation:
     unsupported: tuple[str, ...] = ()
 
 
-async def explain(db: Database, reply_id: int) -> Explanation:
+async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     """The trail of one reply. Raises InputError if there is no such row (any more)."""
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
@@ -217,7 +217,7 @@ async def explain(db: Database, reply_id: int) -> Explanation:
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
     speaker = names.get(reply.viewer_id or "", "somebody")
     outcome, used, claims = await bot_messages.of_reply(db, reply_id)
-    return Explanation(
+    return ReplyExplanation(
         reply,
         asked[0] if asked else await _asked(db, reply),
         speaker,
@@ -308,7 +308,7 @@ _ENDINGS = {
 }
 
 
-def one_line(trail: Explanation, say: Language = ENGLISH) -> str:
+def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
     offered = [row.id for section in trail.sections if section.name in _RECALLED for row in section.rows]
@@ -334,7 +334,7 @@ def used(reply: BotMessage) -> dict[str, Used]:
     return of_call(reply.model, billed, cached, output, thoughts)
 
 
-def in_words(trail: Explanation, cost: str = "") -> list[str]:
+def in_words(trail: ReplyExplanation, cost: str = "") -> list[str]:
     """The whole story, a line each. `cost`: of the call, in words."""
     reply = trail.reply
     return [

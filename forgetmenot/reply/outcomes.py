@@ -26,7 +26,7 @@ LINES_READ = 4
 SHORT = 5
 
 
-class Outcome(StrEnum):
+class ReplyOutcome(StrEnum):
     """What became of a reply in chat; the code that its row keeps."""
 
     CORRECTED = "corrected"
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
     BAD = "bad"
 
 
-SAID_OUTRIGHT = frozenset((Outcome.DELETED, Outcome.GOOD, Outcome.BAD))
+SAID_OUTRIGHT = frozenset((ReplyOutcome.DELETED, ReplyOutcome.GOOD, ReplyOutcome.BAD))
 
 
 class LineAfter(NamedTuple):
@@ -132,7 +132,7 @@ _KINDS = (
 
 def outcome_of(
     reply: str, lines: Sequence[LineAfter], *, people: Collection[str] = (), bot: Collection[str] = ()
-) -> Outcome:
+) -> ReplyOutcome:
     """How chat took a reply. `people`: the names of those in chat; `bot`: the bot's own."""
     names = {name.casefold() for name in (*people, *(line.who for line in lines))}
     names |= {name.casefold() for line in lines for name in re.findall(r"@(\w+)", line.text)}
@@ -143,33 +143,33 @@ def outcome_of(
         _of_line(reply, line, names - own, own, first=place == 0, near=line.who == first)
         for place, line in enumerate(read)
     }
-    ranked = (Outcome.CORRECTED, Outcome.LIKED, Outcome.WENT_ON)
-    return next((outcome for outcome in ranked if outcome in found), Outcome.IGNORED)
+    ranked = (ReplyOutcome.CORRECTED, ReplyOutcome.LIKED, ReplyOutcome.WENT_ON)
+    return next((outcome for outcome in ranked if outcome in found), ReplyOutcome.IGNORED)
 
 
 def _of_line(
     reply: str, line: LineAfter, names: Collection[str], own: Collection[str], *, first: bool, near: bool
-) -> Outcome:
+) -> ReplyOutcome:
     spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
     to_bot = not spoken.isdisjoint(own)
     others = (spoken & set(names)) - replied - {line.who.casefold()}
     related = to_bot or bool(_telling(reply) & _telling(line.text))
     meant = _SOMEBODY_ELSE.search(line.text)
     if near and meant is not None and meant[1].casefold() in others:
-        return Outcome.CORRECTED
+        return ReplyOutcome.CORRECTED
     if others and not related:
-        return Outcome.IGNORED
+        return ReplyOutcome.IGNORED
     if (near or related) and _is_correction(reply, line.text):
-        return Outcome.CORRECTED
+        return ReplyOutcome.CORRECTED
     if others and not to_bot:
-        return Outcome.WENT_ON if first else Outcome.IGNORED
+        return ReplyOutcome.WENT_ON if first else ReplyOutcome.IGNORED
     if _OFF_TOPIC.search(line.text) and not related:
-        return Outcome.IGNORED
+        return ReplyOutcome.IGNORED
     if (near or related) and (_LAUGH.search(line.text) or _THANKS.search(line.text)):
-        return Outcome.LIKED
+        return ReplyOutcome.LIKED
     asks = line.text.rstrip().endswith("?") and not _ASKS_ALL.search(line.text)
     answers = first and (asks or bool(_AGREES.search(line.text)) or reply.rstrip().endswith("?"))
-    return Outcome.WENT_ON if related or answers else Outcome.IGNORED
+    return ReplyOutcome.WENT_ON if related or answers else ReplyOutcome.IGNORED
 
 
 def _is_correction(reply: str, text: str) -> bool:

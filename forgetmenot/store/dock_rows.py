@@ -18,7 +18,7 @@ T = TypeVar("T")
 MAY_BE_SHOWN = 10_000  # lines; a page keeps 400 items, and some lines are not shown
 
 
-class Heard(NamedTuple):
+class HeardLine(NamedTuple):
     """One line of chat. `covered`: a summary has read it."""
 
     seq: int
@@ -91,7 +91,7 @@ async def hidden(db: Database) -> str:
     return f"{privacy_log.size(db.key)} {tuple(row or ())}"
 
 
-async def lines(db: Database, after: int, limit: int) -> list[Heard]:
+async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:
     """The newest lines after a mark, oldest first."""
     rows = await db.rows(
         "SELECT e.seq, e.at, e.viewer_id, coalesce(v.display_name, v.login, 'somebody'), e.role, e.kind,"
@@ -100,7 +100,7 @@ async def lines(db: Database, after: int, limit: int) -> list[Heard]:
         " AND e.from_bot = 0 AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY e.seq DESC LIMIT ?",
         (after, limit),
     )
-    return [Heard(*row) for row in reversed(rows)]
+    return [HeardLine(*row) for row in reversed(rows)]
 
 
 async def taken_away(db: Database, since: int) -> list[int]:

@@ -170,19 +170,8 @@ class OwnState(OtherLine):
     badges: frozenset[str] = frozenset()
 
 
-Understood: TypeAlias = (
-    ChatEvent
-    | Redaction
-    | RoomState
-    | ChannelNotice
-    | Ping
-    | Pong
-    | Reconnect
-    | Welcome
-    | OtherRoom
-    | Unparsed
-    | OtherLine
-)
+ChatItem: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine
+Understood: TypeAlias = ChatItem | Ping | Pong | Reconnect | Welcome
 
 
 def understand(line: IrcLine, room: str | None, now: int = 0) -> Understood:

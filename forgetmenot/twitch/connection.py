@@ -13,27 +13,23 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import TypeAlias
 
 import aiohttp
 
 from forgetmenot.clock import SECOND, Clock
-from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.chat_lines import (
     ChannelNotice,
-    OtherLine,
-    OtherRoom,
+    ChatItem,
     OwnState,
     Ping,
     Pong,
     Reconnect,
     RoomState,
     Understood,
-    Unparsed,
     Welcome,
     parse,
     understand,
@@ -166,9 +162,6 @@ class IrcLogin:
         return f"IrcLogin({self.login!r})"
 
 
-Heard: TypeAlias = ChatEvent | Redaction | RoomState | ChannelNotice | OtherRoom | Unparsed | OtherLine | Gap
-
-
 async def anonymously(_refused: str = "") -> IrcLogin | None:
     """Log in without an account: enough to read."""
     return None
@@ -210,7 +203,7 @@ class IrcConnection:
         self.room_id = ""
         self.own_badges: frozenset[str] | None = None
 
-    async def events(self) -> AsyncGenerator[Heard]:
+    async def events(self) -> AsyncGenerator[ChatItem | Gap]:
         """Yield what is heard, in order, and the gaps. Raises TwitchRefused if the channel cannot be joined at all."""
         reason = ""
         async with aiohttp.ClientSession() as session:
@@ -238,7 +231,7 @@ class IrcConnection:
         """The access token that chat refused last, or an empty text."""
         return self._refused_token
 
-    async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[Heard]:
+    async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[ChatItem | Gap]:
         twitch = self._settings().twitch
         self._joined_at = self.own_badges = None
         self._sign_in = False
@@ -284,7 +277,7 @@ class IrcConnection:
         password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
         await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
 
-    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, reason: str) -> list[Heard]:
+    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, reason: str) -> list[ChatItem | Gap]:
         match found:
             case Ping(token):
                 await wire.send(f"PONG :{token}")
@@ -306,7 +299,7 @@ class IrcConnection:
                 return [found]
         return []
 
-    def _joined(self, room_id: str, account: IrcLogin | None, reason: str) -> list[Heard]:
+    def _joined(self, room_id: str, account: IrcLogin | None, reason: str) -> list[ChatItem | Gap]:
         if self._joined_at is not None:
             return []
         now = self._clock.now()

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.app.replay import FORMATS, LONGEST_LINE, Replay, RunSummary, read_recording, replay
-from forgetmenot.chat.router import Heard
 from forgetmenot.cli.play import speed_of
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
@@ -17,7 +16,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database
 from forgetmenot.text.mentions import is_id
-from forgetmenot.twitch.chat_lines import OtherLine, OtherRoom, Unparsed
+from forgetmenot.twitch.chat_lines import ChatItem, OtherLine, OtherRoom, Unparsed
 
 CSV = 'sender,date,message\nalice,1700000000000,"hello, all"\nbob,1700000001000,hi\n'
 
@@ -200,7 +199,7 @@ async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
 async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> None:
     """Its first lines are gone after a day, and with them their ids; what was heard of it since is new."""
     path = tmp_path / "m.sqlite3"
-    weeks: list[Heard] = [line(number, at=START + number * 12 * HOUR) for number in range(25)]
+    weeks: list[ChatItem] = [line(number, at=START + number * 12 * HOUR) for number in range(25)]
     weeks += [Unparsed(), Redaction(START + 300 * HOUR, event_id="m1")]
     first = await replay(weeks, path, Replay(Settings(), until_compacted=True))
     again = await replay(weeks, path, Replay(Settings(), until_compacted=True))
@@ -217,7 +216,7 @@ async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> 
 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
-    items: list[Heard] = [
+    items: list[ChatItem] = [
         line(0),
         line(1),
         line(0),

@@ -12,7 +12,8 @@ from forgetmenot.domain.chat import ChatEvent, Redaction
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import connection as room
-from forgetmenot.twitch.connection import Gap, Heard, IrcConnection, IrcLogin, Phase
+from forgetmenot.twitch.chat_lines import ChatItem
+from forgetmenot.twitch.connection import Gap, IrcConnection, IrcLogin, Phase
 from tests.contract.conftest import MakeLogin
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -38,7 +39,7 @@ class Listener:
 
     def __init__(self, source: IrcConnection) -> None:
         self.source = source
-        self.heard: list[Heard] = []
+        self.heard: list[ChatItem | Gap] = []
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:

@@ -10,7 +10,7 @@ from scoring.facts import PEOPLE
 from forgetmenot.reply.outcomes import (
     Claim,
     LineAfter,
-    Outcome,
+    ReplyOutcome,
     asks_memory,
     facts_in,
     outcome_of,
@@ -33,13 +33,13 @@ def test_outcomes_are_read_as_well_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("lines", "outcome"),
     [
-        ([], Outcome.IGNORED),
-        ([("bob", "alice lol that jump")], Outcome.IGNORED),
-        ([("bob", "@alice no way")], Outcome.IGNORED),
-        ([("alice", "lol"), ("alice", "no that's wrong")], Outcome.CORRECTED),
+        ([], ReplyOutcome.IGNORED),
+        ([("bob", "alice lol that jump")], ReplyOutcome.IGNORED),
+        ([("bob", "@alice no way")], ReplyOutcome.IGNORED),
+        ([("alice", "lol"), ("alice", "no that's wrong")], ReplyOutcome.CORRECTED),
     ],
 )
-def test_a_line_to_somebody_else_counts_for_nothing(lines: list[tuple[str, str]], outcome: Outcome) -> None:
+def test_a_line_to_somebody_else_counts_for_nothing(lines: list[tuple[str, str]], outcome: ReplyOutcome) -> None:
     assert outcome_of("the boss is weak to ice", [LineAfter(*one) for one in lines], people=PEOPLE) is outcome
 
 

@@ -65,7 +65,7 @@ async def refusals(db: Database) -> list[Refusal]:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class NoteExplanation:
     """The origin and uses of a note. `replies`: the bot's messages that had it in their prompt, with time."""
 
     note: Note
@@ -78,7 +78,7 @@ class Explanation:
     names: dict[str, str]
 
 
-async def explain(db: Database, note_id: int) -> Explanation | None:
+async def explain(db: Database, note_id: int) -> NoteExplanation | None:
     """The whole chain of one note; None if there is no such note."""
     note = await notes.get(db, note_id)
     if note is None:
@@ -88,7 +88,7 @@ async def explain(db: Database, note_id: int) -> Explanation | None:
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
     names = await names_for(db, everybody, chain, [change.cause for change in history])
-    return Explanation(
+    return NoteExplanation(
         note=note,
         evidence=chain,
         history=[change._replace(cause=show(change.cause, names)) for change in history],
@@ -111,7 +111,7 @@ async def names_for(
     return await viewers.names(db, sorted(people))
 
 
-def in_words(explanation: Explanation) -> str:
+def in_words(explanation: NoteExplanation) -> str:
     """The chain for a person to read."""
     parts = (
         ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
@@ -134,7 +134,7 @@ def moment(ms: int) -> str:
     return f"{iso(ms)[:16].replace('T', ' ')} UTC"
 
 
-def _about(explanation: Explanation) -> list[str]:
+def _about(explanation: NoteExplanation) -> list[str]:
     note = explanation.note
     end = "Kept permanently" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
     pinned = "; pinned" if note.pinned else ""
@@ -173,7 +173,7 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _replaced(explanation: Explanation) -> list[str]:
+def _replaced(explanation: NoteExplanation) -> list[str]:
     undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
     return [*_notes(explanation.replaced, explanation.names), *undo]
 
@@ -192,7 +192,7 @@ def _happened(change: Change) -> str:
     return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
 
 
-def _replies(explanation: Explanation) -> list[str]:
+def _replies(explanation: NoteExplanation) -> list[str]:
     last = sorted(explanation.replies, reverse=True)
     more = len(last) - REPLIES_NAMED
     named = [f"{reply} ({moment(at)})" for reply, at in last[:REPLIES_NAMED]]
