@@ -36,11 +36,11 @@ HEARD = 10_000
 NOTICED = "noticed_stream"
 
 
-# A few at once, then one every few seconds. Only the answer is limited: the command is carried out.
-
-
 class CommandRateLimiter:
-    """A token bucket of answers per viewer. Times are ms; a clock that steps back refills nothing."""
+    """A token bucket per viewer: a few answers at once, then one every few seconds. The command itself is carried out.
+
+    Times are ms; a clock that steps back refills nothing.
+    """
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, tuple[float, int]] = OrderedDict()

@@ -4,6 +4,13 @@ Promises: hidden at once; every table is cleaned (store/personal_data names each
 loses the mention, summaries and recaps lose the sentences about them; then the file is rebuilt and the log files are
 cleaned. A stop half way is taken up by `erase_due`. Keyed hashes stay, so that old texts cannot teach the same facts
 again; whoever talks again is new. Copies that somebody made of the file elsewhere are out of reach.
+
+Log files hold facts and ids, never chat: an erasure overwrites a person's id and names in them in place. A file keeps
+its length and its lines, so that a program that is writing to it can go on.
+
+Forgetting one fact, because its subject wants it, deletes the note and those it had replaced; summaries and recaps no
+longer say it, and a keyed hash keeps it from being learned again, unless its subject asks for it in so many words. What
+deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
 
 import asyncio
@@ -341,13 +348,6 @@ async def _wipe(db: Database, now: int) -> bool:
     return wiped
 
 
-# ── log files ─────────────────────────────────────────────────────────────────────────────────
-# Log files hold facts and ids, never chat; an erasure takes a person's id and names out of them as well.
-#
-# Promises that a file keeps its length and its lines, so that a program that is writing to it can go on. Each trace is
-# overwritten in place.
-
-
 def clean_log_files(database: Path, who: Names) -> int:
     """Overwrite every trace of a person in the log files of a memory's bot; how many lines had one."""
     return sum(_clean_file(file, who) for file in sorted(logs.beside(database).glob(f"{logs.FILE}*")))
@@ -370,14 +370,6 @@ def _clean_file(path: Path, who: Names) -> int:
 def _blanked(line: bytes, who: Names) -> bytes:
     text = line.decode("utf-8", "surrogateescape")
     return who.blanked(text).encode("utf-8", "surrogateescape") if who.blanked(text) != text else line
-
-
-# ── forgetting ────────────────────────────────────────────────────────────────────────────────
-# Forgetting one fact, because its subject wants it: text, history and the sentences that it came from.
-#
-# Promises that the note and those it had replaced are deleted, that summaries and recaps no longer say it, and that a
-# keyed hash keeps it from being learned again, unless its subject asks for it in so many words. What deleted rows leave
-# in the file goes with the next thorough wipe (memory/erasure.Eraser.erase_due).
 
 
 async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:

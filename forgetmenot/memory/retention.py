@@ -4,6 +4,10 @@ In this order: lines about to age out unread are counted; raw chat past its limi
 messages, actions and model calls are deleted after their days; then deleted bytes are wiped from the file and the
 write-ahead log. Runs at start and every few minutes, by `Clock.certain`, so that a clock that runs ahead deletes
 nothing early.
+
+Once a day notes are swept too: the expired, the unconfirmed, those past a limit. Small transactions, a history row for
+each change; pinned and imported notes are exempt. A note about a viewer ages by the streams that they came to, a fact
+about the channel and a running bit by all streams.
 """
 
 from collections.abc import Callable, Mapping
@@ -80,12 +84,7 @@ async def _expire(db: Database, before: int, now: int) -> int:
     return gone
 
 
-# The daily sweep over notes: expired, unconfirmed, too many. Small transactions, a history row for each change; pinned
-# and imported notes are exempt. Only streams that a viewer came to count towards age. Facts about the channel
-# and running bits age by the streams there were.
-
-
-AT_ONCE = 200
+NOTES_PER_TRANSACTION = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ async def _change(
     db: Database, sweep: str, status: NoteStatus, cause: str, now: int, values: Mapping[str, object]
 ) -> int:
     """Change those that are due, in one transaction; none is opened where nothing is due."""
-    values = {**values, "now": now, "limit": AT_ONCE}
+    values = {**values, "now": now, "limit": NOTES_PER_TRANSACTION}
     if not await notes.due(db, sweep, values):
         return 0
     async with db.write() as tx:

@@ -1,7 +1,8 @@
 """Rules about viewers: who is excluded, roles, standing. Pure.
 
-Known bots (a list of those met in most channels, the settings, Twitch's own badge), viewers whom the streamer ignores,
-viewers who opted out, and the bot itself. Their lines never enter tier 1; bots and the ignored get no answer.
+Excluded are known bots (a list of those met in most channels, the settings, Twitch's own badge), viewers whom the
+streamer ignores, viewers who opted out, and the bot itself. Their lines never enter tier 1; bots and the ignored get no
+answer. A role is read from the badges of one message, a standing from the streams that a viewer came to.
 """
 
 from collections.abc import Collection
@@ -54,9 +55,6 @@ def _names(typed: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name.strip().removeprefix("@").casefold() for name in typed)
 
 
-# Roles, from the badges of one message.
-
-
 _BADGES = (
     ("broadcaster", Role.BROADCASTER),
     ("lead_moderator", Role.MODERATOR),
@@ -70,9 +68,6 @@ _BADGES = (
 def role_of(badges: AbstractSet[str]) -> Role:
     """The highest role that a badge stands for."""
     return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
-
-
-# Standing, from the streams that a viewer came to.
 
 
 _DAY = 86_400_000

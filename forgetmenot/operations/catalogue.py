@@ -2,6 +2,8 @@
 
 `run` and `undo` make exactly one call through the ports and return its outcome; they decide nothing. `lookup` asks
 Twitch whether an interrupted action took effect; it is missing where Helix cannot say (a deleted message, a clip).
+A lookup gives None where Twitch cannot say or a moderator did the same, False for a mode that somebody else switched on
+(it is not switched off); it may raise TwitchError. At the end: which rights on Twitch the switched-on actions need.
 """
 
 from collections.abc import Iterable
@@ -13,10 +15,6 @@ from forgetmenot.operations.entry import Action, ActionCall, ActionClass, Action
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.twitch.token_store import Account
-
-# Lookups: whether what a crash interrupted holds at Twitch; None where Twitch cannot say. What a moderator did is not
-# claimed (None), and a mode that somebody else switched on is not switched off (False). Raise TwitchError.
-
 
 _SLACK = 10 * SECOND  # Twitch's times are whole seconds, and its clock is not ours
 
@@ -301,9 +299,6 @@ def class_mode(action: Action, settings: Settings) -> str:
     }
     mode = str(modes[action.kind])
     return "ask" if action.kind is ActionClass.NEVER_ALONE and mode == "live" else mode
-
-
-# Which rights on Twitch each account must give, from the actions that the settings switch on.
 
 
 CHAT = ("chat:read", "user:read:chat", "user:write:chat")

@@ -37,8 +37,8 @@ from forgetmenot.prompt.material import (
     depth_for,
     stranger,
 )
-from forgetmenot.reply.outcomes import asks_memory
 from forgetmenot.reply.reply_object import offered
+from forgetmenot.reply.support import asks_memory
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (

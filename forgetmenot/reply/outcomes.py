@@ -1,4 +1,4 @@
-"""How chat took a reply, read from the few lines after it; and what of its prompt it used. Pure.
+"""How chat took a reply, read from the few lines after it. Pure.
 
     corrected  somebody says that it is wrong
     liked      a laugh, thanks or praise for it
@@ -8,18 +8,14 @@
 Guarantees: the same lines give the same outcome; a line to somebody else counts for nothing; of two the first in the
 list above wins. Nothing of the lines is kept. What a person says outright (deleted, thumbs, `!good`, `!bad`) is
 recorded elsewhere and outranks what is read here.
-
-Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
-who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. What is asked and admitted is read in English alone.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.reply.support import telling_stems
 
 LINES_READ = 4
 """So many lines after a reply may be about it; after that chat has gone on."""
@@ -153,7 +149,7 @@ def _of_line(
     spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
     to_bot = not spoken.isdisjoint(own)
     others = (spoken & set(names)) - replied - {line.who.casefold()}
-    related = to_bot or bool(_telling(reply) & _telling(line.text))
+    related = to_bot or bool(telling_stems(reply) & telling_stems(line.text))
     meant = _SOMEBODY_ELSE.search(line.text)
     if near and meant is not None and meant[1].casefold() in others:
         return ReplyOutcome.CORRECTED
@@ -184,142 +180,3 @@ def _other_value(kind: re.Pattern[str], reply: str, text: str) -> bool:
     """Whether a short line names another weekday, month or number than the reply."""
     spoken, replied = ({value.casefold() for value in kind.findall(side)} for side in (text, reply))
     return bool(spoken and replied) and spoken.isdisjoint(replied)
-
-
-def _telling(text: str, shortest: int = 3) -> set[str]:
-    return {stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest}
-
-
-# ── use and support ─────────────────────────────────────────────────────────────────────────
-
-ONE_IN = 3
-"""So large a share of a note's telling words makes it used: one word is enough for a note that has three."""
-_NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
-_NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
-_PAST = re.compile(
-    r"\b(?:last (?:time|week|stream|month|night|year)|yesterday|the other (?:day|night)|remember (?:when|that time"
-    r"|how)|you (?:told|promised)"
-    r" (?:me|us)|you said|like (?:you|we) (?:always|did)|as (?:always|usual)|back when|we (?:once|talked|met"
-    r"|played))\b",
-    re.IGNORECASE,
-)
-_PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
-_SENTENCE = re.compile(r"[^.!?…]+(?:[.!?…]+|\Z)\s*")
-_SHOWN = re.compile(r"\[id:(\d+)\]\s*(.*?)(?:\s\([^()\n]*\))?\s*$", re.MULTILINE)
-_NUMBER_WORDS = {
-    str(number): word
-    for number, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    )
-}
-
-
-_ASKS = re.compile(
-    r"\A\W*(?:so |and |but |hey |yo )*"
-    r"(?:what|where|when|who|whose|which|why|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
-    re.IGNORECASE,
-)
-_OPINION = re.compile(r"\b(?:would|should|could|think|guess|better|rate|opinion)\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_ADMITS = re.compile(
-    r"\b(?:(?:do|does|did|can|could)(?:n['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find)"
-    r"|(?:not|never|n['’]t) (?:sure|told|mentioned|said|heard)|no (?:idea|clue|note|notes|memory|record|info\w*)"
-    r"|nothing (?:about|on|of)|unsure|unknown)\b",
-    re.IGNORECASE,
-)
-_SMALL_TALK = frozenset(
-    stem(word)
-    for word in words(
-        """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
-        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
-    )
-)
-HALF = 0.5
-"""So large a share of a sentence's own words must stand in what is known about the people whom it was asked about."""
-
-
-class Claim(NamedTuple):
-    """Words of a reply that no row supports: what kind, and where they stand in its text."""
-
-    kind: str
-    start: int
-    end: int
-
-
-def facts_in(section: str) -> dict[int, str]:
-    """The notes that a section of a prompt shows, by their ids."""
-    return {int(found[1]): found[2] for found in _SHOWN.finditer(section)}
-
-
-def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[int]:
-    """The ids of the notes that the reply tells of, beyond the words that the question had already."""
-    said = _telling(reply, 2)
-    fresh = said - _telling(asked, 2)
-    used = []
-    for note_id, fact in facts.items():
-        telling = _telling(fact, 2)
-        shared = telling & said
-        if shared & fresh and ONE_IN * len(shared) >= len(telling):
-            used.append(note_id)
-    return used
-
-
-def asks_memory(question: str, *, names_somebody: bool) -> bool:
-    """Whether a question asks for what is remembered: of a person it names, of its speaker, of a shared past."""
-    about = names_somebody or _OWN.search(question) or _PAST.search(question)
-    return bool(about and _ASKS.search(question) and not _OPINION.search(question))
-
-
-def unfounded(reply: str, asked: str, known: Iterable[str]) -> list[Claim]:
-    """Where sentences that answer a question about somebody begin to say what is not `known` about them."""
-    have = _telling("\n".join(known), 2)
-    given = _telling(asked, 2) | _SMALL_TALK
-    found = []
-    for sentence in _SENTENCE.finditer(reply):
-        if not _ADMITS.search(sentence[0]):
-            for part in _PART.finditer(reply, *sentence.span()):
-                own = _telling(part[0], 2) - given
-                if own and len(own & have) < HALF * len(own):
-                    found.append(Claim("fact", part.start(), sentence.end()))
-                    break
-    return found
-
-
-def says_nothing(reply: str, asked: str) -> bool:
-    """Whether a reply only asks back or makes small talk."""
-    stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
-    return not any(_ADMITS.search(text) or _telling(text, 2) - _telling(asked, 2) - _SMALL_TALK for text in stated)
-
-
-def unsupported(reply: str, sources: Iterable[str], known: Iterable[str] = ()) -> list[Claim]:
-    """What of the reply nothing supports. `sources`: the data of its prompt; `known`: names that need no row."""
-    text = "\n".join(sources).casefold()
-    have = {stem(word) for word in words(text)} | {stem(word) for name in known for word in words(name)}
-    found = [Claim("name", *one.span()) for one in _NAME.finditer(reply) if not _is_known(one[0], have)]
-    found += [Claim("number", *one.span()) for one in _NUMBER.finditer(reply) if not _is_told(one[0], text, have)]
-    for sentence in _SENTENCE.finditer(reply):
-        if (past := _PAST.search(sentence[0])) is not None:
-            rest = _telling(sentence[0], 2) - _telling(past[0], 2)
-            if not rest or len(rest & have) * 2 < len(rest):
-                found.append(Claim("past", sentence.start() + past.start(), sentence.start() + past.end()))
-    return sorted(found, key=lambda one: one.start)
-
-
-def _is_known(name: str, have: set[str]) -> bool:
-    return all(stem(word) in have or word in STOPWORDS for word in words(name))
-
-
-def _is_told(number: str, text: str, have: set[str]) -> bool:
-    bare = number.rstrip(".,:%")
-    return re.search(rf"(?<!\d){re.escape(bare)}(?!\d)", text) is not None or _NUMBER_WORDS.get(bare) in have
-
-
-def without_unsupported(reply: str, claims: Iterable[Claim]) -> str:
-    """The reply with each sentence that holds such a claim cut before the part that does; empty if none is left."""
-    at, kept = [one.start for one in claims], []
-    for sentence in _SENTENCE.finditer(reply):
-        parts = _PART.finditer(reply, *sentence.span())
-        cut = next((part.start() for part in parts if any(part.start() <= one < part.end() for one in at)), None)
-        before = sentence[0] if cut is None else reply[sentence.start() : cut].rstrip(" ,;–—")
-        kept.append(before if cut is None or not before else f"{before}. ")
-    return "".join(kept).strip()

@@ -28,7 +28,9 @@ from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.outcomes import (
+from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
+from forgetmenot.reply.support import (
     Claim,
     asks_memory,
     facts_in,
@@ -38,8 +40,6 @@ from forgetmenot.reply.outcomes import (
     used_notes,
     without_unsupported,
 )
-from forgetmenot.reply.postprocess import Manner, Polished, polish
-from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, Unsupported
 from forgetmenot.store import bot_messages, events, model_calls

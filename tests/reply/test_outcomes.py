@@ -7,13 +7,11 @@ from bench_memory import lines_of
 from scoring import facts
 from scoring.facts import PEOPLE
 
-from forgetmenot.reply.outcomes import (
+from forgetmenot.reply.outcomes import LineAfter, ReplyOutcome, outcome_of
+from forgetmenot.reply.support import (
     Claim,
-    LineAfter,
-    ReplyOutcome,
     asks_memory,
     facts_in,
-    outcome_of,
     unfounded,
     unsupported,
     used_notes,

@@ -2,6 +2,12 @@
 
 A remembered note has evidence too: a one-line episode, written in the same transaction. The caller decides who may ask;
 what is never stored is refused here too.
+
+- An edit supersedes the old row, which stays. Unlike what is said in chat, it may differ from the old fact by one
+  letter, and may replace a pinned note.
+- Undo deletes nothing: a retracted note keeps its text. Erasure is separate (memory/erasure).
+- Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. Doing it
+  twice changes nothing. A viewer who is hidden or unknown becomes "someone".
 """
 
 import re
@@ -162,10 +168,6 @@ def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note
     return [one.note for one in ranked]
 
 
-# Edits by hand supersede the old row, which stays. Unlike what is said in chat, an edit may differ from the old fact by
-# one letter, and may replace a pinned note.
-
-
 async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings) -> Note:
     """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises Refused.
 
@@ -208,9 +210,6 @@ async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> i
     new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
     await evidence.add(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
     return new_id
-
-
-# Undo deletes nothing: a retracted note keeps its text. Erasure is separate (memory/erasure).
 
 
 UNDONE = "undone"
@@ -271,10 +270,6 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> Note:
         elif history[0] == REPLACES:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
     return replace(old, status=NoteStatus.ACTIVE, superseded_by=None)
-
-
-# Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. Doing it
-# twice changes nothing. A viewer who is hidden or unknown becomes "someone".
 
 
 async def with_mentions(db: Database, text: str) -> str:
