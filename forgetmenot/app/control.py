@@ -28,7 +28,7 @@ from forgetmenot.reply.explanation import ReplyPreview
 from forgetmenot.reply.postprocess import polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
-from forgetmenot.reply.writer import PendingReply, manner_of
+from forgetmenot.reply.writer import PendingReply, filter_context
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -209,7 +209,7 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role))
     reply = read_reply(answer)
     pending = PendingReply(trigger, settings, 0)
-    polished = polish(reply.say, manner_of(pending, material, identity()))
+    polished = polish(reply.say, filter_context(pending, material, identity()))
     return {
         "who": trigger.event.display_name,
         "text": polished.text,

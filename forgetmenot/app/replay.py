@@ -156,7 +156,7 @@ async def _pass_over(bot: Bot, items: list[ChatItem]) -> None:
 async def _play(bot: Bot, clock: ManualClock, items: list[ChatItem], how: Replay) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
-        await _sit_out(bot, clock, _time(item), how)
+        await _run_due_in_pause(bot, clock, _time(item), how)
         await _wait(clock, _time(item), how.speed)
         await bot.hear(item)
         if isinstance(item, ChatEvent) and bot.engine.is_asked(item):
@@ -169,7 +169,7 @@ async def _play(bot: Bot, clock: ManualClock, items: list[ChatItem], how: Replay
     return len(items)
 
 
-async def _sit_out(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
+async def _run_due_in_pause(bot: Bot, clock: ManualClock, at: int, how: Replay) -> None:
     """Before a long pause in the recording, run the tasks at the times when a live bot would have run them."""
     memory, last = how.settings.memory, clock.now()
     soon = memory.compaction_every_s * SECOND

@@ -56,7 +56,7 @@ GAME = "Ladders of Ash"
 # ── in the place of Twitch and of the model ─────────────────────────────────────────────────
 
 
-def _deed(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+def _recorder(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
     async def act(self: "RecordingAccount", *given: object) -> Outcome:
         self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in given[:shown])]))
         return self.answer
@@ -66,16 +66,16 @@ def _deed(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcom
 
 @dataclass
 class RecordingAccount(NoAccount):
-    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to a deed."""
+    """An account that remembers what it was asked to say and do. `answer`: what Twitch answers to an action."""
 
     said: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     answer: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
     immune: set[str] = field(default_factory=set)
 
-    timeout, ban, shoutout = _deed("timeout", 2), _deed("ban", 1), _deed("shoutout", 1)
-    announce, delete_message = _deed("announce", 1), _deed("delete")
-    create_marker, create_clip = _deed("marker"), _deed("clip")
+    timeout, ban, shoutout = _recorder("timeout", 2), _recorder("ban", 1), _recorder("shoutout", 1)
+    announce, delete_message = _recorder("announce", 1), _recorder("delete")
+    create_marker, create_clip = _recorder("marker"), _recorder("clip")
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
         """Said."""

@@ -28,8 +28,8 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
-AT_ONCE = 8
-ONE_PER_MS = 10_000
+BURST = 8
+MS_PER_ANSWER = 10_000
 VIEWERS = 2_000
 HEARD = 10_000
 """Ids of this run's last commands and questions: their lines may not be stored yet."""
@@ -47,8 +47,8 @@ class CommandRateLimiter:
 
     def allows(self, viewer_id: str, now: int) -> bool:
         """Take one answer from a viewer's bucket; False if it is empty."""
-        left, since = self._buckets.pop(viewer_id, (float(AT_ONCE), now))
-        left = min(AT_ONCE, left + max(0, now - since) / ONE_PER_MS)
+        left, since = self._buckets.pop(viewer_id, (float(BURST), now))
+        left = min(BURST, left + max(0, now - since) / MS_PER_ANSWER)
         allowed = left >= 1
         self._buckets[viewer_id] = (left - 1 if allowed else left, max(now, since))
         while len(self._buckets) > VIEWERS:

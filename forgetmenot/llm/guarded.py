@@ -157,7 +157,7 @@ class RetryClock:
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    dice: Callable[[], float] = random.random
+    random: Callable[[], float] = random.random
 
 
 class GuardedModel:
@@ -216,7 +216,7 @@ class GuardedModel:
     def _wait_s(self, error: ModelError, tries: int) -> float:
         if error.retry_after_s is not None:
             return error.retry_after_s
-        return float(FIRST_WAIT_S * 2**tries * (0.5 + self._pace.dice()))
+        return float(FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random()))
 
     async def _call(self, request: ModelRequest, deadline: float) -> ModelAnswer:
         """One try: through the breaker, on the meter."""

@@ -49,7 +49,7 @@ def name_of(database: Path, at: int) -> str:
 async def make(db: Database, *, at: int, keep: int) -> Copied:
     """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
     made = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
-    await asyncio.to_thread(backup.let_go_of, db.path, made.path, keep)
+    await asyncio.to_thread(backup.delete_old_copies, db.path, made.path, keep)
     return made
 
 

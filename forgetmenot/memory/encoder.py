@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 
 TEXTS_KEPT = 20_000  # vectors of 384 numbers of 4 bytes: 30 MB
 LONGEST = 128  # pieces of one text
-AT_ONCE = 16
+TEXTS_PER_RUN = 16
 CLASSIFY, SEPARATE, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
@@ -44,8 +44,8 @@ class Encoder:
     def remember(self, texts: Iterable[str]) -> None:
         """Encode these texts, as far as they are not known."""
         new = list(dict.fromkeys(text for text in texts if text not in self._kept))
-        for first in range(0, len(new), AT_ONCE):
-            some = new[first : first + AT_ONCE]
+        for first in range(0, len(new), TEXTS_PER_RUN):
+            some = new[first : first + TEXTS_PER_RUN]
             vectors = self._encoded(some)
             with self._lock:
                 self._kept.update(zip(some, vectors, strict=True))

@@ -37,7 +37,7 @@ from forgetmenot.text.removal import Names, says, traces, without_fact, without_
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0 to 1) and what is being done."""
 
-HUSH_FROM = "hush_from"
+FORGOTTEN_SINCE = "hush_from"
 """Since when answers may quote what was forgotten; unset once they were looked through."""
 UNDER_WAY = 2 * MINUTE
 """No model call and no reply that knew of a person takes longer."""
@@ -156,7 +156,7 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
             reports = [await self._erase(viewer_id, lambda _share, _what: None, wipe=False) for viewer_id in due]
-            stray = await self._look_again() | await self._hush()
+            stray = await self._look_again() | await self._delete_echoes()
             if reports or stray or await channel_state.read(self._db, WIPE_DUE):
                 wiped = await _wipe(self._db, self._clock.now())
                 for report in reports:
@@ -167,10 +167,10 @@ class Eraser:
                 await self._call(self._after)
         return reports
 
-    async def _hush(self) -> bool:
-        """Take away the answers that quote what was just forgotten: they are stored after it went. Whether any was."""
+    async def _delete_echoes(self) -> bool:
+        """Delete the answers that quote what was just forgotten: they are stored after it went. Whether any was."""
         now, found = self._clock.now(), False
-        since = await channel_state.read(self._db, HUSH_FROM)
+        since = await channel_state.read(self._db, FORGOTTEN_SINCE)
         if not since:
             return False
         async with self._db.write() as tx:
@@ -180,7 +180,7 @@ class Eraser:
                         await forgotten_facts.clear_traced(tx, one)
                     found = True
             if not await forgotten_facts.any_since(tx, now - UNDER_WAY):
-                await channel_state.clear(tx, HUSH_FROM)
+                await channel_state.clear(tx, FORGOTTEN_SINCE)
         return found
 
     async def _look_again(self) -> bool:
@@ -255,7 +255,7 @@ async def _is_a_word(db: Database, name: str) -> bool:
         while after <= last and texts <= WORD_IN_TEXTS:
             rows = await personal_data.written_in(db, place, alone.needles, after=after)
             texts += sum(alone.hidden(str(row[1])) != row[1] for row in rows)
-            after += personal_data.AT_ONCE
+            after += personal_data.ROWS_PER_SEARCH
     return texts > WORD_IN_TEXTS
 
 
@@ -300,7 +300,7 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
             async with db.write() as tx:
                 await personal_data.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)
         changed += len(cleaned)
-        after += personal_data.AT_ONCE
+        after += personal_data.ROWS_PER_SEARCH
     return changed
 
 
@@ -380,8 +380,8 @@ async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
             raise FactRefused("not_found")
         for one in [note, *await _replaced(tx, note)]:
             await _forget(tx, one, note.subject_id, at)
-        since = (await channel_state.read_all(tx)).get(HUSH_FROM, str(at))
-        await channel_state.put(tx, {WIPE_DUE: "1", HUSH_FROM: since}, at)
+        since = (await channel_state.read_all(tx)).get(FORGOTTEN_SINCE, str(at))
+        await channel_state.put(tx, {WIPE_DUE: "1", FORGOTTEN_SINCE: since}, at)
     await db.wipe_deleted()
     return note
 

@@ -48,7 +48,7 @@ from forgetmenot.text.statement_rules import announcement, claims, extract
 from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
-AT_ONCE = 50
+EPISODES_PER_RUN = 50
 MOST_TRIES = 10
 """Over some 34 hours, after which a summary without a usable answer is set aside."""
 FAILURES_IN_A_ROW = 3
@@ -137,7 +137,7 @@ class Extractor:
         return report
 
     async def _unread(self) -> list[Episode]:
-        return await episodes.unread(self._db, AT_ONCE, due_at=self._clock.now())
+        return await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now())
 
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
         try:

@@ -26,7 +26,7 @@ from forgetmenot.store.database import Database
 
 BATCH = 500
 """So many lines are written without waiting for more …"""
-AT_ONCE = 1_000
+LINES_PER_TRANSACTION = 1_000
 """… and at most so many in one transaction, where more have come meanwhile."""
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
@@ -171,7 +171,7 @@ class Ingest:
                     await asyncio.to_thread(unsaved_lines.drop, self._db.path)
 
     async def _write_batch(self) -> None:
-        batch = [self._queue.popleft() for _ in range(min(AT_ONCE, len(self._queue)))]
+        batch = [self._queue.popleft() for _ in range(min(LINES_PER_TRANSACTION, len(self._queue)))]
         counts, self._counts = self._counts, Counter()
         left = [(batch, counts)]
         try:

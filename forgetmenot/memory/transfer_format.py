@@ -20,7 +20,7 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import PROVISIONAL, is_login, login_of
 
-AT_ONCE = 1_000
+LINES_PER_BATCH = 1_000
 HIGHEST_ID = 2**40
 """Numbers are given once: an id near the end of what SQLite can count would leave none for later notes."""
 _STREAM = re.compile(r'\s*\{\s*"stream"')
@@ -109,7 +109,7 @@ Batch: TypeAlias = tuple[list[ReadLine], list[StreamLine], list[RefusedLine]]
 async def batches(lines: Iterable[str], terms: Terms) -> AsyncIterator[Batch]:
     """The lines, read and screened, some at a time."""
     rest = enumerate(lines, start=1)
-    while batch := list(islice(rest, AT_ONCE)):
+    while batch := list(islice(rest, LINES_PER_BATCH)):
         yield await asyncio.to_thread(_readable, batch, terms)
 
 

@@ -25,7 +25,7 @@ from forgetmenot.text.mentions import show
 # that what remains is the beginning of the same bytes.
 
 
-class Rung(NamedTuple):
+class DropStep(NamedTuple):
     """One step: cut the named section to `keep` rows. A section of the prefix is dropped whole."""
 
     name: str
@@ -33,25 +33,25 @@ class Rung(NamedTuple):
     keep: int = 0
 
 
-LADDER = (
-    Rung("1 episodes", "episodes"),
-    Rung("2 lore past 5", "lore", 5),
-    Rung("3 channel notes past 3", "digest"),
-    Rung("3 channel notes past 3", "channel_notes_more"),
-    Rung("4 chat past 12", "chat", 12),
-    Rung("5 lore past 2", "lore", 2),
-    Rung("6 chat past 8", "chat", 8),
-    Rung("7 chat past 5", "chat", 5),
-    Rung("rest", "past_episode"),
-    Rung("rest", "bot_replies"),
-    Rung("rest", "actions_done"),
-    Rung("rest", "channel_notes_asked"),
-    Rung("rest", "others"),
-    Rung("rest", "chat"),
-    Rung("rest", "brief"),
-    Rung("rest", "lore"),
-    Rung("rest", "channel_notes"),
-    Rung("rest", "channel"),
+DROP_LADDER = (
+    DropStep("1 episodes", "episodes"),
+    DropStep("2 lore past 5", "lore", 5),
+    DropStep("3 channel notes past 3", "digest"),
+    DropStep("3 channel notes past 3", "channel_notes_more"),
+    DropStep("4 chat past 12", "chat", 12),
+    DropStep("5 lore past 2", "lore", 2),
+    DropStep("6 chat past 8", "chat", 8),
+    DropStep("7 chat past 5", "chat", 5),
+    DropStep("rest", "past_episode"),
+    DropStep("rest", "bot_replies"),
+    DropStep("rest", "actions_done"),
+    DropStep("rest", "channel_notes_asked"),
+    DropStep("rest", "others"),
+    DropStep("rest", "chat"),
+    DropStep("rest", "brief"),
+    DropStep("rest", "lore"),
+    DropStep("rest", "channel_notes"),
+    DropStep("rest", "channel"),
 )
 
 
@@ -79,26 +79,26 @@ class PromptDraft:
 
     def fit(self, budget: int) -> None:
         """Climb down the ladder until it fits or nothing but the floor is left."""
-        for rung in LADDER:
+        for step in DROP_LADDER:
             if self.tokens <= budget:
                 return
-            if self._step(rung, budget) and rung.name not in self.shed:
-                self.shed.append(rung.name)
+            if self._step(step, budget) and step.name not in self.shed:
+                self.shed.append(step.name)
 
-    def _step(self, rung: Rung, budget: int) -> bool:
-        if rung.section in self.blocks:
-            return self._shorten(rung, budget)
-        if len(self.prefix) > 1 and self.prefix[-1].name == rung.section:
+    def _step(self, step: DropStep, budget: int) -> bool:
+        if step.section in self.blocks:
+            return self._shorten(step, budget)
+        if len(self.prefix) > 1 and self.prefix[-1].name == step.section:
             self.dropped.append(self.prefix.pop())
             return True
         return False
 
-    def _shorten(self, rung: Rung, budget: int) -> bool:
-        whole = self.blocks[rung.section]
-        low, high = min(rung.keep, len(whole.rows)), len(whole.rows)
+    def _shorten(self, step: DropStep, budget: int) -> bool:
+        whole = self.blocks[step.section]
+        low, high = min(step.keep, len(whole.rows)), len(whole.rows)
         if low == high:
             return False
-        rest = self.tokens - self.sections[rung.section].tokens
+        rest = self.tokens - self.sections[step.section].tokens
         while low < high:  # the most rows with which it fits, or the rung's own number
             middle = (low + high + 1) // 2
             if rest + whole.cut(middle).section(self.factor).tokens <= budget:

@@ -74,7 +74,7 @@ class ReplyEngine:
         self._speaks_up = speaks_up
         self._gatherer = parts.gatherer
         self._outbox = parts.outbox
-        self._thinker = ReplyWriter(parts, db=db, clock=clock, identity=identity, flush=flush, room_modes=room_modes)
+        self._writer = ReplyWriter(parts, db=db, clock=clock, identity=identity, flush=flush, room_modes=room_modes)
         self._settings = settings
         self._clock = clock
         self._identity = identity
@@ -229,7 +229,7 @@ class ReplyEngine:
     async def _reply(self, job: PendingReply) -> Reply:
         self._thinking += 1
         try:
-            text, reason = await self._thinker.words_for(job)
+            text, reason = await self._writer.words_for(job)
         finally:
             self._thinking -= 1
         return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._speak(job, text))

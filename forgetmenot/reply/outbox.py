@@ -19,7 +19,7 @@ from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.postprocess import Manner, polish, tidy
+from forgetmenot.reply.postprocess import FilterContext, polish, tidy
 from forgetmenot.settings.schema import SendingSettings, Settings
 from forgetmenot.store import bot_messages, events, opt_outs
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -113,7 +113,7 @@ class Outbox:
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send a line of nobody's asking that a model may have written (an action's): polished. A ChatOut."""
         settings = self._settings()
-        return await self._queue_line("action", polish(text, Manner(settings)).text, reply_to=reply_to)
+        return await self._queue_line("action", polish(text, FilterContext(settings)).text, reply_to=reply_to)
 
     async def say_line(
         self,

@@ -36,7 +36,7 @@ class Polished:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class FilterContext:
     """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name)."""
 
     settings: Settings
@@ -45,14 +45,14 @@ class Manner:
     speaker_names: tuple[str, ...] = ()
 
 
-def polish(text: str, manner: Manner) -> Polished:
+def polish(text: str, context: FilterContext) -> Polished:
     """Run the chain until nothing changes: what one filter uncovers, an earlier one may have to see."""
     fired: dict[str, None] = {}
     text = text[:MOST_READ]
     for _ in range(MOST_ROUNDS):
         before = text
         for name, change in CHAIN:
-            changed = change(text, manner)
+            changed = change(text, context)
             if changed != text:
                 fired[name] = None
                 text = changed
@@ -69,13 +69,13 @@ def _checked(text: str, fired: tuple[str, ...]) -> Polished:
 
 def tidy(text: str, settings: Settings) -> str:
     """A line that no model wrote, fit to be sent: the filters that keep it from doing harm, and no other."""
-    manner = Manner(settings)
+    context = FilterContext(settings)
     own = settings.privacy.privacy_url
     for change in (_lines, _mention_tokens, _command):
-        text = change(text, manner)
+        text = change(text, context)
     pieces = text.split(own) if own else [text]
-    text = own.join(_links(piece, manner) for piece in pieces)
-    text = _length(_command(_blocklist(text, manner), manner), manner)
+    text = own.join(_links(piece, context) for piece in pieces)
+    text = _length(_command(_blocklist(text, context), context), context)
     return text if any(char.isalnum() for char in text) else ""
 
 
@@ -92,38 +92,38 @@ _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
 _OPENER = re.compile(r"^(.{2,60}?)(?:[,!.…—:]+|\s[–-])\s+(?=\S)")
 
 
-def _labels(text: str, manner: Manner) -> str:
+def _labels(text: str, context: FilterContext) -> str:
     """`Bot: hello` → `hello`."""
-    names = "|".join(re.escape(name) for name in manner.bot_names if name)
+    names = "|".join(re.escape(name) for name in context.bot_names if name)
     named = re.compile(rf"\s*[@＠]?(?:{names})\s*:\s+", re.IGNORECASE) if names else None
     while label := _ROLE.match(text) or (named.match(text) if named else None):
         text = text[label.end() :]
     return text
 
 
-def _machine_text(text: str, _manner: Manner) -> str:
+def _machine_text(text: str, _context: FilterContext) -> str:
     """JSON, calls, tags, and the prompt's own marks."""
     return without_machine_text(text)
 
 
-def _markdown(text: str, _manner: Manner) -> str:
+def _markdown(text: str, _context: FilterContext) -> str:
     text = _LINE_MARK.sub("", _MARKDOWN_LINK.sub(r"\1", _CODE_FENCE.sub(" ", text)))
     for _ in range(3):  # bold inside italics inside code
         text = _EMPHASIS.sub(r"\2", text)
     return text
 
 
-def _lines(text: str, _manner: Manner) -> str:
+def _lines(text: str, _context: FilterContext) -> str:
     """One visible line."""
     return clean(text)
 
 
-def _mention_tokens(text: str, _manner: Manner) -> str:
+def _mention_tokens(text: str, _context: FilterContext) -> str:
     """Ids are not for chat."""
     return show(text, {})
 
 
-def _quotes(text: str, _manner: Manner) -> str:
+def _quotes(text: str, _context: FilterContext) -> str:
     for opening, closing in ('""', "“”", "«»", "''"):
         inner = text[1:-1]
         if (
@@ -133,11 +133,11 @@ def _quotes(text: str, _manner: Manner) -> str:
             and opening not in inner
             and closing not in inner
         ):
-            return _quotes(inner.strip(), _manner)
+            return _quotes(inner.strip(), _context)
     return text
 
 
-def _spam(text: str, _manner: Manner) -> str:
+def _spam(text: str, _context: FilterContext) -> str:
     """What fills a chat without saying anything: the same over and over, and pictures made of signs."""
     text = _OVER_AND_OVER.sub(r"\1\1\1", text)
     signs = sum(map(_is_sign, text))
@@ -149,14 +149,14 @@ def _is_sign(char: str) -> bool:
     return char > "\u2190" and unicodedata.category(char) in _PICTURES
 
 
-def _links(text: str, manner: Manner) -> str:
-    return text if manner.settings.reply.allow_links else without_addresses(text)
+def _links(text: str, context: FilterContext) -> str:
+    return text if context.settings.reply.allow_links else without_addresses(text)
 
 
-def _ats(text: str, manner: Manner) -> str:
+def _ats(text: str, context: FilterContext) -> str:
     """A Twitch reply names its addressee by itself: no second @, nobody in front, and one person called at most."""
     text = _DOUBLE_AT.sub("@", text)
-    speaker = {name.casefold() for name in manner.speaker_names}
+    speaker = {name.casefold() for name in context.speaker_names}
     while leading := _LEADING_AT.match(text):
         text = text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
     called: set[str] = set()
@@ -170,20 +170,20 @@ def _may_call(name: str, called: set[str], speaker: set[str]) -> bool:
     return True
 
 
-def _openers(text: str, manner: Manner) -> str:
+def _openers(text: str, context: FilterContext) -> str:
     """An opener that one of its last replies began with is left out, if enough is left to be said."""
-    used = {_beginning(reply) for reply in manner.last_replies} - {()}
+    used = {_beginning(reply) for reply in context.last_replies} - {()}
     opener = _OPENER.match(text)
     if opener is None or _beginning(text) not in used or not 1 <= len(words(opener[1])) <= 4:
         return text
-    rest = _without_vocative(text[opener.end() :], manner)
+    rest = _without_vocative(text[opener.end() :], context)
     return rest[:1].upper() + rest[1:] if len(rest) >= SHORTEST_WITHOUT_OPENER else text
 
 
-def _without_vocative(text: str, manner: Manner) -> str:
+def _without_vocative(text: str, context: FilterContext) -> str:
     """`Alice: you play drums` → `you play drums`: what an opener leaves behind must not look like somebody's line."""
     called = re.match(r"[^\W]+(?=[:,])", text)
-    if called and called[0].casefold() in {name.casefold() for name in manner.speaker_names}:
+    if called and called[0].casefold() in {name.casefold() for name in context.speaker_names}:
         return text[called.end() + 1 :].lstrip()
     return text
 
@@ -193,18 +193,18 @@ def _beginning(text: str) -> tuple[str, ...]:
     return tuple(words(opener[1])[:OPENER_WORDS]) if opener else ()
 
 
-def _blocklist(text: str, manner: Manner) -> str:
+def _blocklist(text: str, context: FilterContext) -> str:
     """A word or phrase that must not leave the bot becomes an ellipsis, however it is spelt."""
-    return without_phrases(text, manner.settings.reply.blocklist)
+    return without_phrases(text, context.settings.reply.blocklist)
 
 
-def _command(text: str, _manner: Manner) -> str:
+def _command(text: str, _context: FilterContext) -> str:
     """Nothing that a chat server or another bot takes for a command."""
     return without_command(text)
 
 
-def _length(text: str, manner: Manner) -> str:
-    most = manner.settings.reply.max_chars
+def _length(text: str, context: FilterContext) -> str:
+    most = context.settings.reply.max_chars
     if len(text) <= most:
         return text
     cut = text[: most - 1]
@@ -216,7 +216,7 @@ def _has_picture(text: str) -> bool:
     return any(ord(char) >= 0x2190 for char in text if char != "…")
 
 
-CHAIN: tuple[tuple[str, Callable[[str, Manner], str]], ...] = (
+CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("labels", _labels),
     ("machine text", _machine_text),
     ("markdown", _markdown),

@@ -28,7 +28,7 @@ from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.postprocess import Manner, Polished, polish
+from forgetmenot.reply.postprocess import FilterContext, Polished, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
@@ -151,21 +151,21 @@ class ReplyWriter:
     async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
         language = in_language(job.settings.bot.language)
-        manner = manner_of(job, material, self._identity())
-        polished = polish(reply.say, manner)  # what is judged is what chat would read
+        context = filter_context(job, material, self._identity())
+        polished = polish(reply.say, context)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
         if reply.proposal is not None:
             if reason := self._outbox.refusal_reason("", job.deadline):
                 return Polished("", (*fired, reason))  # neither done nor claimed
-            if_refused = polish(reply.proposal.if_refused, manner).text
+            if_refused = polish(reply.proposal.if_refused, context).text
             say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
             say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
             say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
         if say != polished.text:
-            polished = polish(say, manner)
+            polished = polish(say, context)
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
@@ -247,7 +247,7 @@ class ReplyWriter:
         if not (job.trigger.direct and due):
             return "", reason
         reply = read_reply(await Offline().generate(request))
-        words = "" if reply.proposal else polish(reply.say, manner_of(job, material, self._identity())).text
+        words = "" if reply.proposal else polish(reply.say, filter_context(job, material, self._identity())).text
         words = without_suppressed(words, material.left_alone)
         if not words:
             return "", reason
@@ -256,8 +256,8 @@ class ReplyWriter:
         return words, ""
 
 
-def manner_of(job: PendingReply, material: TailMaterial, identity: Identity) -> Manner:
+def filter_context(job: PendingReply, material: TailMaterial, identity: Identity) -> FilterContext:
     """What the filters need to know about this reply."""
     replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
     names = (identity.login, identity.name, *identity.aliases)
-    return Manner(job.settings, names, replies, (job.event.login, job.event.display_name))
+    return FilterContext(job.settings, names, replies, (job.event.login, job.event.display_name))

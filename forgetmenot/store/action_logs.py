@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import msgspec
 
-from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 
 
 class ActionStatus(StrEnum):
@@ -303,4 +303,4 @@ def _all(rows: Iterable[Row]) -> list[LoggedAction]:
 
 
 def _logged(row: Row) -> LoggedAction:
-    return as_noun(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]))
+    return row_as(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]))

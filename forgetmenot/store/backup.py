@@ -344,7 +344,7 @@ def counts_of(copy: Path) -> Counts | None:
         return None
 
 
-def let_go_of(database: Path, newest: Path, keep: int) -> None:
+def delete_old_copies(database: Path, newest: Path, keep: int) -> None:
     """Delete the copies above `keep`, but never the best one while the newest holds less than half of it."""
     best, made = best_copy(database), counts_of(newest)
     spared = best if best and (made is None or made.lacks(counts_of(best) or Counts())) else None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from forgetmenot.store import action_logs
-from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
 
 
@@ -195,7 +195,7 @@ async def said_lately(source: Source, limit: int, since: int) -> list[SentReply]
         " ORDER BY at DESC, id DESC LIMIT ?",
         (since, limit),
     )
-    return [as_noun(row, SentReply) for row in reversed(rows)]
+    return [row_as(row, SentReply) for row in reversed(rows)]
 
 
 async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[SentReply]:
@@ -205,7 +205,7 @@ async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> lis
         " AND text <> '' ORDER BY at DESC, id DESC LIMIT ?",
         (viewer_id, since, limit),
     )
-    return [as_noun(row, SentReply) for row in reversed(rows)]
+    return [row_as(row, SentReply) for row in reversed(rows)]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
@@ -318,7 +318,7 @@ def _json(value: object) -> str:
 
 def _message(row: Row) -> BotMessage:
     json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json"}
-    return as_noun(row, BotMessage, **{name: msgspec.json.decode(row[column]) for name, column in json_of.items()})
+    return row_as(row, BotMessage, **{name: msgspec.json.decode(row[column]) for name, column in json_of.items()})
 
 
 # ── how chat took each reply, what of its prompt it used, and the sums of that ─────────────────

@@ -48,9 +48,9 @@ Row = sqlite3.Row
 T = TypeVar("T")
 
 
-def as_noun(row: Row, noun: type[T], **more: object) -> T:
-    """A row as the noun whose fields are named as its columns; `more` are fields that it lacks."""
-    return msgspec.convert(dict(row) | more, noun, strict=False)
+def row_as(row: Row, cls: type[T], **more: object) -> T:
+    """A row as the class whose fields are named as its columns; `more` are fields that it lacks."""
+    return msgspec.convert(dict(row) | more, cls, strict=False)
 
 
 async def to_the_end(work: Awaitable[Any]) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Part
 from forgetmenot.store import events
-from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 
 _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
@@ -217,7 +217,7 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
         " ORDER BY p.lines DESC, p.viewer_id",
         (episode_id,),
     )
-    return [as_noun(row, Participant) for row in rows]
+    return [row_as(row, Participant) for row in rows]
 
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
@@ -262,7 +262,7 @@ async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[t
 
 def episode_of(row: Row) -> Episode:
     """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
-    return as_noun(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
+    return row_as(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
 
 
 # Full-text search in summaries (FTS5), without those that rest on a cleared line. A summary may still mention people

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
-from forgetmenot.store.database import Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Row, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
 
 
@@ -251,7 +251,7 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str,
 
 
 def _line(row: Row) -> Line:
-    return as_noun(row, Line)
+    return row_as(row, Line)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.

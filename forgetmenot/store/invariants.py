@@ -102,7 +102,7 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
         used = {key: at for key, at in times.items() if f":{key}" in sql}
         found += _violation(name, [row[0] for row in await db.rows(sql, used)])
     found += await _people(db)
-    found += await _books(db)
+    found += await _line_counts(db)
     return found + await _file(db)
 
 
@@ -132,7 +132,7 @@ async def _people(db: Database) -> list[Violation]:
     )
 
 
-async def _books(db: Database) -> list[Violation]:
+async def _line_counts(db: Database) -> list[Violation]:
     """Whether every line of every run is accounted for."""
     runs = [row[0] for row in await db.rows("SELECT DISTINCT run_id FROM tally")]
     return _violation(

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.store.database import Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -59,7 +59,7 @@ class Change(NamedTuple):
 def from_row(row: Row) -> Note:
     """A row of `semantic_notes` with its `episode_ids` as a Note."""
     lists = {name: json.loads(row[name]) for name in ("topics", "asked_with")}
-    return as_noun(row, Note, **lists, episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i))
+    return row_as(row, Note, **lists, episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i))
 
 
 async def get(source: Source, note_id: int) -> Note | None:

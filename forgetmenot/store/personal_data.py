@@ -17,7 +17,7 @@ from forgetmenot.store.database import Database, Row, Source, Transaction
 from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.mentions import provisional
 
-AT_ONCE = 500
+ROWS_PER_SEARCH = 500
 """Rows looked at in one read: replies read in between."""
 PEOPLE_AT_ONCE = 2_000
 """The same of people: their names are short."""
@@ -248,14 +248,14 @@ async def _last(source: Source, table: str) -> int:
 
 
 async def written_in(source: Source, place: Place, needles: Sequence[str], *, after: int) -> list[Row]:
-    """The rows among the next `AT_ONCE` in which one of these stands: rowid, and the place's columns."""
+    """The rows among the next `ROWS_PER_SEARCH` in which one of these stands: rowid, and the place's columns."""
     together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
     found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
     columns = ", ".join(place.columns)
     return await source.rows(
         f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
         f" WHERE rowid > ? AND rowid <= ? AND {place.only}) WHERE {found}",
-        (after, after + AT_ONCE, *needles),
+        (after, after + ROWS_PER_SEARCH, *needles),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Attendance, Stream
-from forgetmenot.store.database import Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 
 async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title: str = "", category: str = "") -> int:
@@ -108,7 +108,7 @@ async def without_recap(source: Source) -> list[Stream]:
         " AND NOT EXISTS (SELECT 1 FROM episodes p WHERE p.stream_id = s.id AND p.dirty_at IS NOT NULL)"
         " ORDER BY s.id"
     )
-    return [as_noun(row, Stream) for row in rows]
+    return [row_as(row, Stream) for row in rows]
 
 
 async def closed(source: Source) -> frozenset[int]:
@@ -141,7 +141,7 @@ async def since(source: Source, at: int, limit: int) -> list[Stream]:
         " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?",
         (at, limit),
     )
-    return [as_noun(row, Stream) for row in reversed(rows)]
+    return [row_as(row, Stream) for row in reversed(rows)]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
@@ -155,7 +155,7 @@ async def recapped(source: Source, days: int) -> list[Stream]:
         " ORDER BY ended_at, id",
         (days,),
     )
-    return [as_noun(row, Stream) for row in rows]
+    return [row_as(row, Stream) for row in rows]
 
 
 # Who came to which stream.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Viewer
-from forgetmenot.store.database import Database, Row, Source, Transaction, as_noun
+from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 from forgetmenot.text.mentions import login_of
 
 
@@ -178,7 +178,7 @@ async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
 
 def viewer_of(row: Row) -> Viewer:
     """A row of `viewers` as the noun."""
-    return as_noun(
+    return row_as(
         row,
         Viewer,
         login=row["login"] or "",
@@ -221,13 +221,13 @@ async def chatters_present(db: Database, since: int, without_event: str = "") ->
         " AND redacted_at IS NULL AND from_bot = 0 AND kind <> 'moderation')",
         {"without": without_event, "since": since},
     )
-    return [as_noun(row, Chatter) for row in rows]
+    return [row_as(row, Chatter) for row in rows]
 
 
 async def chatter(db: Database, viewer_id: str) -> Chatter | None:
     """One person, in chat or not; opted-out ones are not found."""
     row = await db.row(f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""})
-    return as_noun(row, Chatter) if row else None
+    return row_as(row, Chatter) if row else None
 
 
 async def set_fun(tx: Transaction, viewer_id: str, now: int, *, takes_part: bool) -> None:

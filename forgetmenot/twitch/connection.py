@@ -172,7 +172,7 @@ class _Rejoin(Exception):
 
 
 class IrcConnection:
-    """A channel's chat as a source. `dice` spreads pauses.
+    """A channel's chat as a source. `random` spreads pauses.
 
     `login` is asked at each connecting, with the token that chat refused last, if any; None: anonymous.
     """
@@ -183,12 +183,12 @@ class IrcConnection:
         settings: Callable[[], Settings],
         clock: Clock,
         login: Callable[[str], Awaitable[IrcLogin | None]] = anonymously,
-        dice: Random | None = None,
+        random: Random | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._login = login
-        self._dice = dice or Random()  # noqa: S311  # spreads reconnections; guards nothing
+        self._random = random or Random()  # noqa: S311  # spreads reconnections; guards nothing
         self._channel = settings().twitch.channel.lower().lstrip("#")
         self._refused_token = ""
         self._refusals = 0  # in a row
@@ -273,7 +273,7 @@ class IrcConnection:
         return account
 
     async def _introduce(self, wire: Wire, account: IrcLogin | None) -> None:
-        nick = account.login if account else f"justinfan{self._dice.randrange(10_000, 100_000)}"
+        nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
         password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
         await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
 
@@ -338,7 +338,7 @@ class IrcConnection:
             self._attempts = 0
         longest = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
         self._attempts += 1
-        pause = round(longest * (0.5 + self._dice.random() / 2))
+        pause = round(longest * (0.5 + self._random.random() / 2))
         self._set(Phase.WAITING, reason)
         if reason != self._reported:  # once per trouble: an evening without a network is one line
             log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forgetmenot.app.bot import BotIdentity, open_bot
-from forgetmenot.chat.router import AT_ONCE
+from forgetmenot.chat.router import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -45,7 +45,7 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
             await bot.hear(line(number, clock, "alice", f"!remember I own {number} hats and {number + 40} left shoes"))
         await bot.hear(line(31, clock, "alice", "!optout"))
         await bot.settle()
-        assert 1 <= len(account.said) <= AT_ONCE
+        assert 1 <= len(account.said) <= BURST
         assert "id-alice" in await opt_outs.opted_out(bot.db)
         assert len(await notes.of_subject(bot.db, "id-alice")) <= (VIEWER_TRUST.most or 0)
         said = len(account.said)

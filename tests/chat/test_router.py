@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.chat.router import AT_ONCE, ONE_PER_MS, VIEWERS, CommandRateLimiter, RoomModeTracker, take_notice
+from forgetmenot.chat.router import BURST, MS_PER_ANSWER, VIEWERS, CommandRateLimiter, RoomModeTracker, take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import ACTIONS
@@ -16,12 +16,12 @@ SPEAKING = Settings(bot=BotSettings(mode=Mode.MENTIONS, notice="I remember; !pri
 
 def test_a_few_at_once_then_one_at_a_time() -> None:
     limiter = CommandRateLimiter()
-    assert [limiter.allows("1", 0) for _ in range(AT_ONCE + 2)] == [True] * AT_ONCE + [False, False]
+    assert [limiter.allows("1", 0) for _ in range(BURST + 2)] == [True] * BURST + [False, False]
     assert limiter.allows("2", 0)
-    assert not limiter.allows("1", ONE_PER_MS - 1)
-    assert limiter.allows("1", ONE_PER_MS)
-    assert not limiter.allows("1", ONE_PER_MS)
-    assert [limiter.allows("1", 9 * ONE_PER_MS) for _ in range(AT_ONCE + 1)] == [True] * AT_ONCE + [False]
+    assert not limiter.allows("1", MS_PER_ANSWER - 1)
+    assert limiter.allows("1", MS_PER_ANSWER)
+    assert not limiter.allows("1", MS_PER_ANSWER)
+    assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [False]
     assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
 
 

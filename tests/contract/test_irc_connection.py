@@ -66,7 +66,7 @@ async def listening(
 ) -> AsyncIterator[Listener]:
     settings = settings_for(sim, **how)  # type: ignore[arg-type]
     listener = Listener(
-        IrcConnection(settings=lambda: settings, clock=clock, login=login, dice=Random(1))  # type: ignore[arg-type]
+        IrcConnection(settings=lambda: settings, clock=clock, login=login, random=Random(1))  # type: ignore[arg-type]
     )
     try:
         yield listener
@@ -380,7 +380,7 @@ async def test_the_proxy_is_used_from_the_environment(
     settings = Settings(twitch=TwitchSettings(channel="demo", irc_url="wss://irc-ws.chat.twitch.tv:443"))
     monkeypatch.setenv("HTTPS_PROXY", proxy)
     monkeypatch.setenv("https_proxy", proxy)
-    listener = Listener(IrcConnection(settings=lambda: settings, clock=hasty, dice=Random(1)))
+    listener = Listener(IrcConnection(settings=lambda: settings, clock=hasty, random=Random(1)))
     await sim.until(lambda: hasty.pauses)
     listener.task.cancel()
     await asyncio.gather(listener.task, return_exceptions=True)

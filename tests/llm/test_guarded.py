@@ -72,7 +72,7 @@ class HandTime:
 
     @property
     def pace(self) -> RetryClock:
-        return RetryClock(monotonic=lambda: self.now, sleep=self.sleep, dice=lambda: 0.5)
+        return RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ async def test_a_line_becomes_a_permanent_note_with_an_episode(world: World) -> 
 
 
 async def test_lines_with_the_same_key_share_their_episode(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer_format, "AT_ONCE", 2)
+    monkeypatch.setattr(transfer_format, "LINES_PER_BATCH", 2)
     told = {"key": "session 1", "summary": "Alice and Bob talked about music."}
     lines = [{"viewer": viewer, "fact": "likes jazz a lot", "episode": told} for viewer in ("alice", "bob", "carol")]
     report = await take_in(world.db, *lines)

@@ -18,7 +18,7 @@ from forgetmenot.operations.entry import ActionClass
 from forgetmenot.operations.executor import ActionContext
 from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.operations.requests import asked_for
-from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.reply.postprocess import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs
 from tests.operations.conftest import Room
@@ -73,7 +73,7 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
         for answer in attack.answers:
             await _calm_down(room)
             reply = read_reply(ModelAnswer(answer, "m", TokenUsage()))
-            said = polish(reply.say, Manner(room.current[0])).text
+            said = polish(reply.say, FilterContext(room.current[0])).text
             if reply.proposal is not None:
                 context = ActionContext(event=room.event("alice", attack.message), key=f"{number}:{answer}")
                 said += (await room.executor.carry_out(reply.proposal, context)).words_hint

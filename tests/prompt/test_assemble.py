@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
-from forgetmenot.prompt.assemble import LADDER, ORDER, assemble, compose_prefix, split
+from forgetmenot.prompt.assemble import DROP_LADDER, ORDER, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
     NORMAL,
@@ -400,7 +400,10 @@ def test_what_is_switched_off_is_not_offered() -> None:
 
 
 def test_every_section_with_knowledge_is_named_as_a_source() -> None:
-    blocks = {rung.section.removesuffix("_more").removesuffix("_asked") for rung in LADDER} - {"bot_replies", "channel"}
+    blocks = {step.section.removesuffix("_more").removesuffix("_asked") for step in DROP_LADDER} - {
+        "bot_replies",
+        "channel",
+    }
     assert sorted(name for name in blocks if f"<{name}>" not in instructions(Settings())) == []
 
 

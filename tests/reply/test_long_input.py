@@ -17,7 +17,7 @@ from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
-from forgetmenot.reply.postprocess import Manner, polish
+from forgetmenot.reply.postprocess import FilterContext, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
 from forgetmenot.settings.schema import Settings
@@ -35,7 +35,7 @@ UNITS = [
 ]  # fmt: skip
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
-MANNER = Manner(Settings(), ("fmn",), ("Well, hello there.",), ("bob",))
+CONTEXT = FilterContext(Settings(), ("fmn",), ("Well, hello there.",), ("bob",))
 
 
 def _trigger(text: str) -> object:
@@ -49,7 +49,7 @@ def _forbidden(text: str) -> bool:
 
 READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), spoken_command, CommandParser(OPERATIONS).parse,
-    lambda text: polish(text, MANNER), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
+    lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
     lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden), claims_action,
     asked_for, without_machine_text,

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.postprocess import Manner, Polished, polish, tidy
+from forgetmenot.reply.postprocess import FilterContext, Polished, polish, tidy
 from forgetmenot.reply.reply_object import whole_sentences
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
-MANNER = Manner(
+CONTEXT = FilterContext(
     Settings(reply=ReplySettings(blocklist=("gamba", "secret word"))),
     ("ForgetMeNot", "fmn"),
     ("Ha, classic Alice.", "Oh no! That again."),
@@ -73,20 +73,20 @@ MANNER = Manner(
     ],
 )
 def test_filters(text: str, sent: str, fired: tuple[str, ...]) -> None:
-    assert polish(text, MANNER) == Polished(sent, fired)
+    assert polish(text, CONTEXT) == Polished(sent, fired)
 
 
 def test_links_stay_where_the_streamer_allows_them() -> None:
-    manner = Manner(Settings(reply=ReplySettings(allow_links=True)))
-    assert polish("see https://example.org/x", manner).text == "see https://example.org/x"
+    context = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
+    assert polish("see https://example.org/x", context).text == "see https://example.org/x"
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:
-    sent = polish(" ".join(f"word{number}" for number in range(200)), MANNER)
+    sent = polish(" ".join(f"word{number}" for number in range(200)), CONTEXT)
     assert len(sent.text) <= 500
     assert sent.text.endswith(" word71…")
     assert sent.filters == ("length",)
-    assert len(polish("".join(f"x{number}" for number in range(300)), MANNER).text) == 500
+    assert len(polish("".join(f"x{number}" for number in range(300)), CONTEXT).text) == 500
 
 
 def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
@@ -133,9 +133,9 @@ AWKWARD += [
 
 @given(st.lists(st.sampled_from(AWKWARD), max_size=30).map("".join) | st.text(max_size=700))
 def test_twice_is_once(text: str) -> None:
-    once = polish(text, MANNER)
+    once = polish(text, CONTEXT)
     assert "never the same twice" not in once.filters
-    assert polish(once.text, MANNER).text == once.text
+    assert polish(once.text, CONTEXT).text == once.text
 
 
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
@@ -149,7 +149,7 @@ def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() ->
 
 @given(st.text(max_size=700) | st.text(alphabet="/!.@*`[]()<>:# \nab", max_size=120))
 def test_whatever_the_model_wrote(text: str) -> None:
-    sent = polish(text, MANNER).text
+    sent = polish(text, CONTEXT).text
     assert len(sent) <= 500
     assert "\n" not in sent
     assert sent[:1] not in tuple("/!.\\")

@@ -40,7 +40,7 @@ CHARACTERS = 500
 STREAM_CHARACTERS = 300
 STREAMS = 3
 DAYS = 7
-AT_ONCE = 10
+VIEWERS_PER_CALL = 10
 """Regulars in one call of the model."""
 MOST = 60
 """Regulars in one pass; the others come with the next."""
@@ -153,8 +153,8 @@ class BriefWriter:
         made = await self._put([(s, "") for s in changed if len({*s.facts, *s.lately}) < FEWEST], persona)
         changed = [s for s in changed if len({*s.facts, *s.lately}) >= FEWEST]
         try:
-            for start in range(0, len(changed), AT_ONCE):
-                made += await self._make(changed[start : start + AT_ONCE], settings, suppressed)
+            for start in range(0, len(changed), VIEWERS_PER_CALL):
+                made += await self._make(changed[start : start + VIEWERS_PER_CALL], settings, suppressed)
         except ModelError as error:
             log.debug("briefs wait for the model", error=type(error).__name__)
         if made:
