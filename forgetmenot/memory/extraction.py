@@ -21,7 +21,6 @@ from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.prompts import memory_request, output_limit
 from forgetmenot.memory.episodes.summarizer import OFFICIAL, TEMPERATURES, window_case
-from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.memory.episodes.transcript import waiting_time
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
@@ -44,6 +43,7 @@ from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import announcement, claims, extract
 from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words

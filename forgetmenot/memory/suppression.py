@@ -16,12 +16,12 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.sentences import joined, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 LONGEST = 200
 MOST = 200
 _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,11 @@ class SuppressionFilter:
             return text
         kept: list[str] = []
         about: Sequence[str] = ()
-        for sentence in _SENTENCE.split(text):
+        for sentence in sentences_of(text):
             about = ids_in(sentence) or about
             if not self.has(sentence, about):
                 kept.append(sentence)
-        return " ".join(kept)
+        return joined(kept)
 
 
 _Meanings = tuple[tuple[str | None, frozenset[str]], ...]

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from forgetmenot.text.clean import plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, has_link
+from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.words import words
 
 LONGEST = 500
@@ -306,7 +307,7 @@ _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|^\s*[\[/!]\s*\w|^\s*(?:SYSTEM|ASSISTANT|USER)\s*:|^\s*@\w|&lt;"
 )
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
-_PART = re.compile(r"(?<=[.!?…])\s+|[;:]\s")
+_PART = re.compile(r"[;:]\s")
 _QUESTION = re.compile(r"[?？؟]\s*[\"'”’)]*\s*$")
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
 """Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
@@ -316,7 +317,8 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
     """The rule that refuses a sentence or a fact, or None. `links`: it may name an address."""
     if len(text) > LONGEST:
         return "length"
-    found = (_sentence_fault(part, links=links) for part in (text, *_PART.split(text)) if part)
+    parts = (part for sentence in sentences_of(text) for part in _PART.split(sentence))
+    found = (_sentence_fault(part, links=links) for part in (text, *parts) if part)
     return next((fault for fault in found if fault), None)
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from forgetmenot.text.mentions import MENTION, SOMEBODY, ids_in, mention
+from forgetmenot.text.sentences import ENDS, joined, sentences_of
 from forgetmenot.text.words import STOPWORDS, stems
 
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
 _PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
 _CAPITAL = re.compile("[A-Z]+")
@@ -93,14 +93,14 @@ def without_person(text: str, viewer_id: str) -> str:
     """A summary without everything in it that mentions this person; empty if nothing can stay."""
     kept: list[str] = []
     about_them = False
-    for sentence in _SENTENCE.split(text):
+    for sentence in sentences_of(text):
         if about_them and _goes_on(sentence):
             continue
         rest = _without_in(sentence, viewer_id)
         about_them = rest != sentence and mention(viewer_id) in sentence
         if rest:
             kept.append(rest)
-    return " ".join(kept)
+    return joined(kept)
 
 
 def _goes_on(sentence: str) -> bool:
@@ -139,7 +139,7 @@ def _enumerated(people: list[str]) -> str:
 
 def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
     """The sentence without some of its clauses; empty where one that would stay does not stand by itself."""
-    end = sentence[-1] if sentence and sentence[-1] in ".!?…" else ""
+    end = sentence[-1] if sentence and sentence[-1] in ENDS else ""
     clauses = _CLAUSE.split(sentence.removesuffix(end))
     left = [clause for clause in clauses if not gone(clause)]
     stay = [clause for clause in left if _stands_alone(clause)]
@@ -161,13 +161,13 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
         return text
     kept: list[str] = []
     about = ""
-    for sentence in _SENTENCE.split(text):
+    for sentence in sentences_of(text):
         people = ids_in(sentence)
         about = subject_id if subject_id in people else ("" if people else about)
         rest = _without_clauses(sentence, lambda clause: says(clause, wanted)) if about == subject_id else sentence
         if rest:
             kept.append(rest)
-    return " ".join(kept)
+    return joined(kept)
 
 
 def says(clause: str, wanted: frozenset[str]) -> bool:

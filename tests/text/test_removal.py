@@ -24,6 +24,7 @@ from forgetmenot.text.removal import Names, traces, without_fact, without_person
         ("<@2> and <@1>'s cat met.", ""),
         ("<@1> plays drums and adopted a cat.", ""),
         ("Chat cheered. <@1>'s cat came in. Its tail was wet.", "Chat cheered. Its tail was wet."),
+        ("<@1>はドラムを叩く。<@2>が勝った。雨が降った。", "<@2>が勝った。雨が降った。"),
         ("Nothing about anybody.", "Nothing about anybody."),
         ("", ""),
     ],

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.memory import suppression
-from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.store import episodes, events, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.sentences import sentences_of
 
 MOST_SENTENCES = 3
 MOST_STREAMS = 20

@@ -18,13 +18,14 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import kept, sentences_of, within, within_characters
+from forgetmenot.memory.episodes.summary_rules import kept, within, within_characters
 from forgetmenot.memory.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.sentences import sentences_of
 
 DEADLINE = 12 * HOUR
 MOST_EPISODES = 120

@@ -20,6 +20,7 @@ from forgetmenot.memory.text_gate import text_fault
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.mentions import MENTION, defang, mention
+from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
 
 QUOTE = 8
@@ -33,7 +34,6 @@ UNSPACED_WEIGHT = 2.5
 MOST_READ = 4_000
 """Characters of a model's summary that are looked at: more than it may have words for."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 _NEXT_PERSON = re.compile(r",\s+(?:and |while |but )?(?=P\d+ (?!and\b)[a-z])")
 _FIRST_PERSON = re.compile(r"(?<![\w'’])(?:I(?:['’](?:m|ve|ll|d))?|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)(?![\w'’-])")
@@ -72,7 +72,7 @@ def kept(
     `messages` are the window's, as the model was shown them (with handles). `forbidden` judges one sentence.
     """
     bare = unquoted(cut(defang(clean(summary)), MOST_READ), messages)
-    written = [part for sentence in _SENTENCE.split(bare) if sentence.strip(" …") for part in _clauses(sentence)]
+    written = [part for sentence in sentences_of(bare) if sentence.strip(" …") for part in _clauses(sentence)]
     refused: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in written:
@@ -170,11 +170,6 @@ def within_characters(sentences: Sequence[str], most: int) -> str:
             return text or f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
         text = longer
     return text
-
-
-def sentences_of(text: str) -> list[str]:
-    """A text's sentences."""
-    return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
 
 
 def unquoted(summary: str, messages: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import kept, sentences_of, within_characters
+from forgetmenot.memory.episodes.summary_rules import kept, within_characters
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
@@ -35,6 +35,7 @@ from forgetmenot.store import briefs, notes, viewers
 from forgetmenot.store.briefs import Brief
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show
+from forgetmenot.text.sentences import sentences_of
 
 CHARACTERS = 500
 STREAM_CHARACTERS = 300

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.missed import Missed, missed
-from forgetmenot.memory.episodes.summary_rules import sentences_of
 from forgetmenot.store import identities, streams
 from forgetmenot.text.mentions import show
+from forgetmenot.text.sentences import sentences_of
 
 if TYPE_CHECKING:
     from tests.notes_world import World
