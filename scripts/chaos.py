@@ -39,7 +39,7 @@ from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
-from forgetmenot.store.backup import kept
+from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 
 # ── a model that fails ──────────────────────────────────────────────────────────────────────
@@ -249,7 +249,7 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
         await bot.remember_all()
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
         await backups.make(bot.db, at=clock.now(), keep=3)
-    whole, copies = path.read_bytes(), [(copy, copy.read_bytes()) for copy in kept(path)]
+    whole, copies = path.read_bytes(), [(copy, copy.read_bytes()) for copy in copies_of(path)]
     figures: Figures = {"flips": wanted, "refused": 0, "crashes": 0, "lost": 0}
     for _ in range(wanted):
         await clock.advance(SECOND)
@@ -268,7 +268,7 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
             say(f"   {type(error).__name__}: {error}")
             figures["crashes"] += 1
         figures["lost"] += not any(copy.exists() and copy.read_bytes() == was for copy, was in copies)
-        for copy in kept(path):
+        for copy in copies_of(path):
             if copy not in {one for one, _ in copies}:
                 copy.unlink()
     return figures

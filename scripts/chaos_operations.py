@@ -25,7 +25,7 @@ from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.store import database, migrations
-from forgetmenot.store.backup import kept
+from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import APPLICATION_ID
 
@@ -186,7 +186,7 @@ async def account(place: Path, name: str) -> Figures:
     held = b"".join(file.read_bytes() for file in (place / "data").rglob("*") if file.is_file())
     gone = name in {"erasure", "restore"}
     return {
-        "lost": max(0, expected - notes) + unread + (name == "backup" and not kept(place / MEMORY)),
+        "lost": max(0, expected - notes) + unread + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
         "rights lost": int(gone and there),
         "bytes left": held.count(MARK.encode()) if gone else 0,

@@ -73,7 +73,7 @@ def disable(*, name: str = NAME) -> Status:
 def status(*, name: str = NAME) -> Status:
     """Whether autostart is on."""
     if sys.platform == "win32":
-        return Status(_asked("/Query", "/TN", name).returncode == 0, f"the task {name} in the Task Scheduler")
+        return Status(_run_schtasks("/Query", "/TN", name).returncode == 0, f"the task {name} in the Task Scheduler")
     if sys.platform == "darwin":
         return Status(_agent(name).is_file(), str(_agent(name)))
     return Status(_unit(name).is_file() and _wanted(_unit(name)).is_symlink(), str(_unit(name)))
@@ -206,12 +206,12 @@ def _windows_user() -> str:
 
 
 def _schtasks(*words: str) -> None:
-    done = _asked(*words)
+    done = _run_schtasks(*words)
     if done.returncode:
         raise ForgetMeNotError(f"Windows refused the entry: {done.stderr.strip() or done.stdout.strip()}")
 
 
-def _asked(*words: str) -> subprocess.CompletedProcess[str]:
+def _run_schtasks(*words: str) -> subprocess.CompletedProcess[str]:
     command = ["schtasks", *words]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=WAIT_S)  # noqa: S603  # our own words
 

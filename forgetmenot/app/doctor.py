@@ -238,7 +238,7 @@ async def _promises(what: Examined) -> Check:
 
 
 def _backups(what: Examined) -> Check:
-    kept = backup.kept(what.database)
+    kept = backup.copies_of(what.database)
     if not kept:
         return _check(what.language, "backups", WARN, "no_backup", "no_backup_fix")
     age_d = (time.time() - kept[0].stat().st_mtime) / 86_400

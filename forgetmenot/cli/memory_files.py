@@ -161,13 +161,13 @@ async def _new_key(arguments: argparse.Namespace) -> None:
 
 async def _backup(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory import backups
-    from forgetmenot.store.backup import kept
+    from forgetmenot.store.backup import copies_of
     from forgetmenot.store.database import open_database
 
     now = time_of("now", None)
     async with open_database(existing_database(arguments)) as db:
         if arguments.path is None:
-            keep = max(Settings().privacy.keep_backups, len(kept(db.path)) + 1)  # what was asked for stays
+            keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)  # what was asked for stays
             made = await backups.make(db, at=now, keep=keep)
         else:
             made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))

@@ -103,7 +103,7 @@ async def _set_up(arguments: argparse.Namespace) -> None:
 
 
 async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
-    while answer := await _asked("Your channel's name", settings().twitch.channel):
+    while answer := await _ask("Your channel's name", settings().twitch.channel):
         if await _done(service, "channel", channel=answer):
             return
 
@@ -113,11 +113,11 @@ async def _character(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.settings.labels import presets
 
     bot = settings().bot
-    name = await _asked("The bot's name", bot.name)
+    name = await _ask("The bot's name", bot.name)
     known = presets(in_language())
     titles = list(known)
     say("Characters: " + ", ".join(f"{number} {title}" for number, title in enumerate(titles, 1)))
-    answer = await _asked("A number, or a character in your own words", "as it is")
+    answer = await _ask("A number, or a character in your own words", "as it is")
     chosen = known[titles[int(answer) - 1]] if answer.isdecimal() and 0 < int(answer) <= len(titles) else answer
     if name or chosen:
         await _done(service, "character", name=name or bot.name, persona=chosen or bot.persona)
@@ -128,15 +128,15 @@ async def _model(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.llm.build import KEY_PAGE, TERMS
 
     say("AI model: 1 Gemini, 2 a program on this computer, 3 none yet")
-    kind = await _asked("A number", settings().model.provider.value)
+    kind = await _ask("A number", settings().model.provider.value)
     if kind == "1":
         say(f"{TERMS} Get a key at {KEY_PAGE}. It is not shown while you paste it.")
-        await _done(service, "model", provider="gemini", key=await _asked_secretly("Key"))
+        await _done(service, "model", provider="gemini", key=await _ask_hidden("Key"))
     elif kind == "2":
         for program in await local_programs():
             say(f"{program['name']} at {program['base_url']}: {program['models']}")
-        base_url = await _asked("Its address", settings().model.base_url or "none")
-        model = await _asked("The model's name", settings().model.reply_model)
+        base_url = await _ask("Its address", settings().model.base_url or "none")
+        model = await _ask("The model's name", settings().model.reply_model)
         now = settings().model
         address, chosen = base_url or now.base_url, model or now.reply_model
         await _done(service, "model", provider="openai_compatible", base_url=address, model=chosen)
@@ -148,9 +148,9 @@ async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", argume
     from forgetmenot.twitch.token_store import Account
 
     say("To speak, the bot needs an account and a Twitch app; docs/TWITCH_APP.md shows how to get one.")
-    if answer := await _asked("The app's client ID", settings().twitch.client_id or "none"):
+    if answer := await _ask("The app's client ID", settings().twitch.client_id or "none"):
         await _done(service, "client", client_id=answer)
-    if settings().twitch.client_id and (await _asked("Sign in the bot's account now? y or n", "n")).lower() == "y":
+    if settings().twitch.client_id and (await _ask("Sign in the bot's account now? y or n", "n")).lower() == "y":
         try:
             await sign_in(settings(), Account.BOT, token_store(arguments), open_browser=True)
         except TwitchError as error:
@@ -159,7 +159,7 @@ async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", argume
 
 async def _mode(service: "SetupService", settings: "LiveSettings") -> None:
     say("Mode: shadow (silent preview), mentions (answers who speaks to it), live (also speaks up by itself)")
-    if answer := await _asked("Mode", settings().bot.mode.value):
+    if answer := await _ask("Mode", settings().bot.mode.value):
         await _done(service, "mode", mode=answer)
 
 
@@ -171,13 +171,13 @@ async def _done(service: "SetupService", step: str, **fields: object) -> bool:
         say(str(error))
         return False
     if "ask" in result:
-        sure = (await _asked(f"{result['ask']} y or n", "n")).lower() == "y"
+        sure = (await _ask(f"{result['ask']} y or n", "n")).lower() == "y"
         return sure and await _done(service, step, **fields, sure=True)
     say(str(result["line"]))
     return bool(result["ok"])
 
 
-async def _asked(question: str, now: str) -> str:
+async def _ask(question: str, now: str) -> str:
     """What was typed; empty to keep what is set, also where nobody can type."""
     say(f"{question} [{now or 'none'}]: ")
     try:
@@ -186,7 +186,7 @@ async def _asked(question: str, now: str) -> str:
         return ""
 
 
-async def _asked_secretly(question: str) -> str:
+async def _ask_hidden(question: str) -> str:
     import getpass
 
     return (await asyncio.to_thread(getpass.getpass, f"{question}: ")).strip()

@@ -141,7 +141,7 @@ async def _refused(context: DockContext) -> list[tuple[str, str, int]]:
 
 def _backups(context: DockContext) -> list[dict[str, object]]:
     """The copies that lie beside the memory, newest first."""
-    copies = [(one.name, one.stat()) for one in backup.kept(context.db.path)[:10]]
+    copies = [(one.name, one.stat()) for one in backup.copies_of(context.db.path)[:10]]
     return [{"name": name, "at": int(stat.st_mtime * 1_000), "size": stat.st_size} for name, stat in copies]
 
 

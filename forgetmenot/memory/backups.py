@@ -32,7 +32,7 @@ from forgetmenot.store import (
     personal_data,
     privacy_log,
 )
-from forgetmenot.store.backup import ASKED, FOLDER, Copied, drop, kept
+from forgetmenot.store.backup import ASKED, FOLDER, Copied, copies_of, drop
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
@@ -56,17 +56,17 @@ async def make(db: Database, *, at: int, keep: int) -> Copied:
 async def copy_to(db: Database, target: Path) -> Copied:
     """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
     while True:
-        asked = await _asked(db)
+        asked = await _count_privacy_requests(db)
         copying = asyncio.create_task(asyncio.to_thread(backup.copy, db.path, target, db.key))
         await to_the_end(copying)
         made = copying.result()
-        if await _asked(db) == asked:
+        if await _count_privacy_requests(db) == asked:
             log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
             return made
         target.unlink(missing_ok=True)
 
 
-async def _asked(db: Database) -> int:
+async def _count_privacy_requests(db: Database) -> int:
     return len(await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key)))
 
 
@@ -83,7 +83,11 @@ class Backups:
         await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
         if self._made_at is not None and await personal_data.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
-        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episode_redaction.dirty(self._db):
+        if (
+            keep == 0
+            or (self._made_at is not None and copies_of(self._db.path))
+            or await episode_redaction.dirty(self._db)
+        ):
             return
         now = self._clock.now()
         await make(self._db, at=now, keep=keep)
@@ -138,7 +142,7 @@ async def _refuse_lost_key(database: Path) -> None:
 
 
 def _drop_all_but(saved: Path | None, database: Path) -> None:
-    for copy in kept(database):
+    for copy in copies_of(database):
         if copy != saved:
             copy.unlink(missing_ok=True)
 

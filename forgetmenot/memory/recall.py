@@ -231,8 +231,8 @@ class Recall:
             reader = self._encoder if self._settings().recall.encoder else None
             asked = (kept, query, now, limit, opens, self._lost, reader)
             at_once = reader is None and len(kept.postings.notes) <= FEW
-            return _asked(*asked) if at_once else await asyncio.to_thread(_asked, *asked)
-        return await self._built(subjects, revision, lambda made: _asked(made, query, now, limit, opens, self._lost))
+            return _search(*asked) if at_once else await asyncio.to_thread(_search, *asked)
+        return await self._built(subjects, revision, lambda made: _search(made, query, now, limit, opens, self._lost))
 
     async def _built(
         self, subjects: tuple[str, ...], revision: tuple[Print, ...], ask: Callable[[_Kept], Found]
@@ -241,7 +241,7 @@ class Recall:
         visible = tuple(subject for subject, seen in zip(subjects, revision, strict=True) if seen[-1])
         forgotten = self._forgotten
         candidates = await self._db.together(lambda at: candidates_of(at, visible))
-        made, answer = await asyncio.to_thread(_built_and_asked, revision, candidates, ask)
+        made, answer = await asyncio.to_thread(_built_and_searched, revision, candidates, ask)
         if forgotten == self._forgotten:  # else somebody was erased meanwhile
             self._kept[subjects] = made
             self._kept.move_to_end(subjects)
@@ -265,14 +265,14 @@ async def _notes(at: Source, subjects: tuple[str, ...]) -> list[Note]:
     return [note for subject in subjects for note in await notes.of_subject(at, subject or None)]
 
 
-def _built_and_asked(
+def _built_and_searched(
     revision: tuple[Print, ...], candidates: list[Candidate], ask: Callable[[_Kept], Found]
 ) -> tuple[_Kept, Found]:
     kept = _Kept(revision, Postings(candidates, word_table()), threading.Lock())
     return kept, ask(kept)
 
 
-def _asked(
+def _search(
     kept: _Kept,
     query: Query,
     now: int,

@@ -219,7 +219,7 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     outcome, used, claims = await bot_messages.of_reply(db, reply_id)
     return ReplyExplanation(
         reply,
-        asked[0] if asked else await _asked(db, reply),
+        asked[0] if asked else await _answered_line(db, reply),
         speaker,
         sections,
         tuple(_action(done) for done in await action_logs.of_reply(db, reply_id)),
@@ -229,7 +229,7 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     )
 
 
-async def _asked(db: Database, reply: BotMessage) -> str:
+async def _answered_line(db: Database, reply: BotMessage) -> str:
     """The line that was answered without a prompt: a command, or what was left unanswered."""
     if reply.trigger == "notice":
         return ""

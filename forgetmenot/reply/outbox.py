@@ -136,7 +136,7 @@ class Outbox:
             return Outcome(OutcomeKind.REFUSED, "the places left are kept for replies")
         settings = self._settings()
         line = tidy(text, settings)
-        others = [text, *(again(text, settings) if always else ())]
+        others = [text, *(other_wordings(text, settings) if always else ())]
         otherwise = tuple(tidy(f"@{to} {other}", settings) for other in others) if to and line else ()
         return await self._queue_line(trigger, line, reply_to=reply_to, viewer_id=viewer_id, otherwise=otherwise)
 
@@ -336,7 +336,7 @@ class Outbox:
         self._filled.set()
 
 
-def again(text: str, settings: Settings) -> list[str]:
+def other_wordings(text: str, settings: Settings) -> list[str]:
     """The same in other words, for what may not be said twice in a row."""
     say = in_language(settings.bot.language)
     return [say(f"chat.again_{number}", line=text) for number in range(1, 5)]

@@ -103,7 +103,7 @@ def trigger_of(
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
     if is_ignored(event, identity, settings) or is_command(event.text):
         return None
-    kind = _asked(event, identity)
+    kind = _address_kind(event, identity)
     question = without_name(event.text, identity)
     if kind is not None:
         return _direct(kind, event, question)
@@ -160,7 +160,7 @@ def _is_letter(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def _asked(event: ChatEvent, identity: Identity) -> TriggerKind | None:
+def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
     if any(_is_own(name, identity) for name in _AT.findall(event.text)):
         return TriggerKind.MENTION
     if event.reply_to is not None and event.reply_to.user_id == identity.user_id != "":

@@ -69,7 +69,7 @@ class Copied:
     episodes: int
 
 
-def kept(database: Path) -> list[Path]:
+def copies_of(database: Path) -> list[Path]:
     """The copies beside a memory, newest first; none of another memory in the same folder."""
     name = re.compile(re.escape(database.stem) + r"-\d{8}-\d{6}-\d{3}\.sqlite3")
     folder = database.parent / FOLDER
@@ -79,7 +79,7 @@ def kept(database: Path) -> list[Path]:
 
 def drop(database: Path) -> int:
     """Delete the copies beside a memory, unfinished ones too; how many there were. Raises StoreError."""
-    gone = kept(database)
+    gone = copies_of(database)
     try:
         for file in [*gone, *leftovers(database)]:
             file.unlink(missing_ok=True)
@@ -326,7 +326,7 @@ def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
 
 def best_copy(database: Path) -> Path | None:
     """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    sizes = {copy: counts_of(copy) for copy in kept(database)}
+    sizes = {copy: counts_of(copy) for copy in copies_of(database)}
     found = [copy for copy, counted in sizes.items() if counted is not None]
     return max(found, key=lambda copy: (_all(sizes[copy]), copy.name), default=None)
 
@@ -348,7 +348,7 @@ def delete_old_copies(database: Path, newest: Path, keep: int) -> None:
     """Delete the copies above `keep`, but never the best one while the newest holds less than half of it."""
     best, made = best_copy(database), counts_of(newest)
     spared = best if best and (made is None or made.lacks(counts_of(best) or Counts())) else None
-    for old in kept(database)[keep:]:
+    for old in copies_of(database)[keep:]:
         if old != spared:
             with contextlib.suppress(OSError):  # the next one tries again
                 old.unlink()

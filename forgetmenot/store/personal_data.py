@@ -164,7 +164,7 @@ def _texts(rows: Iterable[Row]) -> list[str]:
     return [cell for row in rows for cell in tuple(row) if isinstance(cell, str)]
 
 
-async def held(source: Source, viewer_id: str) -> Held:
+async def count_rows(source: Source, viewer_id: str) -> Held:
     """How much is held of somebody."""
     row = await source.row(
         "SELECT (SELECT count(*) FROM events WHERE viewer_id = ?1),"

@@ -20,7 +20,7 @@ from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
-from forgetmenot.store.backup import kept
+from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.migrations import schema_sql
 from forgetmenot.store.privacy_log import HashKey, path_of
@@ -103,11 +103,11 @@ async def test_the_newest_few_are_kept(channel: Channel) -> None:
     for _ in range(5):
         await make(channel.db, at=channel.clock.now(), keep=3)
         await channel.clock.advance(SECOND)
-    found = kept(channel.db.path)
+    found = copies_of(channel.db.path)
     assert len(found) == 3
     assert found == sorted(found, reverse=True)
     (channel.db.path.parent / "backups" / "holiday.sqlite3").touch()
-    assert kept(channel.db.path) == found
+    assert copies_of(channel.db.path) == found
 
 
 async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(channel: Channel) -> None:
@@ -115,13 +115,13 @@ async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(ch
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()
     await keeper.run_pass()
-    [first] = kept(channel.db.path)
+    [first] = copies_of(channel.db.path)
     assert ALICE.encode() in first.read_bytes()
     await channel.clock.advance(HOUR)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert kept(channel.db.path) == []
+    assert copies_of(channel.db.path) == []
     await keeper.run_pass()
-    [second] = kept(channel.db.path)
+    [second] = copies_of(channel.db.path)
     assert ALICE.encode() not in second.read_bytes()
     assert b"marimbaglow" in second.read_bytes()
 
@@ -129,7 +129,7 @@ async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(ch
 async def test_none_are_made_if_none_are_wanted(channel: Channel) -> None:
     none = Settings(privacy=PrivacySettings(keep_backups=0))
     await Backups(db=channel.db, settings=lambda: none, clock=channel.clock).run_pass()
-    assert kept(channel.db.path) == []
+    assert copies_of(channel.db.path) == []
 
 
 async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Channel) -> None:
@@ -137,16 +137,16 @@ async def test_a_cleared_line_takes_the_copies_along_that_rest_on_it(channel: Ch
     await channel.compactor.run_pass(everything=True)
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()
-    [first] = kept(channel.db.path)
+    [first] = copies_of(channel.db.path)
     await channel.clock.advance(HOUR)
     channel.ingest.take(Redaction(channel.clock.now(), event_id=events[3].id))
     await channel.ingest.flush()
     await keeper.run_pass()
-    assert kept(channel.db.path) == []  # until the summary is written again
+    assert copies_of(channel.db.path) == []  # until the summary is written again
     await channel.compactor.run_pass(everything=True)
     await keeper.run_pass()
-    assert kept(channel.db.path)
-    assert kept(channel.db.path) != [first]
+    assert copies_of(channel.db.path)
+    assert copies_of(channel.db.path) != [first]
 
 
 async def test_an_erasure_is_carried_out_again_on_an_older_copy(channel: Channel, tmp_path: Path) -> None:
@@ -428,14 +428,14 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
         await _notes(bot.db, "plays level", 40)
     await start()
-    copies = [(copy, copy.read_bytes()) for copy in kept(path)]
+    copies = [(copy, copy.read_bytes()) for copy in copies_of(path)]
     assert copies
     damage(path)
     for _ in range(4):
         await clock.advance(HOUR)
         with pytest.raises((StoreDamaged, StoreForeign), match="forgetmenot memory restore"):
             await start()
-    assert [(copy, copy.read_bytes()) for copy in kept(path)] == copies
+    assert [(copy, copy.read_bytes()) for copy in copies_of(path)] == copies
     await restore(copies[0][0], path, now=clock.now(), keep=3)
     assert await start() == 40
 
@@ -449,8 +449,8 @@ async def test_the_fullest_copy_stays_while_new_ones_hold_less_than_half_of_it(c
     for _ in range(5):
         await channel.clock.advance(SECOND)
         await make(channel.db, at=channel.clock.now(), keep=3)
-    assert len(kept(channel.db.path)) == 4
-    assert full in kept(channel.db.path)
+    assert len(copies_of(channel.db.path)) == 4
+    assert full in copies_of(channel.db.path)
     await _notes(channel.db, "knows song", 40)
     await make(channel.db, at=channel.clock.now(), keep=3)
-    assert full not in kept(channel.db.path)
+    assert full not in copies_of(channel.db.path)

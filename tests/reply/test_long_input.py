@@ -11,7 +11,7 @@ import pytest
 from forgetmenot.chat.commands import CommandParser
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
-from forgetmenot.memory.episodes.summary_rules import kept
+from forgetmenot.memory.episodes.summary_rules import storable_summary
 from forgetmenot.memory.handles import Handles
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.machine_text import without_machine_text
@@ -51,8 +51,8 @@ READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), spoken_command, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
     without_addresses, lambda text: without_phrase(text, "badword"), lambda text: sensitive_category(text * 5),
-    lambda text: kept(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden), claims_action,
-    asked_for, without_machine_text,
+    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most_words=150, forbidden=_forbidden),
+    claims_action, asked_for, without_machine_text,
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import kept, within, within_characters
+from forgetmenot.memory.episodes.summary_rules import storable_summary, within, within_characters
 from forgetmenot.memory.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -66,7 +66,7 @@ class RecapWriter:
         now = self._clock.now()
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
-                if recap := await self._asked(Purpose.RECAP, summaries, words, words):
+                if recap := await self._written_recap(Purpose.RECAP, summaries, words, words):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
@@ -98,7 +98,7 @@ class RecapWriter:
         asked = ""
         if len(recaps) > 1:
             try:
-                asked = await self._asked(Purpose.DIGEST, recaps, CHARACTERS // 4, CHARACTERS)
+                asked = await self._written_recap(Purpose.DIGEST, recaps, CHARACTERS // 4, CHARACTERS)
             except ModelBlocked:
                 pass
             except ModelError as error:
@@ -109,7 +109,7 @@ class RecapWriter:
         first = [sentence for row in rows for sentence in row if sentence]
         return within_characters(sentences_of(asked) or first, CHARACTERS)
 
-    async def _asked(self, purpose: Purpose, texts: Sequence[str], words: int, most: int) -> str:
+    async def _written_recap(self, purpose: Purpose, texts: Sequence[str], words: int, most: int) -> str:
         """What the model makes of these texts; nothing if it is not usable. Raises ModelError."""
         settings = self._settings()
         handles = Handles.of([who for text in texts for who in ids_in(text)])
@@ -117,7 +117,7 @@ class RecapWriter:
         limit = prompts.output_limit(words, settings.model)
         request = prompts.recap_request(chosen, most, limit, purpose)
         answer = prompts.read_summary((await self._model.generate(request)).text)
-        return kept(answer or "", (), handles, most_words=most, forbidden=forbidden(settings)).text
+        return storable_summary(answer or "", (), handles, most_words=most, forbidden=forbidden(settings)).text
 
 
 def _first_sentences(summaries: Sequence[str], words: int) -> str:

@@ -15,7 +15,7 @@ from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
-from forgetmenot.memory.episodes.summary_rules import KeptText, counted, kept, topic_of
+from forgetmenot.memory.episodes.summary_rules import KeptText, storable_summary, summary_in_numbers, topic_of
 from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles, names_typed
@@ -145,12 +145,12 @@ class Summarizer:
             return _episode(bare, EpisodeKind.COUNTED, f"Chat in numbers: {len(window)} lines.", "")
 
     def _counted(self, case: WindowCase, settings: Settings) -> NewEpisode:
-        summary = counted(case.window, case.handles, forbidden(settings))
+        summary = summary_in_numbers(case.window, case.handles, forbidden(settings))
         return _episode(case, EpisodeKind.COUNTED, summary, "")
 
     def _kept(self, summary: str, case: WindowCase, settings: Settings, *, by_rules: bool) -> KeptText:
         words = settings.memory.summary_words
-        return kept(
+        return storable_summary(
             summary,
             [case.handles.hide_chat(text) for line in case.window for text in (line.text, line.system_text)],
             case.handles,

@@ -57,7 +57,7 @@ class KeptText(NamedTuple):
         return 2 * (self.cut.total() - again) > self.sentences - again
 
 
-def kept(
+def storable_summary(
     summary: str,
     messages: Sequence[str],
     handles: Handles,
@@ -221,7 +221,7 @@ TOPICS = 5
 _HANDLES = frozenset({"someone", "bot"})
 
 
-def counted(window: Window, handles: Handles, forbidden: Callable[[str], bool] = lambda _: False) -> str:
+def summary_in_numbers(window: Window, handles: Handles, forbidden: Callable[[str], bool] = lambda _: False) -> str:
     """The summary, with mentions. `forbidden` judges one word."""
     people = sorted(parts(window).items(), key=lambda item: -item[1].lines)
     people = [(who, part) for who, part in people if part.lines]

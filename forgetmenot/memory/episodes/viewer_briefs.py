@@ -23,7 +23,7 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes import prompts
 from forgetmenot.memory.episodes.summarizer import forbidden
-from forgetmenot.memory.episodes.summary_rules import kept, within_characters
+from forgetmenot.memory.episodes.summary_rules import storable_summary, within_characters
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.ranking import by_recency
@@ -182,7 +182,7 @@ class BriefWriter:
         What the model blocks is halved until it is one person's, who then has none. Raises ModelError.
         """
         try:
-            texts = await self._asked(people, settings, suppressed)
+            texts = await self._written_briefs(people, settings, suppressed)
         except ModelBlocked:
             if len(people) > 1:
                 half = len(people) // 2
@@ -192,7 +192,7 @@ class BriefWriter:
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
         return await self._put(answered, speaking(settings).name)
 
-    async def _asked(
+    async def _written_briefs(
         self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter
     ) -> dict[str, str]:
         ids = [one.viewer_id for one in people]
@@ -209,7 +209,9 @@ class BriefWriter:
             if answer is not None:
                 evidence = Evidence([Said(one.viewer_id, sentence) for sentence in (*one.facts, *one.lately)])
                 never = forbidden(settings)
-                text = kept(answer, (), handles, most_words=CHARACTERS, forbidden=never, evidence=evidence).text
+                text = storable_summary(
+                    answer, (), handles, most_words=CHARACTERS, forbidden=never, evidence=evidence
+                ).text
                 own = _own(sentences_of(suppressed.without(text)), one.viewer_id)
                 texts[one.viewer_id] = within_characters(own, CHARACTERS)
         return texts

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.episodes.prompts import read_summary
-from forgetmenot.memory.episodes.summary_rules import COPIED_AT_MOST, QUOTE, kept, uncopied, unquoted, within
+from forgetmenot.memory.episodes.summary_rules import (
+    COPIED_AT_MOST,
+    QUOTE,
+    storable_summary,
+    uncopied,
+    unquoted,
+    within,
+)
 from forgetmenot.memory.handles import Handles
 
 HANDLES = Handles.of(["1", "2"])
@@ -13,7 +20,7 @@ MESSAGE = "one two three four five six seven eight nine ten"
 
 
 def stay(summary: str, *messages: str, words: int = 150, never: str = "\0") -> str:
-    return kept(summary, messages, HANDLES, most_words=words, forbidden=lambda text: never in text).text
+    return storable_summary(summary, messages, HANDLES, most_words=words, forbidden=lambda text: never in text).text
 
 
 def test_seven_words_may_stay_and_the_eighth_is_cut() -> None:
@@ -99,7 +106,7 @@ def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None
     assert told is not None
     assert told.startswith('P1 sang "la". P2 left.')
     assert stay(told) == '<@1> sang "la". <@2> left.'
-    assert not kept(told, [], HANDLES, most_words=99, forbidden=lambda _: False).mostly_cut
+    assert not storable_summary(told, [], HANDLES, most_words=99, forbidden=lambda _: False).mostly_cut
 
 
 def test_an_answer_nested_without_end_is_no_summary() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import EventKind, Line, Role
-from forgetmenot.memory.episodes.summary_rules import counted
+from forgetmenot.memory.episodes.summary_rules import summary_in_numbers
 from forgetmenot.memory.episodes.transcript import Cut, aged, halves, parts, transcript, windows
 from forgetmenot.memory.handles import Handles
 from forgetmenot.text.statement_rules import summary
@@ -145,7 +145,7 @@ def test_what_was_told_by_command_was_said_and_a_timeout_happened() -> None:
 
 def test_counting_names_people_numbers_and_shared_words_only() -> None:
     window = [line(1, "1", "pizza secretword"), line(2, "2", "pizza time"), line(3, "2", "!so pizza")]
-    summary = counted(window, Handles.of(["1", "2"]))
+    summary = summary_in_numbers(window, Handles.of(["1", "2"]))
     assert summary == "Chat in numbers: 3 lines by <@2> (2), <@1> (1). Words that came up: pizza."
 
 
