@@ -39,10 +39,14 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
         return OperationResult(ok=True, code="memory_empty", target=who)
     if who.id is not None and who.id in await opt_outs.opted_out(context.db):
         return OperationResult(ok=True, code="memory_opted_out", data={"n": len(held)}, target=who)
+    public = request.asker.surface is Surface.CHAT
+    if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
+        return OperationResult(ok=True, code="memory_empty", target=who)  # banned
     hidden = await suppression.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
     facts = await _with_names(context, [note.fact for note in shown])
+    said = [one.fact for one in reversed(heard)]
     return OperationResult(
         ok=True,
         code="memory",
@@ -52,7 +56,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
                 for note, fact in zip(shown, facts, strict=True)
             ],
             "suppressed": [note.id for note in rest],
-            "heard": [one.fact for one in reversed(heard)],
+            "heard": await _with_names(context, [await edits.with_mentions(context.db, fact) for fact in said]),
             "max_chars": context.settings().reply.max_chars,
         },
         target=who,
