@@ -17,6 +17,7 @@ from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
+from forgetmenot.operations.requests import note_number
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
@@ -119,7 +120,8 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
     """Replace a note of the asker by what they say; the policy has held it against their line."""
-    old = await notes.get(context.db, int(request.text("note")))
+    number = note_number(request.text("note"))
+    old = await notes.get(context.db, number) if number is not None else None
     if old is None or old.subject_id != request.asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(
