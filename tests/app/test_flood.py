@@ -63,10 +63,9 @@ async def test_what_a_bot_was_made_to_say_corrects_nothing(tmp_path: Path, clock
         await bot.settle()
         await remember(bot.db, None, "the marathon is on Monday", by="id-dave", at=clock.now())
         await clock.advance(60_000)
+        text, badges = "the marathon moved to Friday", frozenset({"broadcaster"})
         for number, who in enumerate(("99", "7")):
             login = "carol" if who == "99" else "streamelements"
-            text = "the marathon moved to Friday"
-            badges = frozenset({"broadcaster"})
             event = ChatEvent(f"o{number}", EventKind.MESSAGE, who, login, login, text, clock.now(), badges=badges)
             await bot.hear(event)
         assert [note.fact for note in await notes.of_subject(bot.db, None)] == ["the marathon is on Monday"]
