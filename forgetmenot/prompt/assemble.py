@@ -78,7 +78,7 @@ class PromptDraft:
         return sum(s.tokens for s in self.prefix) + sum(s.tokens for s in self.sections.values())
 
     def fit(self, budget: int) -> None:
-        """Climb down the ladder until it fits or nothing but the floor is left."""
+        """Take one drop step after another until it fits or only what is never dropped is left."""
         for step in DROP_LADDER:
             if self.tokens <= budget:
                 return
@@ -99,7 +99,7 @@ class PromptDraft:
         if low == high:
             return False
         rest = self.tokens - self.sections[step.section].tokens
-        while low < high:  # the most rows with which it fits, or the rung's own number
+        while low < high:  # the most rows with which it fits, or the step's own number
             middle = (low + high + 1) // 2
             if rest + whole.cut(middle).section(self.factor).tokens <= budget:
                 low = middle

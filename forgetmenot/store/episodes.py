@@ -261,7 +261,7 @@ async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[t
 
 
 def episode_of(row: Row) -> Episode:
-    """A row as the noun; `people`: ids, a line each, or NULL where they were not read."""
+    """A row as an Episode; `people`: ids, a line each, or NULL where they were not read."""
     return row_as(row, Episode, people=(row["people"] or "").split("\n") if row["people"] else ())
 
 

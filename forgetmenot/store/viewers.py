@@ -177,7 +177,7 @@ async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
 
 
 def viewer_of(row: Row) -> Viewer:
-    """A row of `viewers` as the noun."""
+    """A row of `viewers` as a Viewer."""
     return row_as(
         row,
         Viewer,
