@@ -26,6 +26,7 @@ from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parame
 from forgetmenot.prompt.assemble import split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
+from forgetmenot.text.sentences import ENDS
 
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
@@ -35,7 +36,7 @@ NOTHING_TO_SAY = "the model had nothing to say"
 
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
-_SENTENCE_END = re.compile(r"(?<![.!?…。！？])[.!?…。！？]+(?=\s|$)")
+_SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from forgetmenot.text.sentences import ENDS
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 ONE_IN = 3
@@ -23,7 +24,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
-_SENTENCE = re.compile(r"[^.!?…]+(?:[.!?…]+|\Z)\s*")
+_SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
 _SHOWN = re.compile(r"\[id:(\d+)\]\s*(.*?)(?:\s\([^()\n]*\))?\s*$", re.MULTILINE)
 _NUMBER_WORDS = {
     str(number): word

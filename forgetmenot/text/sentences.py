@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 ENDS = ".!?…。！？"
+"""The marks that end one, also for patterns that need their places in a text."""
 _BETWEEN = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？])\s*")
 _UNSPACED = ("。", "！", "？")
 

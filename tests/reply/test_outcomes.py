@@ -82,3 +82,8 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, left: str)
 )
 def test_what_asks_for_no_memory_is_left_alone(question: str) -> None:
     assert not asks_memory(question, names_somebody="alice" in question)
+
+
+def test_a_japanese_reply_keeps_its_supported_sentences() -> None:
+    reply = "雨が降った。点が出た。"
+    assert without_unsupported(reply, [Claim("number", 6, 7)]) == "雨が降った。"
