@@ -19,8 +19,9 @@ from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailabl
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
+from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.entry import Action, ActionCall, ActionPorts, Immunity, PolicyFacts, Runner
+from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Immunity, PolicyFacts, Runner
 from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, resting_times
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
@@ -86,6 +87,8 @@ class Executor:
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
+        if context.words and _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
+            return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,
             outcome,
@@ -119,6 +122,15 @@ class Executor:
             if row_id is not None and action is not None and row.status is ActionStatus.RUNNING:
                 await channel_state.set_cooldowns(tx, resting_times(action, facts, settings, now))
         return row_id
+
+
+def _nobody_asked(proposal: Proposal, action: Action | None, decision: Decision, facts: PolicyFacts) -> bool:
+    """Whether a harmless action was denied that the speaker had not asked for: then the words answer without it.
+
+    Small models propose something with every second answer, and "I can't do that" would answer "who are you?".
+    """
+    harmless = action is not None and action.kind is ActionClass.FREE
+    return harmless and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
 
 
 def _new_row(

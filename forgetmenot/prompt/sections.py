@@ -114,14 +114,18 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
 
 
 def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row:
-    """`[id:12] likes tea (said by them; tags: drinks; 2 days ago)`, with whom it is about in front, if given."""
+    """`[id:12; said by them; tags: drinks; 2 days ago] likes tea`, with whom it is about in front, if given.
+
+    What is known of the note stands before the fact: behind it, a small model reads it out as part of the fact.
+    """
     note = recalled.note
     facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
     if note.topics:
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
     facts.append(ago(now - note.last_confirmed_at))
     subject = f"{about}: " if about else ""
-    return Row(f"{subject}[id:{note.id}] {one_line(note.fact, names, FACT_BYTES)} ({'; '.join(facts)})", note.id)
+    known = "; ".join([f"id:{note.id}", *facts])
+    return Row(f"{subject}[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 
 def heard_row(heard: HeardToday, names: Names) -> Row:
@@ -133,9 +137,10 @@ def heard_row(heard: HeardToday, names: Names) -> Row:
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:
     """A fact about the channel, or a running bit with how many streams it came up in; no age: there is no clock."""
     often = f", in {streams} streams" if streams > 1 else ""
-    kind = f"running bit{often}: " if note.scope is Scope.RUNNING_BIT else ""
-    hearsay = f" ({_WHOSE_WORD[note.source_kind]})" if note.source_kind is SourceKind.REPORTED else ""
-    return Row(f"[id:{note.id}] {kind}{one_line(note.fact, names, FACT_BYTES)}{hearsay}", note.id)
+    kind = [f"running bit{often}"] if note.scope is Scope.RUNNING_BIT else []
+    hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
+    known = "; ".join([f"id:{note.id}", *kind, *hearsay])
+    return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", note.id)
 
 
 def past_row(past: Past, names: Names, now: int | None = None) -> Row:

@@ -25,7 +25,7 @@ _PAST = re.compile(
 )
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
-_SHOWN = re.compile(r"\[id:(\d+)\]\s*(.*?)(?:\s\([^()\n]*\))?\s*$", re.MULTILINE)
+_SHOWN = re.compile(r"\[id:(\d+)[^\[\]\n]*\]\s*(.*?)\s*$", re.MULTILINE)
 _NUMBER_WORDS = {
     str(number): word
     for number, word in enumerate(

@@ -42,7 +42,7 @@ def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFi
     shown = msgspec.json.decode(out)
     assert err == ""
     assert shown["tail"].endswith("Alice: what do I play?\n</message>")
-    assert "[id:1] plays drums with Bob (said by them; today)" in shown["tail"]
+    assert "[id:1; said by them; today] plays drums with Bob" in shown["tail"]
     assert "Bob: the sea is loud" in shown["tail"]
     assert shown["prefix_sha256"] == hashlib.sha256(shown["prefix"].encode()).hexdigest()
     assert shown["estimated_tokens"] == sum(section["tokens"] for section in shown["sections"])

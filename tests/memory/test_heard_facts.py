@@ -102,7 +102,7 @@ async def test_the_next_reply_knows_it(chat: Chat) -> None:
         return prompt.tail, str(answer(prompt.prefix, prompt.tail)["say"])
 
     whole, reply = await asked("alice")
-    assert "plays the cello (said by them; just now)" in whole
+    assert "[just now] plays the cello" in whole
     assert "You remember nothing about them" not in whole
     assert reply == "My notes about you say: “plays the cello”."
     whole, reply = await asked("bob")

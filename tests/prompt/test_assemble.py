@@ -103,7 +103,7 @@ def test_a_note_shows_its_id_whose_word_it_is_its_tags_and_its_age(
     prefix_material: PrefixMaterial, tail_material: TailMaterial
 ) -> None:
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
-    assert "[id:100] plays drums in band number 0 (said by them; tags: music; 2 days ago)" in prompt.tail
+    assert "[id:100; said by them; tags: music; 2 days ago] plays drums in band number 0" in prompt.tail
 
 
 def test_the_current_message_stands_last_and_once(prefix_material: PrefixMaterial, tail_of: Tail) -> None:

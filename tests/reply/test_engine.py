@@ -28,7 +28,7 @@ async def test_a_mention_is_answered_from_memory(stage: Stage) -> None:
     reply = await stage.reply("@forgetmenot_bot what do I play?")
     assert (reply.status, reply.text) == (ReplyStatus.SENT, "You play the drums!")
     assert stage.chat.said == [(stage.clock.now(), "You play the drums!", "e1")]
-    assert f"[id:{note}] plays drums in a band (said by them; today)" in stage.model.asked[0].prompt
+    assert f"[id:{note}; said by them; today] plays drums in a band" in stage.model.asked[0].prompt
     row = await stage.row(reply.id)
     assert row.trigger == "mention"
     assert row.model == "scripted"
@@ -55,7 +55,7 @@ async def test_lore_about_the_person_talked_about_comes_along(stage: Stage) -> N
     await stage.know("drives like a snail", "2")
     await stage.hear("morning", "2")
     await stage.ask("@forgetmenot_bot how does bob drive?")
-    assert "Bob: [id:1] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
+    assert "Bob: [id:1; said by them; today] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
 
 
 async def test_a_bare_mention_answers_the_line_before(stage: Stage) -> None:
@@ -301,6 +301,17 @@ def _mention(stage: Stage, number: int) -> ChatEvent:
     return ChatEvent(
         f"c{number}", EventKind.MESSAGE, str(500 + number), f"v{number}", f"V{number}", text, stage.clock.now()
     )
+
+
+@pytest.mark.parametrize(
+    ("say", "sent"),
+    [("I'm the bot that remembers.", "I'm the bot that remembers."), ("Shoutout sent to Bob!", "Not now.")],
+)
+async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, say: str, sent: str) -> None:
+    """Small models add one to many answers; a claim that it was done is no answer, though."""
+    await stage.hear("hello", "2")
+    stage.model.answers = [answering(say, "shoutout", target="bob", if_refused="Not now.")]
+    assert (await stage.reply("@forgetmenot_bot hi, who are you?")).text == sent
 
 
 @pytest.mark.parametrize("mode", [Mode.MENTIONS, Mode.SHADOW])

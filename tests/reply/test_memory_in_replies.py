@@ -64,7 +64,7 @@ async def test_a_running_bit_says_in_how_many_streams_it_came_up(stage: Stage) -
                 (stream,),
             )
             await evidence.add(tx, Stance(bit, episode, "confirmed", None, addressed=False, at=0))
-    assert "running bit, in 2 streams: the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
+    assert "running bit, in 2 streams] the cat causes every crash" in await asked(stage, "@forgetmenot_bot hi there")
 
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:

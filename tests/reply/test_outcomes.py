@@ -41,7 +41,7 @@ def test_a_line_to_somebody_else_counts_for_nothing(lines: list[tuple[str, str]]
     assert outcome_of("the boss is weak to ice", [LineAfter(*one) for one in lines], people=PEOPLE) is outcome
 
 
-LORE = "[id:1] plays the cello (said by them; 2 days ago)\n[id:2] collects stamps from Peru\n"
+LORE = "[id:1; said by them; 2 days ago] plays the cello\n[id:2] collects stamps from Peru\n"
 
 
 def test_what_a_reply_used_and_what_nothing_supports() -> None:

@@ -23,6 +23,8 @@ CONTEXT = FilterContext(
         ("ForgetMeNot: You play [id:12] the drums.", "You play the drums.", ("labels", "machine text")),
         ("Bot: fmn: hello there", "hello there", ("labels",)),
         ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", ("machine text",)),
+        ("[id:12; said by them; tags: music; 2 days ago] drums, I think", "drums, I think", ("machine text",)),
+        ("[just now] the viola", "the viola", ("machine text",)),
         ("<message>\nhello\n</message>", "hello", ("machine text",)),
         ("**You** play `the *drums*`!", "You play the drums!", ("markdown",)),
         ("# Drums\n- loud\n- good", "Drums loud good", ("markdown", "lines")),

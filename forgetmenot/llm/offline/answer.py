@@ -15,8 +15,7 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_QUOTED = 3
 _NOTE = re.compile(
-    r"\A\s*(?:(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:\d+\]\s*(?:running bit[^:]*:\s*)?)?(?P<fact>.*?)"
-    r"(?:\s\((?P<why>[^()]*(?:ago|today|just now|said by others)[^()]*)\))?\s*\Z"
+    r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[(?:id:\d+|just now)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z"
 )
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")
@@ -98,7 +97,7 @@ def _sentence(notes: list[tuple[str, re.Match[str]]]) -> str:
         return ""
     name, first = notes[0]
     facts = "; ".join(f"“{note['fact'].strip().rstrip('.')}”" for _, note in notes)
-    hearsay = "said by others" in (first["why"] or "")
+    hearsay = "said by others" in first["known"]
     return f"Others say about {name}: {facts}." if hearsay else f"My notes about {name} say: {facts}."
 
 
