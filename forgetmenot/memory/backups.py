@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError, StoreForeign, StoreKeyLost
 from forgetmenot.files import make_own
 from forgetmenot.logs import log
@@ -63,7 +63,7 @@ async def _asked(db: Database) -> int:
 
 
 class Backups:
-    """The copies of a running bot: one at its start, and one whenever the others had to go. A periodic task."""
+    """The copies of a running bot: one at its start, every day, and whenever the others had to go. A periodic task."""
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
         self._db, self._settings, self._clock = db, settings, clock
@@ -71,13 +71,13 @@ class Backups:
 
     async def run_pass(self) -> None:
         """Every minute or so. Raises StoreError."""
-        keep = self._settings().privacy.keep_backups
+        keep, now = self._settings().privacy.keep_backups, self._clock.now()
         await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
         if self._made_at is not None and await erasure_rows.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
-        if keep == 0 or (self._made_at is not None and kept(self._db.path)) or await episode_redaction.dirty(self._db):
+        recent = self._made_at is not None and now - self._made_at < DAY and kept(self._db.path)
+        if keep == 0 or recent or await episode_redaction.dirty(self._db):
             return
-        now = self._clock.now()
         await make(self._db, at=now, keep=keep)
         self._made_at = now
 

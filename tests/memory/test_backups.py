@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import HOUR, SECOND, ManualClock
+from forgetmenot.clock import DAY, HOUR, SECOND, ManualClock
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreKeyLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
@@ -124,6 +124,19 @@ async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(ch
     [second] = kept(channel.db.path)
     assert ALICE.encode() not in second.read_bytes()
     assert b"marimbaglow" in second.read_bytes()
+
+
+async def test_a_running_bot_makes_one_every_day(channel: Channel) -> None:
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    made = []
+    for _ in range(5):
+        await keeper.run_pass()
+        await channel.clock.advance(DAY - HOUR)
+        await keeper.run_pass()
+        made.append(kept(channel.db.path)[0])
+        await channel.clock.advance(HOUR)
+    assert len(set(made)) == 5
+    assert kept(channel.db.path) == made[:1:-1]
 
 
 async def test_none_are_made_if_none_are_wanted(channel: Channel) -> None:
