@@ -210,7 +210,7 @@ async def explain(db: Database, reply_id: int) -> Explanation:
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
         raise InputError(
-            f"There is no reply {reply_id}. Replies are kept for 30 days; `forgetmenot why` lists the last ones."
+            f"There is no reply {reply_id}. Old replies are deleted; `forgetmenot why` lists the last ones."
         )
     sections = await _sections(db, reply)
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]

@@ -82,7 +82,7 @@ async def any_summary(db: Database) -> bool:
 async def hidden(db: Database) -> str:
     """Another text whenever somebody was hidden, let in again or erased, or had a fact forgotten.
 
-    The list of wishes alone would be too early: a wish stands there before its transaction is done.
+    The privacy log alone would be too early: a request stands there before its transaction is done.
     """
     row = await db.row(
         "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"

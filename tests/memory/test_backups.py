@@ -90,7 +90,7 @@ async def test_a_copy_is_the_memory_with_its_full_text_index_and_its_numbers(cha
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
             mine = [tuple(row) for row in await channel.db.rows(sql)]
-            theirs = [tuple(row) for row in await copied.rows(sql) if row[0] != backup.ASKED]
+            theirs = [tuple(row) for row in await copied.rows(sql) if row[0] != backup.LOG_POSITION]
             assert theirs == mine
         found = await copied.rows("SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH 'glockenfern'")
         assert len(found) == 1
@@ -297,11 +297,13 @@ async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
     with closing(sqlite3.connect(made.path)) as db:
-        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.ASKED,)).fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.LOG_POSITION,)).fetchone() == (
+            1,
+        )
         if told is None:
-            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.ASKED,))
+            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.LOG_POSITION,))
         else:
-            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.ASKED))
+            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.LOG_POSITION))
         db.commit()
     await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
