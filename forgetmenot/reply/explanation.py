@@ -15,6 +15,7 @@ from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
+from forgetmenot.operations.entry import CLASS_WORDS, ActionClass
 from forgetmenot.prompt.material import TailMaterial, estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
@@ -294,7 +295,8 @@ async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, 
 def _action(done: LoggedAction) -> str:
     detail = f", {done.detail}" if done.detail else ""
     decided = f"{done.verdict} by rule {done.rule} ({done.reason})"
-    return f"{done.name} (class {done.kind or '?'}): {decided} → {done.status}{detail}"
+    kind = CLASS_WORDS[ActionClass(done.kind)] if done.kind else "?"
+    return f"{done.name} ({kind}): {decided} → {done.status}{detail}"
 
 
 _ENDINGS = {

@@ -141,4 +141,4 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
 async def the_mode(page: Page) -> None:
     step = await opened(page, "How much it says")
     await step.get_by_role("button", name="Mentions").click()
-    await expect(step.locator(".outcome")).to_contain_text("answers who speaks to it")
+    await expect(step.locator(".outcome")).to_contain_text("replies when mentioned")
