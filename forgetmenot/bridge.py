@@ -12,6 +12,7 @@ import aiohttp
 import msgspec
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
+from forgetmenot.network import body_of
 from forgetmenot.settings.schema import BridgeSettings, Settings
 
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)  # it becomes a part of an address
@@ -35,7 +36,7 @@ class Bridge:
                     return await _run_firebot(session, bridge, name)
         except aiohttp.ClientConnectorError as error:
             return Outcome(OutcomeKind.FAILED, f"nothing answers at {error.host}:{error.port}; start its HTTP server")
-        except (aiohttp.ClientError, msgspec.DecodeError) as error:
+        except (aiohttp.ClientError, ValueError, msgspec.DecodeError) as error:
             return Outcome(OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood")
         return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
 
@@ -71,8 +72,7 @@ async def _post(session: aiohttp.ClientSession, url: str, body: object, bot: str
 
 async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON
     async with session.get(url, allow_redirects=False, raise_for_status=True) as answer:
-        content = await answer.content.read(ANSWER_MOST)
-        return msgspec.json.decode(content)
+        return msgspec.json.decode(await body_of(answer, ANSWER_MOST))
 
 
 def _called(name: str, known: object) -> Mapping[str, Any] | None:

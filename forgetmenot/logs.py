@@ -37,6 +37,7 @@ _SECRET = re.compile(
 _AFTER_WORD = re.compile(
     r"(?i)(oauth:|bearer\s+|(?:token|api_?key|secret|password|device_code)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}"
 )
+_IN_ADDRESS = re.compile(r"(?<=://)[^/?#@\s\"']{1,200}@")
 
 
 def _format_exception(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -57,8 +58,8 @@ def where(error: BaseException) -> str:
 
 
 def mask(text: str) -> str:
-    """The text with everything that is shaped like a token or an API key masked."""
-    return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", text))
+    """The text with everything that is shaped like a token, an API key or an address's log-in masked."""
+    return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", _IN_ADDRESS.sub("•••@", text)))
 
 
 def _drop_chat(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -57,6 +57,16 @@ async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> Client
     return await handler(request)
 
 
+async def body_of(response: ClientResponse, most: int) -> bytes:
+    """The whole body. Raises ValueError for one of more than `most` bytes: it is not taken into memory."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > most:
+            raise ValueError("larger than any answer")
+    return bytes(body)
+
+
 def _parsed(address: str, source: str) -> URL:
     example = "Write it like http://proxy:3128, or remove it, and start the bot again."
     try:

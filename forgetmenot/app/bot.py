@@ -37,6 +37,7 @@ from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, Privacy
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.viewer_rules import is_bot
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import Executor
@@ -228,7 +229,9 @@ class Bot:
     async def hear(self, item: Heard) -> None:
         """Take in one thing that was heard. A correction counts before the line is answered."""
         if isinstance(item, ChatEvent):
-            await self.corrections.take(item)
+            bot = is_bot(self.settings().memory, item.login, item.user_id, item.badges)
+            if not bot and item.user_id != self.ingest.own_id:  # a bot's lines can be put into its mouth
+                await self.corrections.take(item)
         elif isinstance(item, Redaction):
             await self.reactions.heard(item)
         await self.router.hear(item)

@@ -9,6 +9,7 @@ Guarantees:
 
 import asyncio
 import contextlib
+import json
 import os
 import platform
 import re
@@ -129,7 +130,9 @@ async def _names(what: Examined) -> frozenset[str]:
 
 def _without(value: object, names: frozenset[str]) -> object:
     if isinstance(value, str):
-        text = mask(value.replace(str(Path.home()), "~"))
+        text, home = mask(value), str(Path.home())
+        for written in (json.dumps(home)[1:-1], home, Path.home().as_posix()):  # the log's lines are JSON
+            text = text.replace(written, "~")
         return re.sub(r"\w+", lambda word: "•••" if word[0].lower() in names else word[0], text)
     if isinstance(value, list):
         return [_without(part, names) for part in value]

@@ -11,7 +11,7 @@ from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.errors import InputError, ModelRefused
 from forgetmenot.languages import Language
 from forgetmenot.llm.build import build_model
-from forgetmenot.network import trusted
+from forgetmenot.network import body_of, trusted
 from forgetmenot.ports import CallMeter
 from forgetmenot.settings.schema import ModelSettings, Provider
 
@@ -95,7 +95,7 @@ async def models_at(base_url: str) -> list[str] | None:
             aiohttp.ClientSession(timeout=timeout, connector=connector) as session,
             session.get(f"{base_url.rstrip('/')}/models", allow_redirects=False) as answer,
         ):
-            found = msgspec.json.decode(await answer.content.read(LARGEST_LIST), type=_ModelList)
+            found = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=_ModelList)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError, msgspec.DecodeError):
         return None
     return [one.id for one in found.data[:MOST_MODELS]]

@@ -36,6 +36,8 @@ from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import bot_messages
 
 UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
+WHERE_TO = frozenset({"provider", "base_url", "api_key_env"})
+"""Settings that say who is asked, and with whose key: a file of scenarios, which may be anybody's, does not choose."""
 _SAID = re.compile(r"(\w{2,25}): (.*)", re.DOTALL)
 _TIME = re.compile(r"\+(\d+)([smhd])")
 _EXPECTED = re.compile(r"> ([a-z]+)(?: (?!not\b)([^:]+?))?( not)?: (.*)")
@@ -88,8 +90,12 @@ def _of_file(file: Path) -> Iterable[Scenario]:
             raise InputError(f"{file}: a [[scenario]] needs `name` and `script`.")
         if odd := sorted(table.keys() - {"name", "script", "notes", "settings"}):
             raise InputError(f"{file}: scenario {table['name']!r} has a key `{odd[0]}` that nothing reads.")
+        settings = table.get("settings", {})
+        model = settings.get("model", {}) if isinstance(settings, dict) else {}
+        if isinstance(model, dict) and (odd := sorted(WHERE_TO & model.keys())):
+            raise InputError(f"{file}: scenario {table['name']!r} sets `{odd[0]}`. Choose the model with --model.")
         lines = tuple(line.strip() for line in table["script"].splitlines() if line.strip())
-        yield Scenario(table["name"], lines, tuple(table.get("notes", ())), table.get("settings", {}))
+        yield Scenario(table["name"], lines, tuple(table.get("notes", ())), settings)
 
 
 def with_settings(*layers: Mapping[str, Any], model: ModelSettings | None = None) -> Settings:

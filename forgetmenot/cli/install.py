@@ -115,12 +115,14 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     from forgetmenot.app import autostart
     from forgetmenot.cli.setup import sign_out, token_store
     from forgetmenot.llm.build import kept_key_name
+    from forgetmenot.memory.privacy_queue import spare_path_of
     from forgetmenot.secret_store import SecretStore, login_folder
     from forgetmenot.store.file_safety import is_locked
     from forgetmenot.twitch.token_store import Account
 
     database, folder = database_path(arguments), data_folder()
-    if is_locked(database):
+    locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]  # also of other channels' memories
+    if any(is_locked(lock.with_suffix("")) for lock in locks):
         raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
     delete = arguments.data and folder.is_dir()
     warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
@@ -142,8 +144,10 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         autostart.disable()
         say("The bot no longer starts with this computer.")
     if delete:
+        for memory in folder.rglob("*.sqlite3"):
+            spare_path_of(memory).unlink(missing_ok=True)
         shutil.rmtree(folder)
         say(f"{folder} is deleted.")
-    elif database.parent.is_dir():
+    if database.parent.is_dir():
         say(f"The memory, the settings and the log stay in {database.parent}.")
     say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")

@@ -153,9 +153,12 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
     from forgetmenot.store import bot_messages, dock_rows
 
     if reply_id is not None:
+        reply = await bot_messages.get(db, reply_id)
+        if reply is not None and not await _may_be_shown(db, reply.viewer_id):
+            raise InputError(f"Reply {reply_id} was to somebody who is hidden.")
         return await control.why(db, reply_id, settings)
     if note_id is None:
-        rows = await bot_messages.listing(db, LISTED)
+        rows = [row for row in await bot_messages.listing(db, LISTED) if await _may_be_shown(db, row.viewer_id)]
         return {
             "replies": [{"id": reply.id, "at": reply.at, "text": reply.text, "status": reply.status} for reply in rows]
         }

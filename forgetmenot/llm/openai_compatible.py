@@ -21,7 +21,7 @@ from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
 from forgetmenot.logs import log
-from forgetmenot.network import BadProxy, proxy_for, trusted
+from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
@@ -140,7 +140,7 @@ class OpenAICompatible:
                 proxy_headers=proxy_headers,
             )
             async with sending as response:
-                raw = await _body_of(response)
+                raw = await body_of(response, LARGEST_ANSWER)
                 if response.status != 200:
                     self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
                 body = json.loads(raw)
@@ -278,16 +278,6 @@ def _count(table: object, *path: str) -> int | None:
     for name in path:
         table = table.get(name) if isinstance(table, dict) else None
     return table if isinstance(table, int) else None
-
-
-async def _body_of(response: aiohttp.ClientResponse) -> bytes:
-    """The body. Raises ValueError for one that is larger than any answer: it is not taken into memory."""
-    body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > LARGEST_ANSWER:
-            raise ValueError("larger than any answer")
-    return bytes(body)
 
 
 def _reason(raw: bytes) -> str:

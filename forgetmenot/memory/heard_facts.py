@@ -30,6 +30,8 @@ _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
+MOST_SAID = 40
+"""So many facts of one viewer are compared with each other, the newest: each with every later one."""
 
 
 class HeardFact(NamedTuple):
@@ -50,14 +52,19 @@ async def heard_facts(
     quiet: SuppressionFilter | None = None,
 ) -> list[HeardFact]:
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
-    held: dict[str, list[HeardFact]] = {}
-    for line in await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ):
-        for fact in said_in(line.text, privacy):
-            before = held.get(line.viewer_id, ())
-            kept = [one for one in before if relate(one.fact, fact) is Relation.DISTINCT]
-            held[line.viewer_id] = [*kept, HeardFact(line.seq, line.viewer_id, fact, line.at)]
+    lines = await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ)
+    said: dict[str, list[str]] = {}
+    held: list[HeardFact] = []
+    for line in reversed(lines):
+        later = said.setdefault(line.viewer_id, [])
+        if len(held) >= limit:
+            break
+        for fact in reversed(said_in(line.text, privacy) if len(later) < MOST_SAID else ()):
+            if all(relate(fact, one) is Relation.DISTINCT for one in later):
+                held.append(HeardFact(line.seq, line.viewer_id, fact, line.at))
+            later.append(fact)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
-    newest = sorted(one for facts in held.values() for one in facts)[-limit:]
+    newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
     return [one for one in newest if await _may_be_shown(source, one, quiet, known[one.viewer_id])]
 

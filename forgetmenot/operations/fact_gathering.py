@@ -117,9 +117,8 @@ class FactGatherer:
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
         """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
-        number, fact = (clean(proposal.params.get(name, "")) for name in ("note", "fact"))
-        digits = number.removeprefix("id:").strip("#[]")
-        note = await notes.get(self._db, int(digits)) if digits.isdecimal() and len(digits) < 16 else None
+        number, fact = requests.note_number(proposal.params.get("note", "")), clean(proposal.params.get("fact", ""))
+        note = await notes.get(self._db, number) if number is not None else None
         if note is None or note.subject_id != asker.id or note.status not in LIVE:
             return ""
         said = context.question or context.event.text

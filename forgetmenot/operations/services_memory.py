@@ -17,6 +17,7 @@ from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
+from forgetmenot.operations.requests import note_number
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
@@ -39,10 +40,14 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
         return OperationResult(ok=True, code="memory_empty", target=who)
     if who.id is not None and who.id in await opt_outs.opted_out(context.db):
         return OperationResult(ok=True, code="memory_opted_out", data={"n": len(held)}, target=who)
+    public = request.asker.surface is Surface.CHAT
+    if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
+        return OperationResult(ok=True, code="memory_empty", target=who)  # banned
     hidden = await suppression.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
     facts = await _with_names(context, [note.fact for note in shown])
+    said = [one.fact for one in reversed(heard)]
     return OperationResult(
         ok=True,
         code="memory",
@@ -52,7 +57,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
                 for note, fact in zip(shown, facts, strict=True)
             ],
             "suppressed": [note.id for note in rest],
-            "heard": [one.fact for one in reversed(heard)],
+            "heard": await _with_names(context, [await edits.with_mentions(context.db, fact) for fact in said]),
             "max_chars": context.settings().reply.max_chars,
         },
         target=who,
@@ -115,7 +120,8 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
     """Replace a note of the asker by what they say; the policy has held it against their line."""
-    old = await notes.get(context.db, int(request.text("note")))
+    number = note_number(request.text("note"))
+    old = await notes.get(context.db, number) if number is not None else None
     if old is None or old.subject_id != request.asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(

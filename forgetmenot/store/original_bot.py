@@ -2,6 +2,9 @@
 
 Its tables are known by name and their columns by any of the names that they had: viewers, episodes and semantic_notes,
 in which people stand by login. What a table lacks is left out, and named in `missing`.
+
+The file may be anybody's: only stored columns of real tables are read, for a view or a computed column runs what its
+author wrote, without end if they like; and no value of another type than expected stops the others.
 """
 
 import contextlib
@@ -84,13 +87,15 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table by our own names for its columns."""
     db.row_factory = sqlite3.Row
-    there = [row["name"] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    real = "SELECT i.name FROM pragma_table_list(?1) t, pragma_table_info(?1) i WHERE t.schema = 'main'"
+    there = [row["name"] for row in db.execute(f"{real} AND t.type = 'table'", (table,))]
     if not there:
         missing.append(table)
         return
     columns = {ours: next((name for name in names.split() if name in there), None) for ours, names in wanted.items()}
     missing += [f"{table}.{ours}" for ours, name in columns.items() if name is None]
-    for row in db.execute(f'SELECT * FROM "{table}"'):  # noqa: S608  # a name of ours
+    read = ", ".join(f'"{name}"' for name in columns.values() if name is not None) or "NULL"
+    for row in db.execute(f'SELECT {read} FROM "{table}"'):  # noqa: S608  # names of ours
         yield {ours: row[name] for ours, name in columns.items() if name is not None}
 
 
@@ -104,7 +109,7 @@ def _line(
         known = viewers.get(about, {})
         twitch_id = str(known.get("twitch_id") or "")
         line["viewer"] = twitch_id if twitch_id.isdigit() else str(known.get("login") or about)
-        line["login"] = known.get("login")
+        line["login"] = login if isinstance(login := known.get("login"), str) else None
     if isinstance(note.get("id"), int):
         line["id"] = note["id"]
     if isinstance(note.get("superseded_by"), int):
@@ -125,7 +130,7 @@ def _line(
 def _importance(value: object) -> str:
     """Low, medium or high, of a word or a number up to 1 or 10."""
     if isinstance(value, int | float):
-        return _IMPORTANCE[min(2, int(3 * (value / 10 if value > 1 else value)))]
+        return _IMPORTANCE[int(3 * min(0.9, max(0, value / 10 if value > 1 else value)))]
     return value.lower() if isinstance(value, str) and value.lower() in _IMPORTANCE else "medium"
 
 
@@ -139,7 +144,7 @@ def _time(value: object) -> str | None:
 
 def _words(value: object) -> list[str]:
     """A list of words, of JSON or of text with commas."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         value = json.loads(value) if isinstance(value, str) and value.startswith("[") else value
     found = value if isinstance(value, list) else str(value or "").split(",")
-    return [str(word).strip() for word in found if str(word).strip()][:100]
+    return [str(word).strip() for word in found if isinstance(word, str | int) and str(word).strip()][:100]

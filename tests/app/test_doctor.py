@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import msgspec
 import pytest
@@ -130,6 +130,22 @@ async def test_a_report_for_somebody_who_helps_holds_no_name_no_home_and_no_secr
     assert "started" in shown
     found = [word for word in (str(Path.home()), SECRET, "bob", "keeper", "demo") if word in shown.lower()]
     assert found == []
+
+
+async def test_a_report_holds_no_home_of_windows_and_no_password_of_an_address(
+    database: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows the home folder is named after somebody, and the log, which is JSON, writes its strokes twice."""
+    home = PureWindowsPath("C:\\Users\\Jo Doe")
+    (database.parent / "logs").mkdir()
+    log = msgspec.json.encode({"exception": f'File "{home}\\bot.py"', "url": "http://me:passw@host/v1"})
+    (database.parent / "logs" / "forgetmenot.log").write_bytes(log)
+    what = Examined(database, settings, None, use_keyring=False)
+    checks = [Check("Model", OK, "http://me:passw@host/v1 answers."), Check("Settings", OK, home.as_posix())]
+    monkeypatch.setattr("forgetmenot.app.doctor.Path.home", lambda: home)
+    shown = str(await bundle(checks, what))
+    assert "host/v1 answers" in shown
+    assert [word for word in ("Doe", "passw") if word in shown] == []
 
 
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(

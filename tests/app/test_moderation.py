@@ -103,6 +103,14 @@ async def test_a_ban_hides_everything_at_once(full: Bot, clock: ManualClock) -> 
     assert [(one.id, one.notes) for one in people if one.banned] == [(ALICE, 0)]
 
 
+async def test_no_moderator_makes_the_bot_tell_of_her_in_chat(full: Bot, clock: ManualClock) -> None:
+    await say(full, clock, BOB, "I am married to alicequux")
+    assert "alicequux" in str(await say(full, clock, BOB, "!memory"))
+    await ban(full, clock)
+    assert await say(full, clock, BOB, "!memory @alicequux", "moderator") == "I know nothing about alicequux yet."
+    assert "alicequux" not in str(await say(full, clock, BOB, "!memory"))
+
+
 async def test_what_she_said_is_in_no_feed(full: Bot, clock: ManualClock) -> None:
     await ban(full, clock)
     assert await full.db.value("SELECT count(*) FROM events WHERE viewer_id = ? AND text <> ''", (ALICE,)) == 0

@@ -38,6 +38,23 @@ async def test_an_error_in_a_script_is_named(script: str, said: str) -> None:
         await play(Scenario("odd", (script,)))
 
 
+@pytest.mark.parametrize("number", ["1", "#1", "id:1"])
+async def test_a_models_correction_names_the_note_as_its_prompt_does(number: str) -> None:
+    says = json.dumps({"action": {"name": "correct", "note": number, "fact": "lives in Lyon"}, "say": "Noted!"})
+    lines = ("alice: !remember I live in Oslo", f"= says {says}", "alice: @ForgetMeNot I'm in Lyon these days")
+    result = await play(Scenario("numbered", (*lines, "> note alice: lyon", "> action correct: done")))
+    assert result.failures == {}
+
+
+@pytest.mark.parametrize("key", ["provider", "base_url", "api_key_env"])
+def test_a_file_cannot_choose_who_gets_a_key_of_this_computer(tmp_path: Path, key: str) -> None:
+    """`api_key_env` names any variable of the environment, and its value went to `base_url`."""
+    head = '[[scenario]]\nname = "x"\nscript = "alice: hi"\n'
+    (tmp_path / "x.toml").write_text(f'{head}settings = {{ model = {{ {key} = "x" }} }}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="--model"):
+        read_scenarios(tmp_path)
+
+
 async def test_an_expectation_that_fails_says_what_was_seen() -> None:
     result = await play(Scenario("wrong", ("alice: !remember I play drums", "> reply: violins")))
     [line] = worse([result], {})

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from forgetmenot.cli.mcp import _why
+from forgetmenot.errors import InputError
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import bot_messages, opt_outs
+from tests.notes_world import World, world
 from tests.program import command, environment, run
+
+__all__ = ["world"]
 
 NOTES = [
     {"scope": "viewer", "viewer": "alice", "fact": "plays the cello", "episode": {"key": "a", "summary": "music"}},
@@ -62,6 +69,18 @@ async def test_an_assistant_reads_the_memory_and_can_change_nothing(memory: Path
             ("why", {"reply_id": 7}, "7"),
         ):
             assert sentence in await ask(client, tool, **arguments)
+
+
+async def test_why_leaves_out_replies_to_whoever_is_hidden(world: World) -> None:
+    async with world.db.write() as tx:
+        shown, hidden = [
+            await bot_messages.begin(tx, at=1, event_id=None, viewer_id=who, trigger="mention", mode="live")
+            for who in ("1", "2")
+        ]
+        await opt_outs.opt_out(tx, "2", world.clock.now())
+    assert [one["id"] for one in (await _why(world.db, Settings(), None, None))["replies"]] == [shown]
+    with pytest.raises(InputError, match="hidden"):
+        await _why(world.db, Settings(), hidden, None)
 
 
 def test_without_the_extra_it_says_what_to_install(memory: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import main
+from forgetmenot.memory.privacy_queue import spare_path_of
 from forgetmenot.secret_store import SecretStore
+from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
@@ -93,3 +95,28 @@ async def test_the_data_folder_goes_only_when_that_is_asked_for_and_confirmed(
     code, shown = await uninstall("--data", "--yes")
     assert (code, folder.exists()) == (0, False)
     assert f"{folder} is deleted." in shown
+
+
+async def test_nothing_goes_while_a_bot_runs_on_any_memory_of_the_folder(
+    tmp_path: Path, sim: TwitchSim, uninstall: Uninstall
+) -> None:
+    folder, _ = prepared(tmp_path, sim)
+    with instance_lock(folder / "memory-other.sqlite3", "start"):
+        for words in ((), ("--db", str(tmp_path / "elsewhere.sqlite3"))):
+            code, shown = await uninstall("--data", "--yes", *words)
+            assert (code, folder.is_dir()) == (2, True)
+            assert "The bot is running" in shown
+    assert not any(token.expired for token in sim.tokens.issued)
+
+
+async def test_what_waits_outside_the_folder_goes_with_it(tmp_path: Path, sim: TwitchSim, uninstall: Uninstall) -> None:
+    folder, _ = prepared(tmp_path, sim)
+    (folder / "memory.sqlite3").touch()
+    waiting = spare_path_of(folder / "memory.sqlite3")
+    waiting.parent.mkdir(parents=True, exist_ok=True)
+    waiting.write_text("{}")
+    elsewhere = tmp_path / "elsewhere" / "memory.sqlite3"
+    elsewhere.parent.mkdir()
+    _, shown = await uninstall("--data", "--yes", "--db", str(elsewhere))
+    assert not waiting.exists()
+    assert f"stay in {elsewhere.parent}" in shown

@@ -27,6 +27,7 @@ class OtherBot:
     did: list[object] = field(default_factory=list)
     status: int = 200
     garbage: bool = False
+    others: int = 0
 
     def app(self) -> web.Application:
         async def actions(_request: web.Request) -> web.Response:
@@ -35,6 +36,7 @@ class OtherBot:
             known = [
                 {"id": GUID, "name": "Confetti", "enabled": True, **MORE},
                 {"id": "off-1", "name": "Old", "enabled": False, **MORE},
+                *({"id": f"a-{number}", "name": f"Action {number}", **MORE} for number in range(self.others)),
             ]
             return web.json_response({"count": 2, "actions": known})
 
@@ -95,6 +97,12 @@ async def test_only_what_the_settings_list_and_the_other_bot_has_is_run(
         outcome = await Bridge(settings).run_effect(name)
     assert (outcome.kind, bot.did) == (kind, did)
     assert detail in outcome.detail
+
+
+async def test_a_list_that_comes_in_many_pieces_is_read_to_its_end() -> None:
+    bot = OtherBot(others=5_000)
+    async with served(bot) as settings:
+        assert (await Bridge(settings).run_effect("Confetti")).kind is OutcomeKind.DONE
 
 
 async def test_what_goes_wrong_is_told_and_nothing_is_claimed() -> None:

@@ -5,6 +5,7 @@ import pytest
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.llm.offline.answer import answer
 from forgetmenot.memory import suppression
+from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.heard_facts import heard_facts, said_in
 from forgetmenot.memory.recall import Recall
 from forgetmenot.prompt.assemble import assemble, compose_prefix
@@ -64,6 +65,27 @@ async def test_what_is_said_later_replaces_what_it_repeats_or_contradicts(chat: 
     await chat.say("alice", "!remember I live in Trondheim")
     assert await heard(chat.db) == []
     assert await chat.say("alice", "!memory") == "What I know about you: #1 lives in Trondheim"
+
+
+async def test_a_viewer_who_says_very_much_holds_nobody_up(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fact is compared with later ones; of all of a talkative viewer's that took half a minute for each reply."""
+    compared = 0
+
+    def counted(old: str, new: str) -> Relation:
+        nonlocal compared
+        compared += 1
+        return relate(old, new)
+
+    monkeypatch.setattr("forgetmenot.memory.heard_facts.relate", counted)
+    for line in range(8):
+        await chat.say("alice", " ".join(f"I live in Town{line}x{number}." for number in range(6)))
+        await chat.say("alice", " ".join(f"I love the zeta{line}x{number}." for number in range(6)))
+    await chat.ingest.flush()
+    assert len(await heard(chat.db)) == 20
+    assert compared < 1_000
+    assert [one.fact for one in await heard_facts(chat.db, PrivacySettings(), IDS["alice"], limit=1)] == [
+        "loves the zeta7x5"
+    ]
 
 
 async def test_the_next_reply_knows_it(chat: Chat) -> None:

@@ -412,3 +412,41 @@ async def test_another_file_is_refused_with_a_sentence(world: World, tmp_path: P
             read_original(tmp_path / name)
     with pytest.raises(InputError, match="memory restore"):
         read_original(world.db.path)
+
+
+ROW = {"fact": "plays drums", "viewer": "alice", "importance": 1, "topics": "music", "confidence": 0.5}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"importance": float("inf")},
+        {"importance": -5},
+        {"topics": "[" * 100_000},
+        {"topics": '[[[["music"]]]]'},
+        {"confidence": float("inf")},
+        {"fact": b"\xff\x00", "topics": b"\xff", "importance": b""},
+        {"viewer": "9"},
+    ],
+)
+def test_no_value_of_a_foreign_database_stops_the_others(tmp_path: Path, odd: dict[str, object]) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "odd.db")) as db, db:
+        db.execute(f"CREATE TABLE semantic_notes ({', '.join(ROW)})")
+        db.execute("CREATE TABLE viewers (id, login)")
+        db.execute("INSERT INTO viewers VALUES ('9', x'ff')")
+        for row in (ROW | odd, ROW):
+            db.execute("INSERT INTO semantic_notes VALUES (?, ?, ?, ?, ?)", tuple(row.values()))
+    assert len(read_original(tmp_path / "odd.db").lines) == 2
+
+
+def test_nothing_of_a_foreign_database_is_run(tmp_path: Path) -> None:
+    rows = "WITH RECURSIVE row (fact) AS (SELECT 'a' UNION ALL SELECT fact FROM row LIMIT 10000) SELECT * FROM row"
+    with contextlib.closing(sqlite3.connect(tmp_path / "view.db")) as db, db:
+        db.execute("CREATE VIEW semantic_notes AS " + rows)
+    with pytest.raises(InputError, match="no table semantic_notes"):
+        read_original(tmp_path / "view.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "computed.db")) as db, db:
+        db.execute("CREATE TABLE semantic_notes (fact)")
+        db.execute("INSERT INTO semantic_notes VALUES ('no JSON')")
+        db.execute("ALTER TABLE semantic_notes ADD COLUMN more AS (json_extract(fact, '$'))")
+    assert len(read_original(tmp_path / "computed.db").lines) == 1

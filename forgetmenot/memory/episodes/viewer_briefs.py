@@ -10,6 +10,7 @@ is cut from the episodes by rule, so it needs no model and goes with them.
 """
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -178,16 +179,16 @@ class BriefWriter:
     async def _make(self, people: Sequence[_Sources], settings: Settings, suppressed: SuppressionFilter) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
-        What the model blocks is halved until it is one person's, who then has none. Raises ModelError.
+        What the model blocks, or answers with nobody's, is halved until it is one person's, who then has none: what one
+        viewer got into the memory costs no other their brief. Raises ModelError.
         """
-        try:
+        texts: dict[str, str] = {}
+        with contextlib.suppress(ModelBlocked):
             texts = await self._asked(people, settings, suppressed)
-        except ModelBlocked:
-            if len(people) > 1:
-                half = len(people) // 2
-                first = await self._make(people[:half], settings, suppressed)
-                return first + await self._make(people[half:], settings, suppressed)
-            texts = {}
+        if not texts and len(people) > 1:
+            half = len(people) // 2
+            first = await self._make(people[:half], settings, suppressed)
+            return first + await self._make(people[half:], settings, suppressed)
         answered = [(one, texts.get(one.viewer_id, "")) for one in people if one.viewer_id in texts or not texts]
         return await self._put(answered, speaking(settings).name)
 

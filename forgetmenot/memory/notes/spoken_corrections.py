@@ -12,7 +12,7 @@ A line that names no subject ("no wait, two cats") is about what its speaker has
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
@@ -88,6 +88,9 @@ _ANEW = re.compile(
 )
 _STARRED = re.compile(r"\*(?P<new>[\w'’ -]{2,30})|(?P<new_>[\w'’ -]{2,30})\*")
 _CLAUSE = re.compile(r"[,;.!]+\s*|\s[-–—]+\s|\b(?:and|but|so)\b\s*", re.IGNORECASE)
+_DENIES = frozenset(
+    ["not", "never", "dont", "doesnt", "didnt", "isnt", "arent", "aint", "wasnt", "werent", "wont", "cannot", "cant"]
+)
 _SOMEBODY = re.compile(
     r"\b(?:he|she|they|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother"
     r"|father|son|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle"
@@ -172,8 +175,22 @@ def may_replace(line: str, old: str, new: str) -> bool:
     meant = "" if line.rstrip().endswith("?") else meant_part(line)
     said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
     fresh, gone = after - before, before - after
-    own = fresh <= said and bool(fresh or gone & said)
+    own = fresh <= said and bool(fresh or gone & said) and not (fresh and _denied(meant, fresh, gone))
     return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not is_moping(old, new)
+
+
+def _denied(meant: str, fresh: Collection[str], gone: Collection[str]) -> bool:
+    """Whether a clause denies a new word: "I don't live in Bergen". What is behind an old word is told, not denied."""
+    for clause in _CLAUSE.split(meant):
+        denies = False
+        for word in words(clause):
+            if word in _DENIES:
+                denies = True
+            elif stem(word) in gone:
+                denies = False
+            elif denies and stem(word) in fresh:
+                return True
+    return False
 
 
 def _claimed(meant: str, held: Sequence[Note]) -> tuple[Note, str] | None:

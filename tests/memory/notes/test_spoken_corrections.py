@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.spoken_corrections import corrected
+from forgetmenot.memory.notes.spoken_corrections import corrected, may_replace
 from forgetmenot.text.statements import meant_part
 
 KNOWN = ("lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs")
@@ -66,3 +66,20 @@ def test_a_line_changes_the_one_note_that_it_contradicts(line: str, fact: str | 
 def test_what_is_not_meant_is_no_evidence(line: str) -> None:
     assert meant_part(line) != line
     assert "I live in Bergen" not in meant_part(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "carried"),
+    [
+        ("I live in Bergen", True),
+        ("I don't live in Oslo anymore I live in Bergen", True),
+        ("not Oslo, Bergen", True),
+        ("no wait, Bergen", True),
+        ("I don't live in Bergen", False),
+        ("I never said Bergen lol", False),
+        ("do I live in Bergen?", False),
+        ("my mum lives in Bergen", False),
+    ],
+)
+def test_a_models_correction_needs_a_line_that_says_so(line: str, carried: bool) -> None:
+    assert may_replace(line, "lives in Oslo", "lives in Bergen") is carried
