@@ -131,13 +131,12 @@ class BotState:
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
     `saving`: what a spending limit leaves out, as a sentence.
-    `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read); times in ms.
+    `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
     command: str
     login: str
     phase: str
-    phase_since: int
     phase_trouble: str
     login_trouble: str
     reply_model: str

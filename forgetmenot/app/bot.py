@@ -282,7 +282,7 @@ class Bot:
             PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
             PeriodicTask("notes", lambda: DAY, self._sweep_notes),
             PeriodicTask("memory", lambda: self.settings().memory.compaction_every_s * SECOND, self.memory_pass),
-            PeriodicTask("wishes", lambda: SECOND, self.privacy_queue.work_off),
+            PeriodicTask("privacy requests", lambda: SECOND, self.privacy_queue.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("outcomes", lambda: MINUTE, self.reactions.read),
             PeriodicTask("notice", lambda: MINUTE, self._notice),

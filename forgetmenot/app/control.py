@@ -64,7 +64,6 @@ class BotControl:
             command=self._around.command,
             login=bot.me.login,
             phase=connection.phase.value if connection else "none",
-            phase_since=connection.since if connection else 0,
             phase_trouble=connection.error if connection else "",
             login_trouble=self._around.login_trouble(),
             reply_model=bot.models.reply.name,

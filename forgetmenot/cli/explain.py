@@ -57,7 +57,7 @@ RECALL_KEYS = """JSON of one question: {"viewer_id", "ms", "notes": [{"rank", "s
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 COST_KEYS = """JSON: {"since": ms, "by", "rows": [{"group", "model", "calls", "failed", "input", "cached", "output",
 "cost"}], "cost": in words or empty}.
-Tokens are as billed; costs need [prices] in the settings. Calls are kept for 30 days."""
+Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
 def add(subparsers: Commands) -> None:

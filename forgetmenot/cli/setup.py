@@ -158,7 +158,7 @@ async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", argume
 
 
 async def _mode(service: "SetupService", settings: "LiveSettings") -> None:
-    say("Mode: shadow (silent preview), mentions (answers who speaks to it), live (also speaks up by itself)")
+    say("Mode: shadow (silent preview), mentions (replies when mentioned), live (also speaks up by itself)")
     if answer := await _ask("Mode", settings().bot.mode.value):
         await _done(service, "mode", mode=answer)
 

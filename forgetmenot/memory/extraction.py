@@ -5,7 +5,8 @@
 - All writes of an episode, and the mark that it was read, are one transaction.
 - An episode without a usable answer is retried later each time; after ten tries it is set aside and counted.
 - While the model is unreachable episodes wait, in order.
-- Only summaries are read here, never chat.
+- The model reads summaries, never chat. While an episode's lines exist, rules read them too: for what people plainly
+  say of themselves, and to check what the model proposes.
 """
 
 import asyncio

@@ -1,8 +1,10 @@
 """What viewers said about themselves and no summary covers yet: known at once, long before it can become a note.
 
-Read from today's chat each time it is asked for; nothing is stored here, so what is cleared, erased or aged out of chat
-is gone from it too. Promises the rules of a note: nothing sensitive, nothing that its subject had forgotten, nothing
-that is never to be mentioned, nobody who opted out.
+Guarantees:
+- It is read from today's chat each time it is asked for, and stored nowhere: what is cleared, erased or aged out of
+  chat is gone from it too.
+- The rules of a note hold: nothing sensitive, nothing that its subject had forgotten, nothing that is never to be
+  mentioned, nobody who opted out.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Actions that wait for a person: list, approve, deny, undo; and the end of actions that last for a time only.
 
 Guarantees:
-- A waiting action expires after five minutes.
+- A waiting action expires after `approval_expires_s`.
 - Approving decides again with fresh facts and acts at most once.
 - What a crash interrupted is looked up at Twitch and never repeated.
 - A timed action is reverted, also after a crash; this is retried while Twitch is unreachable.

@@ -29,6 +29,14 @@ class ActionClass(StrEnum):
     NEVER_ALONE = "C"
 
 
+CLASS_WORDS = {
+    ActionClass.FREE: "Harmless actions",
+    ActionClass.GUARDED: "Moderation",
+    ActionClass.NEVER_ALONE: "Serious actions",
+}
+"""What people call the classes: the names of their settings."""
+
+
 class ParameterKind(StrEnum):
     """Type of a parameter."""
 

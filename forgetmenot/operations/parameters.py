@@ -89,7 +89,7 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
     if not line and parameter.default is None:
         return Checked({}, f"{parameter.name} is empty.")
     if parameter.spoken and claims_action(line, {action.name}):
-        return Checked({}, f"{parameter.name} claims an action that nobody decided on.")
+        return Checked({}, f"{parameter.name} says something was done that was not.")
     if len(line) <= parameter.most:
         return Checked({parameter.name: line}, changed="" if line == said else f"{parameter.name} was filtered.")
     cut = line[: parameter.most].rsplit(" ", 1)[0]

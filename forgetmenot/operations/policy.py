@@ -16,6 +16,7 @@ from forgetmenot.domain.action import Decision, Proposal, Verdict
 from forgetmenot.domain.chat import Standing
 from forgetmenot.operations.catalogue import class_mode, find
 from forgetmenot.operations.entry import (
+    CLASS_WORDS,
     IMMUNE,
     Action,
     ActionClass,
@@ -112,10 +113,10 @@ def _failing(case: Case) -> Ruling | None:
 def _class_mode(case: Case) -> Ruling | None:
     mode = class_mode(case.action, case.settings)
     if mode == "off":
-        return _deny(f"Class {case.action.kind} is switched off.")
+        return _deny(f"{CLASS_WORDS[case.action.kind]}: switched off in the settings.")
     if mode == "shadow":
-        return _deny(f"Class {case.action.kind} is only noted: the action is only shown.")
-    return _ask(f"Class {case.action.kind} asks a moderator first.") if mode == "ask" else None
+        return _deny("Set to silent preview: shown here, not done.")
+    return _ask(f"{CLASS_WORDS[case.action.kind]}: a moderator decides first.") if mode == "ask" else None
 
 
 def _stream_live(case: Case) -> Ruling | None:
@@ -283,7 +284,7 @@ RULES: tuple[Rule, ...] = (
     Rule("bot_mode", "in shadow mode (silent preview) no action runs", _bot_mode),
     Rule("switched_off", "single actions can be switched off", _switched_off),
     Rule("failing", "an action that failed three times in a row is paused", _failing),
-    Rule("class_mode", "each class is off, in shadow, asks, or is live", _class_mode),
+    Rule("class_mode", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
     Rule("stream_live", "some actions only make sense on a live stream", _stream_live),
     Rule("target_known", "the target is one person who is in chat now", _target_known),
     Rule("not_a_bot", "bots and the bot itself are no targets", _not_a_bot),
@@ -293,7 +294,7 @@ RULES: tuple[Rule, ...] = (
     Rule("newcomer", "newcomers are protected", _newcomer, overruled=True),
     Rule("serious", "no games while people talk about something serious", _serious, overruled=True),
     Rule("many_refusals", "viewers who were refused often have to wait", _many_refusals, overruled=True),
-    Rule("privileged_asker", "only moderators may ask for class C", _privileged_asker, overruled=True),
+    Rule("privileged_asker", "only moderators may ask for serious actions", _privileged_asker, overruled=True),
     Rule("asked_with", "memory changes only in the asker's own words", _asked_with, overruled=True),
     Rule("own_memory", "viewers ask about themselves, moderators about anybody", _own_memory, overruled=True),
     Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
@@ -307,11 +308,11 @@ RULES: tuple[Rule, ...] = (
     Rule("already_on", "a mode that somebody else turned on stays", _already_on),
     Rule("action_rests", "each action has a cooldown", _action_rests, overruled=True),
     Rule("viewer_rests", "each target has a cooldown", _viewer_rests, overruled=True),
-    Rule("channel_rests", "class B has a cooldown for the whole channel", _channel_rests, overruled=True),
+    Rule("channel_rests", "moderation has a cooldown for the whole channel", _channel_rests, overruled=True),
     Rule("per_stream", "each stream has a limit of actions", _per_stream, overruled=True),
     Rule("queue", "the approval queue stays short", _queue, overruled=True),
     Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
-    Rule("never_alone", "class C always needs approval, whatever the settings", _never_alone),
+    Rule("never_alone", "serious actions always need approval, whatever the settings", _never_alone),
 )
 
 

@@ -215,9 +215,6 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
     if not request.flag("confirm"):
         typed = "" if who.own else f"{who.name} "
         return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
-    if request.asker.surface is Surface.CHAT:
-        begun, receipt = await context.eraser.begin(who.id)
-        return erase_begun(Fulfilled(begun, receipt), who)
     report = await context.eraser.erase(who.id, request.progress)
     return OperationResult(ok=True, code="erased", data=asdict(report), target=who)
 

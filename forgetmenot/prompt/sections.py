@@ -129,9 +129,8 @@ def lore_row(recalled: Recalled, names: Names, now: int, about: str = "") -> Row
 
 
 def heard_row(heard: HeardToday, names: Names) -> Row:
-    """`plays the viola (said by them; just now)`."""
-    text = f"{one_line(heard.fact, names, FACT_BYTES)} ({_WHOSE_WORD[SourceKind.SELF_CLAIM]}; just now)"
-    return Row(text, other=("events", heard.id))
+    """`[just now] plays the viola`."""
+    return Row(f"[just now] {one_line(heard.fact, names, FACT_BYTES)}", other=("events", heard.id))
 
 
 def channel_note_row(note: Note, names: Names, streams: int = 0) -> Row:

@@ -15,6 +15,7 @@ from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
+from forgetmenot.operations.entry import CLASS_WORDS, ActionClass
 from forgetmenot.prompt.material import TailMaterial, estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
@@ -210,7 +211,7 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
         raise InputError(
-            f"There is no reply {reply_id}. Replies are kept for 30 days; `forgetmenot why` lists the last ones."
+            f"There is no reply {reply_id}. Old replies are deleted; `forgetmenot why` lists the last ones."
         )
     sections = await _sections(db, reply)
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]
@@ -294,7 +295,8 @@ async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, 
 def _action(done: LoggedAction) -> str:
     detail = f", {done.detail}" if done.detail else ""
     decided = f"{done.verdict} by rule {done.rule} ({done.reason})"
-    return f"{done.name} (class {done.kind or '?'}): {decided} → {done.status}{detail}"
+    kind = CLASS_WORDS[ActionClass(done.kind)] if done.kind else "?"
+    return f"{done.name} ({kind}): {decided} → {done.status}{detail}"
 
 
 _ENDINGS = {

@@ -1,4 +1,6 @@
-"""Proposed actions, the decisions and the outcomes. Kept 30 days.
+"""Proposed actions, the decisions and the outcomes.
+
+Rows are kept for the days of `keep_replies_d`.
 
 One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
 called, and what a crash left running is looked up and settled at the next start, and never done again. `revert_at` is

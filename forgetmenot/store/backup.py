@@ -1,8 +1,10 @@
 """Backups without chat, built by copying the tables that may be kept.
 
-No byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a
-moment, since only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema); that a copy is
-whole or not there; and that only its owner can read it. Tokens and the key of hashes are not in the database at all.
+Guarantees:
+- No byte of a raw message, of the bot's replies or of a log of actions gets into a copy, not even for a moment, since
+  only the tables in `KEPT` are read (a test compares them and `LEFT_OUT` with the schema).
+- A copy is whole or not there, and only its owner can read it.
+- Tokens and the key of hashes are not in the database at all.
 """
 
 import asyncio
@@ -55,8 +57,8 @@ LEFT_OUT = {
 }
 FOLDER = "backups"
 HIGHEST = 2**62
-ASKED = "backup_asked"
-"""The name in channel_state of where the ledger ended when a copy was made."""
+LOG_POSITION = "backup_asked"
+"""The name in channel_state of where the privacy log ended when a copy was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def leftovers(database: Path) -> list[Path]:
 def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
     """Write a copy of `source` to `target`, which is replaced. Takes seconds for a large memory: not for the loop.
 
-    `key`: the hash key of a memory in use, whose ledger position is noted; None for a copy of a copy, which has one.
+    `key`: the hash key of a memory in use, whose position in the privacy log is noted; None for a copy of
+    a copy, which has one.
     Raises StoreError.
     """
     part = target.with_name(target.name + ".part")
@@ -125,10 +128,10 @@ def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
         db.execute(f"PRAGMA user_version = {LATEST}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
-        with _one_moment(db, source, key) as asked:
+        with _one_moment(db, source, key) as position:
             _take_over(db)
-            if asked is not None:
-                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (ASKED, asked))
+            if position is not None:
+                db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (LOG_POSITION, position))
         notes, episodes = (_number(db, f"SELECT count(*) FROM {name}") for name in ("semantic_notes", "episodes"))  # noqa: S608
         db.execute("DETACH source")
     return notes, episodes
@@ -152,17 +155,17 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[str | None]:
-    """A transaction that sees the source as it was when the ledger ended there."""
-    asked = None
+    """A transaction that sees the source as it was when the privacy log ended there."""
+    position = None
     if key is None:
         _begin(db)
     else:
         with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
             writer.execute("BEGIN IMMEDIATE")
-            asked = privacy_log.mark(privacy_log.path_of(key))
+            position = privacy_log.mark(privacy_log.path_of(key))
             _begin(db)
             writer.rollback()
-    yield asked
+    yield position
     db.execute("COMMIT")
 
 

@@ -1,6 +1,8 @@
-"""The bot's replies, sent or not, with the reasons: one row per considered reply. Kept 30 days.
+"""The bot's replies, sent or not, with the reasons: one row per considered reply.
 
-A row begins as `silent` when a trigger is taken up, and ends as one of the statuses of `Status`. Before Twitch is
+Rows are kept for the days of `keep_replies_d`.
+
+A row begins as `silent` when a trigger is taken up, and ends as one of the statuses of `ReplyStatus`. Before Twitch is
 called it is `sending`: whatever a crash left in that state becomes `unknown` and is never sent again.
 No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """

@@ -170,7 +170,7 @@ class Database(Source):
     def __init__(self, path: Path, writer: aiosqlite.Connection, reader: _Reader, key: HashKey) -> None:
         self.path = path
         self.key = key
-        self.pending_opt_outs: set[str] = set()  # wishes that wait until they can be written (memory/privacy_queue)
+        self.pending_opt_outs: set[str] = set()  # requests that wait until they can be written (memory/privacy_queue)
         self._writer = writer
         self._reader = reader
         self._file = _file_at(path)

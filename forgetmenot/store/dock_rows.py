@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.store import action_logs, bot_messages, notes, privacy_log
+from forgetmenot.store import action_logs, bot_messages, invariants, notes, privacy_log
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Row
@@ -82,7 +82,7 @@ async def any_summary(db: Database) -> bool:
 async def hidden(db: Database) -> str:
     """Another text whenever somebody was hidden, let in again or erased, or had a fact forgotten.
 
-    The list of wishes alone would be too early: a wish stands there before its transaction is done.
+    The privacy log alone would be too early: a request stands there before its transaction is done.
     """
     row = await db.row(
         "SELECT (SELECT total(banned_at) FROM viewers WHERE banned_at IS NOT NULL),"
@@ -247,33 +247,23 @@ async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-_PROMISES = {
-    "raw_old": "SELECT count(*) FROM events WHERE at < :oldest",
+_SHOWN = {
     "unread": "SELECT count(*) FROM events WHERE episode_id IS NULL AND redacted_at IS NULL",
-    "pruned_unread": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'",
-    "no_evidence": "SELECT count(*) FROM semantic_notes n"
-    " WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)",
-    "hidden_lines": "SELECT count(*) FROM events e JOIN viewers v ON v.id = e.viewer_id"
-    " WHERE v.opted_out_at IS NOT NULL AND e.text <> '' AND e.redacted_at IS NULL",
-    "lost_successor": "SELECT count(*) FROM semantic_notes WHERE status = 'superseded' AND superseded_by IS NULL",
-    "over_budget": "SELECT count(*) FROM bot_messages WHERE prompt_json ->> 'estimated' > prompt_json ->> 'budget'",
     "largest_prompt": "SELECT coalesce(max(prompt_json ->> 'estimated'), 0) FROM bot_messages",
-    "ran_unasked": "SELECT count(*) FROM action_logs WHERE class = 'C' AND status IN ('done', 'running')"
-    " AND decided_by IS NULL",
-    "without_trail": "SELECT count(*) FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "unsure": "SELECT count(*) FROM bot_messages WHERE status = 'unknown'",
     "to_extract": "SELECT count(*) FROM episodes WHERE extracted_at IS NULL",
     "set_aside": "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'set_aside'",
     "erasing": "SELECT count(*) FROM viewers WHERE erase_at IS NOT NULL",
-    "last_line_at": "SELECT coalesce(max(last_event_at), 0) FROM streams",
     "size": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 }
 
 
 async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    # one by one: a reply that has to be thought meanwhile reads in between
-    return {name: int(await db.value(sql, {"oldest": oldest})) for name, sql in _PROMISES.items()}
+    found = await invariants.figures(db, oldest=oldest)
+    for name, sql in _SHOWN.items():
+        found[name] = int(await db.value(sql))
+    return found
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.

@@ -1,7 +1,9 @@
 """Facts that their subject asked to be forgotten, as keyed hashes of their words: enough to refuse them, no more.
 
-Promises that no text and no id stands here. A claim is known again when it has most of a forgotten fact's words,
-whichever way it points: "no longer plays drums" would give back "plays drums".
+Guarantees:
+- No text and no id stands here.
+- A claim is known again when it has most of a forgotten fact's words, whichever way it points: "no longer plays drums"
+  would give back "plays drums".
 """
 
 import asyncio
@@ -34,7 +36,7 @@ async def add_forgotten(
 
 
 async def add_again(tx: Transaction, entry: PrivacyRequest) -> None:
-    """Write the row of a wish that was noted in the ledger, unless it is there."""
+    """Write the row of a request that was noted in the privacy log, unless it is there."""
     row = (entry.subject, json.dumps(list(entry.words)), entry.whole, entry.at)
     await tx.execute(
         "INSERT INTO forgotten (subject, words, whole, at) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
@@ -71,7 +73,7 @@ async def allow_again(tx: Transaction, subject_id: str, words: Collection[str]) 
 
 
 async def allow_noted(tx: Transaction, entry: PrivacyRequest) -> None:
-    """The same for a wish that was noted in the ledger."""
+    """The same for a request that was noted in the privacy log."""
     await _allow(tx, entry.subject, entry.words)
 
 

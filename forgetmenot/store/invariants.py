@@ -34,7 +34,6 @@ class Violation:
 # Each query gives the ids of the rows at fault. `:oldest`: raw chat from before then must be gone; `:ripe`: what began
 # before then must be over; `:latest`: nothing can have happened after it.
 _ROWS = {
-    "chat pruned unread": "SELECT run_id FROM tally WHERE name = 'pruned_unread' AND count > 0",
     "chat kept too long": "SELECT seq FROM events WHERE at < :oldest",
     "chat from the future": "SELECT seq FROM events WHERE at > :latest",
     "a cleared line with text": "SELECT seq FROM events WHERE redacted_at IS NOT NULL"
@@ -76,8 +75,21 @@ _ROWS = {
     " WHERE id NOT IN (SELECT id FROM episodes_fts_docsize)",
     "full-text search knows a summary that is gone": "SELECT id FROM episodes_fts_docsize"
     " WHERE id NOT IN (SELECT id FROM episodes)",
+    "a prompt over its budget": "SELECT id FROM bot_messages"
+    " WHERE prompt_json ->> 'estimated' > prompt_json ->> 'budget'",
+    "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
+_FIGURES = {
+    "raw_old": "chat kept too long",
+    "no_evidence": "a note without evidence",
+    "hidden_lines": "a line of somebody who opted out",
+    "lost_successor": "a replaced note without its successor",
+    "over_budget": "a prompt over its budget",
+    "ran_unasked": "an action of class C that nobody decided",
+    "without_trail": "a reply that cannot be explained",
+}
+"""Which of them the dock shows as figures, by their keys in `languages` (table [promise])."""
 _TEXTS = {
     "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
     "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",
@@ -104,6 +116,15 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
     found += await _people(db)
     found += await _line_counts(db)
     return found + await _file(db)
+
+
+async def figures(db: Database, *, oldest: int) -> dict[str, int]:
+    """How many rows break each guarantee that the dock shows. `oldest`: raw chat from before then (ms) must be gone."""
+    found = {"pruned_unread": await run_stats.pruned_unread(db)}
+    for key, name in _FIGURES.items():  # one by one: a reply that has to be thought meanwhile reads in between
+        used = {"oldest": oldest} if ":oldest" in _ROWS[name] else {}
+        found[key] = int(await db.value(f"SELECT count(*) FROM ({_ROWS[name]})", used))  # noqa: S608  # a table of ours
+    return found
 
 
 def _violation(name: str, ids: Iterable[object]) -> list[Violation]:
@@ -133,11 +154,12 @@ async def _people(db: Database) -> list[Violation]:
 
 
 async def _line_counts(db: Database) -> list[Violation]:
-    """Whether every line of every run is accounted for."""
+    """Whether every line of every run is accounted for, and none was deleted unread."""
     runs = [row[0] for row in await db.rows("SELECT DISTINCT run_id FROM tally")]
-    return _violation(
-        "a run whose lines do not add up", [run for run in runs if not (await run_stats.line_counts(db, run)).balanced]
-    )
+    counted = {run: await run_stats.line_counts(db, run) for run in runs}
+    found = _violation("chat pruned unread", [run for run, lines in counted.items() if lines.pruned_unread])
+    odd = [run for run, lines in counted.items() if not lines.balanced]
+    return found + _violation("a run whose lines do not add up", odd)
 
 
 async def _file(db: Database) -> list[Violation]:

@@ -1,4 +1,4 @@
-"""Rows of `semantic_notes`, `note_changes` and `suppressions`: notes, their history, and what is never mentioned.
+"""Rows of `semantic_notes`, `note_changes` and `never_mention`: notes, their history, and what is never mentioned.
 
 A fact is never edited: it is superseded, and the old row keeps its text, its dates and a pointer to the new one. Each
 change of status writes a row of `note_changes` in the same transaction. memory/ makes the decisions.

@@ -1,7 +1,10 @@
 """Everything a person left in the database, found and taken away.
 
-Promises that every text column of every table is looked at: `PLACES` names how each is cleaned, `EXEMPT` why the others
-need not be, and a test compares the two with the schema. Large tables are read in pieces, so that nobody waits long.
+Guarantees:
+- Every text column of every table is looked at: `PLACES` names how each is cleaned, `EXEMPT` why the others need not
+  be, and a test compares the two with the schema.
+- Large tables are read in pieces, so that nobody waits long.
+
 What a cleaned text says is decided by memory/erasure.
 """
 
@@ -328,7 +331,7 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     return opted_out
 
 
-# ── dossier ───────────────────────────────────────────────────────────────────────────────────
+# ── export ────────────────────────────────────────────────────────────────────────────────────
 # Everything that is held about one person, row by row, as it lies in the database.
 
 

@@ -1,7 +1,7 @@
 """Removes what no text of a model may send: blocked words and a leading command. Pure.
 
 Running a filter twice changes nothing more. Used for replies and for what actions post (an announcement,
-a title). Links are text/mentions.py's; how a phrase may be spelt: text/outgoing.py.
+a title). Links are text/mentions.py's.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, a
 notice, part of the protocol (`Ping`, `Reconnect`, `Welcome`), said in another room (`OtherRoom`), something of no
-interest (`Other`), or not to be understood (`Unparsed`).
+interest (`OtherLine`), or not to be understood (`Unparsed`).
 
 What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
 person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
@@ -128,13 +128,11 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class RoomState:
-    """The room's settings; a field that the line did not mention is None. `followers_min` is -1 when it is off."""
+    """The room's settings; a field that the line did not mention is None."""
 
     room_id: str
     emote_only: bool | None = None
-    followers_min: int | None = None
     slow_s: int | None = None
-    subs_only: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +307,10 @@ def _message_cleared(line: IrcLine, now: int) -> Understood:
 
 def _room_state(line: IrcLine, _now: int) -> RoomState:
     tags = line.tags
-    followers = tags.get("followers-only")
     return RoomState(
         room_id=tags.get("room-id", ""),
         emote_only=_flag(tags.get("emote-only")),
-        followers_min=None if followers is None else -1 if followers.startswith("-") else number(followers),
         slow_s=number(tags["slow"]) if "slow" in tags else None,
-        subs_only=_flag(tags.get("subs-only")),
     )
 
 

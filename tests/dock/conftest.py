@@ -24,7 +24,7 @@ from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, play
 
 
 STATE = BotState(
-    command="run", login="forgetmenot_bot", phase="connected", phase_since=0, phase_trouble="", login_trouble="",
+    command="run", login="forgetmenot_bot", phase="connected", phase_trouble="", login_trouble="",
     reply_model="scripted", memory_model="scripted", model_trouble="", memory_trouble="", queued=0, thinking=0,
     tasks=(), recall_ms=(), settings_file="",
 )  # fmt: skip

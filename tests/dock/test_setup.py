@@ -85,7 +85,7 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ch
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "Your channel")  # it is shown by itself where nothing is set up
-    await step.get_by_label("Your channel’s name").fill("https://www.twitch.tv/Demo")
+    await step.get_by_label("Your channel's name").fill("https://www.twitch.tv/Demo")
     await step.get_by_role("button", name="Listen").click()
     await expect(step.locator(".outcome")).to_have_text("Listening to demo.", timeout=20_000)
     await sim.say("alice", "I play the cello")
@@ -115,12 +115,12 @@ async def the_model(page: Page, model: SimOpenAI) -> None:
 
 
 async def the_account(page: Page, sim: TwitchSim) -> None:
-    step = await opened(page, "The bot’s account")
+    step = await opened(page, "The bot's account")
     await step.get_by_placeholder("the Client ID you copied").fill(sim.client_id)
     await step.get_by_role("button", name="Save").click()
     await expect(step.locator(".outcome")).to_contain_text("Twitch accepts it")
     await expect(page.locator("#top .standing")).to_contain_text("demo", timeout=20_000)
-    await step.get_by_role("button", name="Sign in the bot’s account").click()
+    await step.get_by_role("button", name="Sign in the bot's account").click()
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
     await expect(step.locator(".outcome")).to_contain_text("Signed in as keeper.", timeout=20_000)
@@ -141,4 +141,4 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
 async def the_mode(page: Page) -> None:
     step = await opened(page, "How much it says")
     await step.get_by_role("button", name="Mentions").click()
-    await expect(step.locator(".outcome")).to_contain_text("answers who speaks to it")
+    await expect(step.locator(".outcome")).to_contain_text("replies when mentioned")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import HOUR, SECOND, ManualClock
+from forgetmenot.clock import DAY, HOUR, SECOND, ManualClock
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreKeyLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
@@ -90,7 +90,7 @@ async def test_a_copy_is_the_memory_with_its_full_text_index_and_its_numbers(cha
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
             mine = [tuple(row) for row in await channel.db.rows(sql)]
-            theirs = [tuple(row) for row in await copied.rows(sql) if row[0] != backup.ASKED]
+            theirs = [tuple(row) for row in await copied.rows(sql) if row[0] != backup.LOG_POSITION]
             assert theirs == mine
         found = await copied.rows("SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH 'glockenfern'")
         assert len(found) == 1
@@ -124,6 +124,19 @@ async def test_a_bot_makes_one_at_its_start_and_one_when_the_others_had_to_go(ch
     [second] = copies_of(channel.db.path)
     assert ALICE.encode() not in second.read_bytes()
     assert b"marimbaglow" in second.read_bytes()
+
+
+async def test_a_running_bot_makes_one_every_day(channel: Channel) -> None:
+    keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+    made = []
+    for _ in range(5):
+        await keeper.run_pass()
+        await channel.clock.advance(DAY - HOUR)
+        await keeper.run_pass()
+        made.append(copies_of(channel.db.path)[0])
+        await channel.clock.advance(HOUR)
+    assert len(set(made)) == 5
+    assert copies_of(channel.db.path) == made[:1:-1]
 
 
 async def test_none_are_made_if_none_are_wanted(channel: Channel) -> None:
@@ -284,11 +297,13 @@ async def test_a_copy_that_knows_nothing_of_this_list_of_wishes_gets_all_of_them
     await fill(channel)
     made = await copy_to(channel.db, tmp_path / "copy.sqlite3")
     with closing(sqlite3.connect(made.path)) as db:
-        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.ASKED,)).fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM channel_state WHERE name = ?", (backup.LOG_POSITION,)).fetchone() == (
+            1,
+        )
         if told is None:
-            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.ASKED,))
+            db.execute("DELETE FROM channel_state WHERE name = ?", (backup.LOG_POSITION,))
         else:
-            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.ASKED))
+            db.execute("UPDATE channel_state SET value = ? WHERE name = ?", (told, backup.LOG_POSITION))
         db.commit()
     await Eraser(db=channel.db, clock=channel.clock).erase(BOB)
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)

@@ -72,7 +72,7 @@ def test_no_filter_uncovers_a_tag() -> None:
 @pytest.mark.parametrize("name", ["say", "warn"])
 def test_an_extra_line_claims_no_action(name: str) -> None:
     given = {"target": "bob", "text": "I **ban**ned bob"}
-    assert check(BY_NAME[name], given, 60).problem == "text claims an action that nobody decided on."
+    assert check(BY_NAME[name], given, 60).problem == "text says something was done that was not."
     assert not check(BY_NAME[name], given | {"text": "bob, that was close!"}, 60).problem
     assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
 

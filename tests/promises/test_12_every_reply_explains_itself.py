@@ -43,7 +43,7 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         "Said: Off you go!",
         "It was sent.",
         "Changed by filters: markdown.",
-        "timeout (class B): allow",
+        "timeout (Moderation): allow",
         "→ done",
         "1000 billed, 600 of them cached",
         f"1. [{first}]",

@@ -42,7 +42,10 @@ def retention_table(settings: Settings) -> str:
         (
             "Backups of the memory, without chat and the bot's replies",
             "`backups/`",
-            f"the newest {settings.privacy.keep_backups}; one at each start; an erasure replaces all with a new one",
+            (
+                f"the newest {settings.privacy.keep_backups}; one at each start and every day;"
+                " an erasure replaces all with a new one"
+            ),
         ),
         ("The log: counts and ids, never chat", "`forgetmenot.log`", "the last three files of 1 MB"),
     ]

@@ -54,6 +54,10 @@ BROKEN = {
     "full-text search knows a summary that is gone": "INSERT INTO episodes_fts_docsize VALUES (99, x'00')",
     "full-text search differs from the summaries": "DROP TRIGGER episodes_fts_update;"
     " UPDATE episodes SET summary = 'Something else.' WHERE id = 1",
+    "a prompt over its budget": "INSERT INTO bot_messages (at, trigger, mode, text, status, prompt_json)"
+    """ VALUES (4, 'mention', 'live', 'hi', 'sent', '{"estimated": 9, "budget": 8}')""",
+    "a reply that cannot be explained": "INSERT INTO bot_messages (at, trigger, mode, text, status, model, prompt_json)"
+    " VALUES (4, 'mention', 'live', 'hi', 'sent', 'm', '{}')",
     "a row that points nowhere": "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (99, 99, 'x', 1)",
     "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
     "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",

@@ -1,8 +1,10 @@
 """What somebody missed: the stored sentences about what happened since they were last here.
 
-Promises, without a model: at most three sentences, each as it stands in a recap or in an episode's summary, oldest
-first; none that speaks of somebody who opted out or was banned, of what is to be left alone, or rests on a cleared
-line; nothing of the time that they were here.
+Guarantees, without a model:
+- At most three sentences, each as it stands in a recap or in an episode's summary, oldest first.
+- None that speaks of somebody who opted out or was banned, of what is never to be mentioned, or rests on a cleared
+  line.
+- Nothing of the time that they were here.
 """
 
 from collections.abc import Collection, Sequence

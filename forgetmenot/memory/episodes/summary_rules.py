@@ -1,9 +1,13 @@
 """What may stay of a model's summary. Pure.
 
-Promises about the text that is kept: no eight words of one message in a row, and at most a fifth of it in runs of chat,
-in any script; no handle that was not given out, no name; nothing that memory/text_gate refuses or that is never stored;
-no sentence twice; with evidence, only sentences that memory/grounding finds supported by the chat they are of; at most
-so many words, cut at a sentence. What is cut is counted under its rule.
+Guarantees about the text that is kept:
+- No eight words of one message in a row, and at most a fifth of it in runs of chat, in any script.
+- No handle that was not given out, and no name.
+- Nothing that memory/text_gate refuses or that is never stored, and no sentence twice.
+- With evidence, only sentences that memory/grounding finds supported by the chat they are of.
+- At most a given number of words, cut at a sentence.
+
+What is cut is counted under its rule.
 """
 
 import re
@@ -213,7 +217,7 @@ def _without(summary: str, cut: Sequence[tuple[int, int]]) -> str:
 # ── counted ───────────────────────────────────────────────────────────────────────────────────
 # An episode without a model: who was there, how much was said, what about. Pure and deterministic.
 #
-# Promises that it quotes nothing: single words only, each used by at least two people.
+# It quotes nothing: single words only, each used by at least two people.
 
 
 NAMED = 5

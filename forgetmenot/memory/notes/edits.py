@@ -68,7 +68,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     `line`: the id of the line of chat in which they did: when that is cleared, so is this. `instead_of`: the note that
     it corrects.
     `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
-    confirmed or replacing another. Raises Refused (length, sensitive:…, claim:…, opted_out, cleared, pinned …).
+    confirmed or replacing another. Raises FactRefused (length, sensitive:…, claim:…, opted_out, cleared, pinned …).
     """
     rules = privacy or PrivacySettings()
     trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
@@ -134,7 +134,7 @@ async def _live(tx: Transaction, note_id: int) -> Note:
 
 
 async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
-    """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises Refused."""
+    """Let a note neither age nor fall to a cap nor be replaced by chat, or no longer. Raises FactRefused."""
     async with db.write() as tx:
         note = await _live(tx, note_id)
         await notes.set_pinned(tx, note_id, pinned=pinned)
@@ -169,7 +169,7 @@ def _fitting(held: Sequence[Note], text: str, now: int, limit: int) -> list[Note
 
 
 async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, privacy: PrivacySettings) -> Note:
-    """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises Refused.
+    """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises FactRefused.
 
     `fact` names people as `<@id>`. Scope, subject, end, pin and persona stay.
     """
@@ -216,7 +216,10 @@ UNDONE = "undone"
 
 
 async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
-    """Take a note back; it keeps its text and can be brought back with `undo`. The note as it was. Raises Refused."""
+    """Take a note back; it keeps its text and can be brought back with `undo`. Returns the note as it was.
+
+    Raises FactRefused.
+    """
     async with db.write() as tx:
         note = await _live(tx, note_id)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
@@ -226,7 +229,9 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
 async def undo(db: Database, note_id: int, *, at: int) -> Note:
     """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
 
-    What one word replaced at once comes back at once. The note that is active again. Raises Refused("nothing_to_undo").
+    What one word replaced at once comes back at once. The note that is active again.
+
+    Raises FactRefused("nothing_to_undo").
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)

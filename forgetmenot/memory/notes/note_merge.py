@@ -66,7 +66,7 @@ class MergeResult(NamedTuple):
 async def merge_claim(
     tx: Transaction, new: NewNote, origin: ClaimSource, *, now: int, instead_of: int | None = None
 ) -> MergeResult:
-    """Take in a claim. `instead_of`: the note that a model says it replaces. Raises Refused."""
+    """Take in a claim. `instead_of`: the note that a model says it replaces. Raises FactRefused."""
     held = await notes.of_subject(tx, new.subject_id, LIVE)
     done = await _believe(tx, known_to(new.persona, held), new, origin, now, instead_of)
     if new.source_kind is SourceKind.COMMAND and not new.persona:
@@ -146,7 +146,7 @@ def _relations(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
 
 
 async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
-    """Say that a live note of this subject was said again. Raises Refused."""
+    """Say that a live note of this subject was said again. Raises FactRefused."""
     known = known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE))
     note = _among(known, note_id)
     await _confirm(tx, note, new, origin, now)

@@ -1,8 +1,10 @@
 """What a model proposes to remember, read and screened: the rules that need nothing but the episode. Pure.
 
-Promises that nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said
-by somebody who spoke, in a fit length and free of what is never stored, is refused with the name of the rule. It does
-not know what is remembered already; memory/notes/note_merge does.
+Guarantees:
+- Nothing in an answer is trusted: whatever is not exactly a proposal about somebody who was there, said by somebody who
+  spoke, in a fit length and free of what is never stored, is refused with the name of the rule.
+
+What is remembered already is not known here; memory/notes/note_merge knows it.
 """
 
 import json
@@ -205,7 +207,7 @@ def _each_once(changes: list[object]) -> list[object]:
 
 
 def screened(raw: object, screen: Screen) -> ProposedChange:
-    """One proposal, checked. Raises Refused."""
+    """One proposal, checked. Raises FactRefused."""
     try:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
@@ -276,7 +278,7 @@ def _source(scope: Scope, subject: NoteSubject | None, speaker: NoteSubject | No
 def _names_others(fact: str, scope: Scope, speaker: NoteSubject | None, screen: Screen) -> bool:
     """Whether a fact about the channel is about somebody else than who said it: hearsay through the back door.
 
-    A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises Refused.
+    A running bit may be about anybody, a channel fact about the streamer; else it is that person's. Raises FactRefused.
     """
     streamers = {person.viewer_id for person in screen.people.values() if person.streamer}
     others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
@@ -312,7 +314,7 @@ def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> st
 def checked_fact(
     fact: str, *, allowed: frozenset[str] = frozenset(), never: Sequence[str] = (), links: bool = False
 ) -> str:
-    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises Refused."""
+    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused."""
     bare = MENTION.sub("somebody", fact)
     if not SHORTEST <= len(bare) <= LONGEST:
         raise FactRefused("length")

@@ -1,9 +1,12 @@
 """Corrections in plain speech count at the next reply, not when chat is summarised.
 
-Promises that a line changes only what is known of its speaker, and only where it plainly contradicts one live note:
-"I live in Bergen now", "cello, not viola", "the exam moved to Friday", "scratch that, Dark Souls 3". The streamer
-corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new but
-contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim.
+Guarantees:
+- A line changes only what is known of its speaker, and only where it plainly contradicts one live note: "I live in
+  Bergen now", "cello, not viola", "the exam moved to Friday", "scratch that, Dark Souls 3". The streamer corrects the
+  channel's notes as well.
+- What is quoted, supposed or joked changes nothing, and whatever is new but contradicts nothing waits for the memory's
+  own reading of chat.
+- The old note is superseded as by any other claim.
 
 A line that names no subject ("no wait, two cats") is about what its speaker has just said, and about nothing else.
 """

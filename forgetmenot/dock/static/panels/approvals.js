@@ -53,7 +53,7 @@ function card(action, refresh) {
   const go = async (name, event) => { await act(name, { id: action.id }, event.target); refresh(); };
   return h(
     "div", { class: "item action waiting" },
-    h("div", { class: "row" }, h("h3", {}, title(action)), chip(t("approvals.class", { name: action.class }), "warn"), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
+    h("div", { class: "row" }, h("h3", {}, title(action)), chip(t(`approvals.class.${action.class}`), "warn"), h("span", { class: "countdown", data: { until: action.expires_at, whole: action.expires_at - action.at } }, left(action.expires_at))),
     h("div", { class: "gauge" }, h("i", {})),
     params(action) && h("p", {}, params(action)),
     h("p", { class: "meta" }, action.asked_by ? t("approvals.asked_by", { name: action.asked_by }) : t("approvals.by_itself"), " ", reason(action)),
