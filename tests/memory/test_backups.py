@@ -1,23 +1,19 @@
 """Copies of the memory: no chat in them, and no way round what people asked for since."""
 
-import json
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import DAY, HOUR, SECOND, ManualClock
+from forgetmenot.clock import DAY, HOUR, SECOND
 from forgetmenot.domain.chat import Redaction
-from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreKeyLost
+from forgetmenot.errors import InputError, StoreForeign, StoreKeyLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, make, restore, start_new_key
 from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.notes.edits import remember
-from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, opt_outs, viewers
 from forgetmenot.store.backup import copies_of
@@ -404,68 +400,3 @@ async def test_another_machine_drops_what_only_the_old_one_could_read(channel: C
     async with open_database(path) as db:
         assert await db.value("SELECT count(*) FROM forgotten") == 0
         assert {note.fact for note in await notes.page(db)} == {"plays the marimbaglow"}
-
-
-async def _notes(db: Database, what: str, count: int) -> None:
-    lines = [json.dumps({"scope": "channel", "fact": f"{what} {number}"}) for number in range(count)]
-    assert (await import_notes(db, lines, now=0)).imported == count
-
-
-EMPTIED = {
-    "nothing": lambda path: path.write_bytes(b""),
-    "gone": lambda path: path.unlink(),
-    "no rows": lambda path: _sql(path, "DELETE FROM note_evidence; DELETE FROM semantic_notes;"),
-    "no table": lambda path: _sql(path, "DROP TABLE semantic_notes;"),
-    "rubbish": lambda path: path.write_bytes(path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)),
-    "one bit of the schema": lambda path: path.write_bytes(
-        path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")
-    ),
-    "cut off": lambda path: path.write_bytes(path.read_bytes()[:20_480]),
-}
-
-
-def _sql(path: Path, script: str) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
-
-
-@pytest.mark.parametrize("damage", EMPTIED.values(), ids=EMPTIED)
-async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
-    tmp_path: Path, clock: ManualClock, damage: Callable[[Path], object]
-) -> None:
-    path = tmp_path / "memory.sqlite3"
-
-    async def start() -> int:
-        async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
-            await Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
-            return int(await bot.db.value("SELECT count(*) FROM semantic_notes"))
-
-    async with open_bot(path, "test", settings=lambda: NO_SETTINGS, clock=clock) as bot:
-        await _notes(bot.db, "plays level", 40)
-    await start()
-    copies = [(copy, copy.read_bytes()) for copy in copies_of(path)]
-    assert copies
-    damage(path)
-    for _ in range(4):
-        await clock.advance(HOUR)
-        with pytest.raises((StoreDamaged, StoreForeign), match="forgetmenot memory restore"):
-            await start()
-    assert [(copy, copy.read_bytes()) for copy in copies_of(path)] == copies
-    await restore(copies[0][0], path, now=clock.now(), keep=3)
-    assert await start() == 40
-
-
-async def test_the_fullest_copy_stays_while_new_ones_hold_less_than_half_of_it(channel: Channel) -> None:
-    await _notes(channel.db, "plays level", 40)
-    full = (await make(channel.db, at=channel.clock.now(), keep=3)).path
-    async with channel.db.write() as tx:
-        await tx.execute("DELETE FROM semantic_notes WHERE id > 10")
-        await tx.execute("DELETE FROM episodes WHERE id > 10")
-    for _ in range(5):
-        await channel.clock.advance(SECOND)
-        await make(channel.db, at=channel.clock.now(), keep=3)
-    assert len(copies_of(channel.db.path)) == 4
-    assert full in copies_of(channel.db.path)
-    await _notes(channel.db, "knows song", 40)
-    await make(channel.db, at=channel.clock.now(), keep=3)
-    assert full not in copies_of(channel.db.path)
