@@ -175,19 +175,21 @@ class ReplyWriter:
         sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
-        claims = unsupported(polished.text, sources, known)
+        claims, invented = unsupported(polished.text, sources, known), []
         if asks_memory(job.trigger.question, names_somebody=bool(material.others)):
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
             asked = " ".join((job.trigger.question, *known))
-            whole = unfounded(polished.text, asked, rows)
-            claims += [one for one in whole if not any(one.start <= claim.start < one.end for claim in claims)]
+            invented = unfounded(polished.text, asked, rows)
         wanted = job.settings.reply.unsupported
-        if claims and wanted is not Unsupported.KEEP:
-            text = without_unsupported(polished.text, claims)
-            if wanted is Unsupported.ADMIT and says_nothing(text, job.trigger.question):
+        claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
+        cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
+        if cut:
+            text = without_unsupported(polished.text, cut)
+            if wanted is not Unsupported.DROP and says_nothing(text, job.trigger.question):
                 text = in_language(job.settings.bot.language)("action.not_remembered")
-            polished, claims = Polished(text, (*polished.filters, "unsupported")), []
+            polished = Polished(text, (*polished.filters, "unsupported"))
+            claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         return polished, used_notes(polished.text, facts, job.event.text), claims
 

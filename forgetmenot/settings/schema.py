@@ -50,8 +50,9 @@ class Unsupported(StrEnum):
     """What happens to a sentence that tells of something that no row of its prompt supports."""
 
     KEEP = "keep"
-    DROP = "drop"
-    ADMIT = "admit"  # the same, and where nothing is left it says that it does not remember
+    MEMORY = "memory"  # cut where somebody asked for a memory; where nothing is left it says that it does not remember
+    DROP = "drop"  # cut everywhere, names and numbers as well
+    ADMIT = "admit"  # both
 
 
 class Provider(StrEnum):
