@@ -22,7 +22,9 @@ async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
     [note] = await live(world)
     assert note.source_kind is SourceKind.REPORTED
     assert note.confidence <= 0.5
-    assert "loses at chess (said by others" in section(await prompt_for(world, "1", "alice", "chess?"), "lore")
+    assert "; said by others; tags: music; 1 day ago] loses at chess" in section(
+        await prompt_for(world, "1", "alice", "chess?"), "lore"
+    )
 
 
 async def test_two_accounts_in_one_window_are_no_two_witnesses(world: World, learn: Learn, change: Change) -> None:
@@ -156,7 +158,7 @@ async def test_a_smear_does_not_come_in_as_a_fact_about_the_channel(world: World
     [bit] = await live(world, None)
     assert (bit.source_kind, bit.confidence) == (SourceKind.REPORTED, 0.5)
     shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
-    assert "Alice loses at chess (said by others)" in shown
+    assert "; running bit; said by others] Alice loses at chess" in shown
 
 
 async def test_the_channel_may_be_told_of_by_its_streamer(world: World, learn: Learn, change: Change) -> None:
