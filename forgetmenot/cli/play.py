@@ -60,7 +60,7 @@ def add(subparsers: Commands) -> None:
         "play a scripted stream on this machine",
         _demo,
         about="Plays two evenings of a small channel through the whole bot, on a simulated Twitch, and shows a "
-        "highlight of 40 seconds. With the offline model nothing leaves your machine. An interrupted demo continues "
+        "short highlight. With the offline model nothing leaves your machine. An interrupted demo continues "
         "where it stopped.",
         keys=SUMMARY_KEYS,
     )
