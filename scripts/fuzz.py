@@ -39,8 +39,8 @@ from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, with
 from forgetmenot.logs import set_up
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.episodes import prompts, summary_rules
+from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.notes import spoken_corrections
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import parameters
 from forgetmenot.operations.run import BadParameter, checked
@@ -120,7 +120,7 @@ def _notes(text: str) -> None:
 
 def _speech(text: str) -> None:
     claims(text)
-    spoken_corrections.corrected(meant_part(text[:200]), [])
+    corrections.corrected(meant_part(text[:200]), [])
 
 
 def _dock_request(text: str) -> None:

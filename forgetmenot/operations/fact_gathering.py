@@ -11,8 +11,8 @@ from typing import Any
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.memory.facts.corrections import may_replace
 from forgetmenot.memory.notes.note_merge import LIVE
-from forgetmenot.memory.notes.spoken_corrections import may_replace
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find

@@ -44,7 +44,9 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _LEADS = re.compile(r"(?:do not|no longer|still|always|never)\s+")
-_ADVERB = re.compile(r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE)
+_ADVERB = re.compile(
+    r"\A(?:just|really|actually|also|mostly|currently|recently|finally|do(?=\s(?!not\b)\w+\s\w))\s+", re.IGNORECASE
+)
 _EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
 _TRAILING = re.compile(
     r"(?:\s+(?:now|too|right now|here|a|an|the|and|or|of|to|in|on|at|with|for|from|by|their|is|called|named))+\Z"
