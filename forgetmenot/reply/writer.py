@@ -176,17 +176,18 @@ class ReplyWriter:
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
         claims, invented = unsupported(polished.text, sources, known), []
-        if asks_memory(job.trigger.question, names_somebody=bool(material.others)):
+        asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
+        if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
             asked = " ".join((job.trigger.question, *known))
-            invented = unfounded(polished.text, asked, rows)
+            invented = unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
         if cut:
             text = without_unsupported(polished.text, cut)
-            if wanted is not Unsupported.DROP and says_nothing(text, job.trigger.question):
+            if asks and says_nothing(text, job.trigger.question):
                 text = in_language(job.settings.bot.language)("action.not_remembered")
             polished = Polished(text, (*polished.filters, "unsupported"))
             claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []

@@ -15,7 +15,7 @@ from typing import Any
 
 from forgetmenot.text.mentions import fenced
 from forgetmenot.text.statements import about_them, meant_part, plain_first_person, third
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_WORDS, MOST_CLAIM_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 7, 14, 8
 BIT_TIMES, BIT_PEOPLE = 4, 3
@@ -196,7 +196,6 @@ def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
 _ABOUT = re.compile(r"\A(?P<who>P\d+)(?P<own>'s)?\s+(?P<what>.{3,180}?)\.?\Z")
 _CHANNEL = re.compile(r"\AChannel: (?P<fact>.{3,160}?)\.?\Z")
 _BIT = re.compile(r"\ARunning bit: (?P<bit>.{3,160}?)\.?\Z")
-_KNOWN = re.compile(r"\A\s*\[(?:id:)?(?P<id>\d+)\]\s*(?P<about>P\d+|channel|bit):\s*(?P<fact>.+?)\s*\Z")
 _VERBS = {third(verb) for verb in _LASTING} | frozenset(("is", "has", "was", "comes", "no", "never", "always", "still"))
 _PASSING = re.compile(r"(?:is|was) (?:here|back|new here|away|happy|sad|tired)\b")
 _OWN_FORMS = (
@@ -205,9 +204,6 @@ _OWN_FORMS = (
     (re.compile(r"(?:car|van|bike) is (an? .+)\Z"), r"drives \1"),
     (re.compile(r"job is (.+)\Z"), r"works as \1"),
 )
-_SLOTS = (r"\b(?:lives in|moved to|is from)\b", r"\bworks (?:as|at|in)\b", r"\Amains\b", r"\Adrives an?\b")
-_FAVOURITE = re.compile(r"\A(?:favourite )([\w ]+?) (?:is|are)\b")
-_ENDED = re.compile(r"\A(?:no longer|does not|did not|quit|stopped|used to|left)\b")
 _LIFETIMES = (
     ("1d", r"\b(?:today|tonight|right now)\b"),
     ("3d", r"\b(?:tomorrow|yesterday|this weekend)\b"),
@@ -246,17 +242,15 @@ def fact_of(claim: str) -> str:
 
 
 def extract(prompt: str) -> str:
-    """The proposed changes of one episode, as JSON text."""
+    """The facts of one episode as JSON text: what they change of what is known, the memory finds out itself."""
     blocks = fenced(prompt)
-    lines = (line for body in blocks.values() for line in body.splitlines())
-    known = [found for line in lines if (found := _KNOWN.match(line))]
     episode = blocks.get("episode", "" if blocks else prompt)
     sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
-    changes = [change for sentence in sentences if (change := _change(sentence.strip(), known))]
+    changes = [change for sentence in sentences if (change := _change(sentence.strip()))]
     return json.dumps({"changes": changes[:MOST_NOTES]}, ensure_ascii=False)
 
 
-def _change(sentence: str, known: list[re.Match[str]]) -> dict[str, Any] | None:
+def _change(sentence: str) -> dict[str, Any] | None:
     about, fact = "bit", ""
     if bit := _BIT.match(sentence):
         fact = bit["bit"]
@@ -268,13 +262,9 @@ def _change(sentence: str, known: list[re.Match[str]]) -> dict[str, Any] | None:
             return None
     if not fact:
         return None
-    theirs = [note for note in known if note["about"] == about]
-    same = next((note for note in theirs if _telling(note["fact"]) == _telling(fact)), None)
-    old = None if same else next((note for note in theirs if _replaces(fact, note["fact"])), None)
     topics = [(topic, asked) for topic, said, asked in _TOPICS if said & set(words(fact))]
-    match = same or old
     return {
-        "op": "confirm" if same else "supersede" if old else "add",
+        "op": "add",
         "about": about,
         "fact": fact,
         "confidence": 0.75,
@@ -283,18 +273,4 @@ def _change(sentence: str, known: list[re.Match[str]]) -> dict[str, Any] | None:
         "topics": [topic for topic, _ in topics][:3],
         "asked_with": [word for _, asked in topics for word in asked if word not in words(fact)][:6],
         "said_by": "" if about in {"bit", "channel"} else about,
-    } | ({"id": int(match["id"])} if match else {})
-
-
-def _telling(fact: str) -> tuple[frozenset[str], bool]:
-    return frozenset(one for one in stems(fact) if one not in STOPWORDS), bool(_ENDED.search(fact))
-
-
-def _replaces(new: str, old: str) -> bool:
-    """The same single-valued thing with another value, or the end of it."""
-    if favourite := _FAVOURITE.match(new):
-        return old.startswith(favourite[0])
-    if _ENDED.search(new) and not _ENDED.search(old):
-        rest = _telling(_ENDED.sub("", new))[0]
-        return bool(rest) and rest <= {stem(third(one)) for one in words(old)} | _telling(old)[0]
-    return any(re.search(slot, new) and re.search(slot, old) for slot in _SLOTS)
+    }

@@ -102,6 +102,16 @@ def may_replace(line: str, old: str, new: str) -> bool:
     return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not is_moping(old, new)
 
 
+def meant_note(held: Sequence[Note], fact: str) -> Note | None:
+    """The one note that a new text is about: the one that it contradicts, or shares the most telling words with."""
+    told = {stem(word) for word in words(fact)} - STOPWORDS
+    shared = {note.id: len(told & {stem(word) for word in words(note.fact)}) for note in held}
+    most = max(shared.values(), default=0)
+    conflicts = [note for note in held if relate(note.fact, fact) is Relation.CONFLICT]
+    found = conflicts or [note for note in held if most and shared[note.id] == most]
+    return found[0] if len(found) == 1 else None
+
+
 def just_said(held: Sequence[Note], lately: Sequence[str]) -> list[Note]:
     """The notes that the newest line about any of them was about."""
     telling = [({stem(word) for word in words(note.fact)} - STOPWORDS, note) for note in held]
