@@ -50,8 +50,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.privacy_log import _decoded
-from forgetmenot.text.statement_rules import claims
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import claims, meant_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
 from forgetmenot.twitch.helix import Helix

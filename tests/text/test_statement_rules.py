@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline, recap
 from forgetmenot.text.mentions import fence
-from forgetmenot.text.statement_rules import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, claims, extract, summary
+from forgetmenot.text.statement_rules import MOST_WORDS, NOTHING, extract, summary
+from forgetmenot.text.statements import MOST_CLAIM_WORDS, claims
 
 CHAT = """[20:00] P1: welcome in everybody, tonight we climb the clock tower
 [20:01] P3: hello! my cat is called Miso and she is watching

@@ -19,8 +19,7 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.meaning import Meanings, WordTable
-from forgetmenot.text.statement_rules import claims, fact_of
-from forgetmenot.text.statements import is_moping, meant_part, own_fact
+from forgetmenot.text.statements import claims, fact_of, is_moping, meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 JUST_SAID = 0.6
