@@ -66,7 +66,7 @@ _END = re.compile(
 
 def may_correct(text: str) -> bool:
     """Whether a line has a word by which it could; most have none."""
-    return "*" in text or any(word in _OWN | _MARKS or _kind(word) for word in words(text))
+    return "*" in text or any(word in _OWN | _MARKS or kind_of(word) for word in words(text))
 
 
 def corrected(
@@ -183,11 +183,12 @@ def _words(text: str, start: int, end: int, told: Collection[str]) -> list[_Word
     for at, (span, word) in enumerate(zip(spans, folded, strict=True)):
         denied = (denied or word in denies) and word not in _AFFIRMS and roots[at] not in told
         beside = frozenset(roots[max(0, at - 1) : at] + roots[at + 1 : at + 2]) - STOPWORDS
-        found.append(_Word(*span.span(), word, roots[at], _kind(word), beside, denied))
+        found.append(_Word(*span.span(), word, roots[at], kind_of(word), beside, denied))
     return found
 
 
-def _kind(word: str) -> str:
+def kind_of(word: str) -> str:
+    """The kind of value that a word is, in lower case; empty if it is none. Two of one kind exclude each other."""
     number = lex.NUMBERS.get(word, word)
     return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(number)), "")
 
@@ -258,7 +259,7 @@ def _with_new_value(line: _Line, fact: str, *, certain: bool) -> str | None:
     said, telling = line.between(new), [word for word in note if word.telling and word.stem not in shared]
     like = [(line.cosine(new[-1], one), one) for one in telling if not shared or one.beside & new[0].beside & shared]
     near, nearest = max(((near, one) for near, one in like if near is not None), default=(None, None))
-    if nearest is not None and near is not None and near >= NEAR:
+    if nearest is not None and near is not None and near >= NEAR and (shared or line.corrects):
         return _put(fact, [(nearest.start, nearest.end, said)])
     plainly = line.surely or (line.corrects and (line.names_it if near is None else near >= FAR))
     end = _END.fullmatch(fact) if certain and plainly and not shared and line.is_value(new) else None
