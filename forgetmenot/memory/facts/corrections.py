@@ -13,6 +13,7 @@ What supposes, wishes, or speaks of somebody else corrects nothing. Prefers "not
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
@@ -82,7 +83,8 @@ def revised(
 ) -> tuple[Note, str] | None:
     """The one note to which a line gives another value, and the note with that value."""
     line = _Line(_TO_BOT.sub("", meant).strip(), table)
-    if _SOMEBODY.search(meant) or any(word.word in _SUPPOSES for word in line.words):
+    may = line.marked or line.denied or certain
+    if not may or _SOMEBODY.search(meant) or any(word.word in _SUPPOSES for word in line.words):
         return None
     for some, sure in ((certain, True), (held, False)):
         found = [(note, fact) for note in some if (fact := _with_new_value(line, note.fact, certain=sure))]
@@ -174,6 +176,13 @@ def _clauses(text: str, told: Collection[str] = ()) -> list[list[_Word]]:
     return [clause for clause in found if clause]
 
 
+@lru_cache(maxsize=4_096)
+def _of_note(fact: str) -> tuple[tuple[_Word, ...], frozenset[str]]:
+    """The words of a note, and their stems."""
+    found = tuple(word for clause in _clauses(fact) for word in clause)
+    return found, frozenset(word.stem for word in found)
+
+
 def _words(text: str, start: int, end: int, told: Collection[str]) -> list[_Word]:
     spans = list(_WORD.finditer(text, start, end))
     folded = [one[0] if ":" in one[0] else "".join(words(one[0])) for one in spans]
@@ -201,6 +210,7 @@ class _Line:
         self.clauses = _clauses(text)
         self.words = [word for clause in self.clauses for word in clause]
         self.said = [word for word in self.words if word.telling and not word.denied]
+        self.stems = {word.stem for word in self.words if word.telling}
         self.denied = {word.stem for word in self.words if word.telling and word.denied}
         marks = {word.word for word in self.words} & _MARKS
         self.surely = bool(marks & _SURELY or _STARRED.fullmatch(text))
@@ -242,8 +252,9 @@ class _Line:
 
 def _with_new_value(line: _Line, fact: str, *, certain: bool) -> str | None:
     """What a note says with the value that the line has instead."""
-    note = [word for clause in _clauses(fact) for word in clause]
-    stems = {word.stem for word in note}
+    note, stems = _of_note(fact)
+    if not certain and line.stems.isdisjoint(stems):
+        return None
     new = line.phrase(stems)
     old = [word for word in note[1:] if word.stem in line.denied and word.telling]
     if old and new:

@@ -81,7 +81,7 @@ async def _believe(
     old = None if instead_of is None else _among(known, instead_of)
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
     related = await _related(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
-    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT), _revised(known, new))
+    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT), await _revised(known, new))
     rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
         await _refuse_said_before(tx, new, origin, rival)
@@ -132,11 +132,12 @@ def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
     return [note for note in held if note.persona in {"", persona}]
 
 
-def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
+async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
     """The note to which its subject's word, or a command, gives another value: "movie night moved to Friday"."""
     if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return None
-    found = revised(new.fact, [note for note in known if may_replace(new.source_kind, note)])
+    open_to_it = [note for note in known if may_replace(new.source_kind, note)]
+    found = await asyncio.to_thread(revised, new.fact, open_to_it)
     return found[0] if found else None
 
 

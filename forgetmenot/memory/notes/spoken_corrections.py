@@ -50,7 +50,7 @@ class SpokenCorrections:
             for subject in (event.user_id, *([None] if "broadcaster" in event.badges else [])):
                 held = await notes.of_subject(self._db, subject, note_merge.LIVE)
                 certain = await self._just_mentioned(event, held) if held else ()
-                found = corrected(meant, held, certain, await asyncio.to_thread(word_table)) if held else None
+                found = await asyncio.to_thread(_corrected, meant, held, certain) if held else None
                 if found is not None:
                     await self._write(event, *found)
                     return
@@ -85,3 +85,8 @@ class SpokenCorrections:
             line=event.id,
             instead_of=note.id,
         )
+
+
+def _corrected(meant: str, held: Sequence[Note], certain: Sequence[Note]) -> tuple[Note, str] | None:
+    """In a thread: the table is read at the first question, and notes are taken apart when they are first compared."""
+    return corrected(meant, held, certain, word_table())
