@@ -100,10 +100,10 @@ async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, lea
 
 
 GOSSIP = [
-    "has a friend, <@2>, who steals",
+    "has a friend, <@2>, who snores",
     "knows that <@2> secretly sings",
-    "saw that <@2>'s car was stolen",
-    "was told by <@2> that she hates the streamer",
+    "saw that <@2>'s car was sold",
+    "was told by <@2> that she misses the streamer",
 ]
 
 
