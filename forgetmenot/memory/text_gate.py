@@ -114,8 +114,7 @@ def _sentence_fault(text: str, *, links: bool) -> str | None:
         return "link"
     if _QUESTION.search(bare):
         return "question"
-    readings = dict.fromkeys((bare, MENTION.sub(" ", text).strip()))
-    return next((fault for fault in map(claim_fault, readings) if fault), None)
+    return claim_fault(bare)
 
 
 def claim_fault(text: str) -> str | None:

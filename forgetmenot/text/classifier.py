@@ -55,7 +55,8 @@ class TextClassifier:
         found = pieces(text, self._buckets)
         scale = self._scale / math.sqrt(len(found) + 1)
         sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
-        sums = [sum(terms) for terms in zip(sums, self._biases, *map(self._signs.__getitem__, signs), strict=True)]
+        told = [self._signs[sign] for sign in signs if sign in self._signs]
+        sums = [sum(terms) for terms in zip(sums, self._biases, *told, strict=True)]
         powers = [math.exp(one - max(sums)) for one in sums]
         return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
 
