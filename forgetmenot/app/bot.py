@@ -22,7 +22,7 @@ from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
@@ -294,7 +294,7 @@ class Bot:
         await self.ingest.flush()
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
-        self.memory_trouble = report.trouble or ("The model gave no usable answer." if learned.waiting else "")
+        self.memory_trouble = report.trouble or (reason("no_usable_answer") if learned.waiting else "")
         if not self.memory_trouble:
             await self.recaps.write_digest()
             await self.briefs.run_pass()

@@ -13,7 +13,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
@@ -135,7 +135,9 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
         "model": reply.model,
         "latency_ms": reply.latency_ms,
         "usage": reply.usage,
-        "cost": prices.in_words(settings, used) if (used := explanation.used(reply)) else "",
+        "cost": prices.in_words(settings, used, in_language(settings.bot.language))
+        if (used := explanation.used(reply))
+        else "",
         "filters": reply.filters,
         "actions": explained.actions,
         "outcome": explained.outcome,
@@ -154,7 +156,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
     """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
     explained = await provenance.explain(db, note_id)
     if explained is None:
-        raise InputError(f"There is no note {note_id} (any more).")
+        raise InputError(reason("note_gone", n=note_id))
     note, known = explained.note, explained.names
     streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
     titles = await dock_rows.titles(db, streams)
@@ -178,7 +180,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
             for word in explained.evidence
         ],
         "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause)}
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause, known)}
             for one in explained.history
         ],
         "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in explained.replaced],

@@ -333,11 +333,18 @@ def _with_commands_as_typed(text: str) -> str:
     return re.sub(rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text)
 
 
-def emit(value: object) -> None:
-    """Print one JSON object on one line of standard output."""
+def encoded(value: object) -> bytes:
+    """A value as JSON, with the reasons in it in English."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    from forgetmenot.languages import ENGLISH
+
+    return msgspec.json.encode(value, enc_hook=ENGLISH.reason)
+
+
+def emit(value: object) -> None:
+    """Print one JSON object on one line of standard output."""
+    sys.stdout.write(encoded(value).decode() + "\n")
     sys.stdout.flush()
 
 

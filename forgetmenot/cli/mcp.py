@@ -164,7 +164,7 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
         }
     note = await dock_rows.note(db, note_id)
     if note is None or not await _may_be_shown(db, note.subject_id):
-        raise InputError(f"There is no note {note_id} (any more), or it is about somebody who is hidden.")
+        raise InputError(f"There is no note {note_id}, or it is about somebody who is hidden.")
     return await control.chain(db, note_id)
 
 

@@ -149,7 +149,12 @@ def _chain(explained: "NoteExplanation") -> dict[str, object]:
             for word in explained.evidence
         ],
         "history": [
-            {"at": iso(step.at), "from": step.from_status, "to": step.to_status, "cause": step.cause}
+            {
+                "at": iso(step.at),
+                "from": step.from_status,
+                "to": step.to_status,
+                "cause": show(step.cause, explained.names),
+            }
             for step in explained.history
         ],
         "replaced": [note.id for note in explained.replaced],

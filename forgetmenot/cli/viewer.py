@@ -14,6 +14,7 @@ from forgetmenot.cli.common import (
     confirmed,
     done,
     emit,
+    encoded,
     known_viewer,
     on_memory,
     run_async,
@@ -143,7 +144,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
     dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
     everything = {"person": _dated(parts["person"]), **dated}
-    text = msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
+    text = msgspec.json.format(encoded(everything), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
 from forgetmenot.domain.operation import Asker, Surface
+from forgetmenot.languages import reason
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -326,11 +327,8 @@ def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
     if not missing:
         return ""
     users = [action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)]
-    purpose = f" (for: {', '.join(users)})" if users else ""
-    return (
-        f"The {account.value}'s log-in lacks {', '.join(missing)}{purpose}. Type `forgetmenot login --as "
-        f"{account.value}` to add it, or switch the action off in the table [actions]."
-    )
+    purpose, name = f" (for: {', '.join(users)})" if users else "", account.value
+    return reason("lacking", account=reason(name), scopes=", ".join(missing), purpose=purpose, same=name)
 
 
 def _of(account: Account, settings: Settings) -> tuple[str, ...]:

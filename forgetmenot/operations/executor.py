@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
@@ -169,7 +169,7 @@ def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
 
 
 def _again(decision: Decision) -> Decision:
-    return Decision(Verdict.DENY, "once", "This was already handled.", decision.params)
+    return Decision(Verdict.DENY, "once", reason("handled"), decision.params)
 
 
 IN_A_ROW = 3
@@ -206,9 +206,9 @@ class Performer:
             async with asyncio.timeout(self._settings().actions.execute_timeout_s):
                 return await runner(self._ports, call)
         except TimeoutError:
-            return Outcome(OutcomeKind.UNKNOWN, "TimeoutError: no answer in time")
+            return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
-            return Outcome(_kind(error), f"{type(error).__name__}: {error}")
+            return Outcome(_kind(error), str(error))
 
     async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
         """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
@@ -233,7 +233,7 @@ class Performer:
         last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
         if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
             return
-        if len({(row.status, row.detail.split(":")[0]) for row in last}) > 1:
+        if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
             return
         now = self._clock.now()
         async with self._db.write() as tx:

@@ -7,6 +7,7 @@ change is checked here. Raises FactRefused for what the memory's rules refuse; `
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Surface, Target
+from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.missed import missed as what_was_missed
@@ -327,7 +328,7 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
 
 async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:
     by = request.asker.viewer_id
-    cause = f"removed by {mention(by)}" if by else "removed by hand"
+    cause = reason("removed_by", name=mention(by)) if by else reason("removed")
     note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause)
     return OperationResult(ok=True, code="retracted", data=await _quoted(context, request, note))
 

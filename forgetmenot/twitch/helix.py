@@ -19,6 +19,7 @@ import aiohttp
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
@@ -184,17 +185,12 @@ class Helix:
             channel = self._settings().twitch.channel.lower().lstrip("#")
             user = await self.user_by_login(channel)
             if user is None:
-                raise TwitchRefused(
-                    f"There is no channel `{channel}` on Twitch. Check `channel` in the table [twitch]."
-                )
+                raise TwitchRefused(reason("helix_no_channel", channel=channel))
             self._room = user.id
         heard = self._chat_room()
         if heard and heard != self._room:
             self._room = ""  # the name may belong to another account now: ask again next time
-            raise TwitchRefused(
-                "The channel's name belongs to a different account than the chat. The bot takes no action there. "
-                "Check `channel` in the table [twitch], then start again."
-            )
+            raise TwitchRefused(reason("other_channel"))
         return self._room
 
     async def user_by_login(self, login: str) -> TwitchUser | None:
