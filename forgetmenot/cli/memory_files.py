@@ -37,7 +37,8 @@ import), "importance", "asked_with", "expires_at" (else permanent), "superseded_
 were forgotten here, and people who were erased or opted out.
 A line {"stream", "ended_at", "twitch_id", "title", "category", "visits": [[viewer, login, first, last, lines]]} is a
 past stream with who came to it; times in ms.
---from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named.
+--from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named,
+and each row with a text that is not UTF-8, which is left out (exit code 1).
 JSON: {"imported", "merged", "episodes", "viewers", "streams", "refused": [{"line", "reason"}]}."""
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
@@ -89,17 +90,20 @@ def status_of(arguments: argparse.Namespace) -> str | None:
     return None if status == "all" else status
 
 
-async def _import(arguments: argparse.Namespace) -> None:
+async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
     from forgetmenot.store.original_bot import read_original
 
     opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
+    unreadable: tuple[str, ...] = ()
     if arguments.original is not None:
         found = await asyncio.to_thread(read_original, arguments.original)
         missing = f" Not there: {', '.join(found.missing)}." if found.missing else ""
         say(f"{arguments.original}: schema {found.version}, {len(found.lines)} notes.{missing}")
-        opened = nullcontext(found.lines)
+        opened, unreadable = nullcontext(found.lines), found.unreadable
+        for row in unreadable:
+            say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
         async with open_database(database_path(arguments)) as db:
             report = await import_notes(
@@ -133,6 +137,7 @@ async def _import(arguments: argparse.Namespace) -> None:
     if report.refused and not report.imported + report.merged + report.streams:
         file = arguments.original or arguments.file
         raise InputError(f"None of the {len(report.refused)} lines of {file} could be used. Nothing changed.")
+    return int(bool(unreadable))
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:

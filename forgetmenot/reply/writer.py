@@ -18,7 +18,7 @@ from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression import without_suppressed
+from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -159,11 +159,17 @@ class ReplyWriter:
             if self._outbox.refusal_reason("", job.deadline):
                 return Polished("", (*fired, "too late"))  # neither done nor claimed
             if_refused = polish(reply.proposal.if_refused, context).text
-            say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
+            params = {**reply.proposal.params}
+            if "text" in params:
+                params["text"] = await without_hidden_names(self._db, params["text"], job.event.user_id)
+            proposal = replace(reply.proposal, params=params, if_refused=if_refused)
+            say = await self._carry_out(job, proposal, material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
             say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
             say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
+        if (allowed := await without_hidden_names(self._db, say, job.event.user_id)) != say:
+            say, fired = allowed, (*fired, "hidden name")
         if say != polished.text:
             polished = polish(say, context)
         return Polished(polished.text, (*fired, *polished.filters))

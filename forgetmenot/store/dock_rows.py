@@ -359,6 +359,7 @@ def _likes(find: str) -> list[str]:
 
 
 _HIDDEN = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
+_NOT_OPTED_OUT = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE opted_out_at IS NOT NULL)"
 _SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 _STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
@@ -376,6 +377,7 @@ class NotePage(NamedTuple):
     find: str = ""
     offset: int = 0
     limit: int = 100
+    public: bool = False  # without people who opted out: the streamer sees them
 
 
 async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
@@ -393,6 +395,7 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
     """Only those that ask for something: the database then finds its index."""
     found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
     found += ["n.subject_id = :subject"] if wanted.subject else []
+    found += [_NOT_OPTED_OUT] if wanted.public else []
     found += [" OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes)]
     return " AND ".join(f"({one})" for one in found if one)
 
