@@ -16,6 +16,8 @@ from forgetmenot.cli.common import (
     existing_database,
     known_viewer,
     on_memory,
+    picked,
+    report,
     run_async,
     say,
     text_lines,
@@ -106,7 +108,7 @@ async def _import(arguments: argparse.Namespace) -> int:
             say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
         async with open_database(database_path(arguments)) as db:
-            report = await import_notes(
+            came = await import_notes(
                 db,
                 lines,
                 now=time_of("now", None),
@@ -114,29 +116,21 @@ async def _import(arguments: argparse.Namespace) -> int:
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
-    for refused in report.refused if not arguments.json else ():
+    for refused in came.refused if not arguments.json else ():
         say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
-        emit(
-            {
-                "imported": report.imported,
-                "merged": report.merged,
-                "episodes": report.episodes,
-                "viewers": report.viewers,
-                "streams": report.streams,
-                "refused": [refused._asdict() for refused in report.refused],
-            }
-        )
+        counts = picked(came, "imported merged episodes viewers streams")
+        emit({**counts, "refused": [refused._asdict() for refused in came.refused]})
     else:
         if arguments.dry_run:
             say("Nothing was changed. This is what would come in:")
         say(
-            f"{report.imported} notes imported, {report.merged} merged, {report.streams} streams,"
-            f" {report.viewers} new viewers, {len(report.refused)} lines refused."
+            f"{came.imported} notes imported, {came.merged} merged, {came.streams} streams,"
+            f" {came.viewers} new viewers, {len(came.refused)} lines refused."
         )
-    if report.refused and not report.imported + report.merged + report.streams:
+    if came.refused and not came.imported + came.merged + came.streams:
         file = arguments.original or arguments.file
-        raise InputError(f"None of the {len(report.refused)} lines of {file} could be used. Nothing changed.")
+        raise InputError(f"None of the {len(came.refused)} lines of {file} could be used. Nothing changed.")
     return int(bool(unreadable))
 
 
@@ -157,11 +151,12 @@ async def _new_key(arguments: argparse.Namespace) -> None:
     with instance_lock(path, "memory new-key"):
         async with open_database(path, any_key=True) as db:
             done = await backups.start_new_key(db, time_of("now", None))
-    if arguments.json:
-        emit(done._asdict())
-        return
-    say(f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.")
-    say(f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.")
+    report(
+        arguments,
+        done._asdict(),
+        f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.",
+        f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.",
+    )
 
 
 async def _backup(arguments: argparse.Namespace) -> None:
@@ -176,11 +171,12 @@ async def _backup(arguments: argparse.Namespace) -> None:
             made = await backups.make(db, at=now, keep=keep)
         else:
             made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
-    if arguments.json:
-        emit({"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes})
-        return
-    say(f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out")
-    say("again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.")
+    report(
+        arguments,
+        {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes},
+        f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out",
+        "again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.",
+    )
 
 
 def _target(chosen: Path, name: str) -> Path:
@@ -206,17 +202,8 @@ async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
         keep = Settings().privacy.keep_backups
         done = await backups.restore(arguments.path, path, now=time_of("now", None), keep=keep)
     if arguments.json:
-        emit(
-            {
-                "restored": True,
-                "notes": done.notes,
-                "episodes": done.episodes,
-                "erased": done.erased,
-                "forgotten": done.forgotten,
-                "opted_out": done.opted_out,
-                "saved": str(done.saved) if done.saved else None,
-            }
-        )
+        counts = picked(done, "notes episodes erased forgotten opted_out")
+        emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
         return
     say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
     if done.erased or done.forgotten or done.opted_out:
