@@ -121,33 +121,17 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
     """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
     explained = await explanation.explain(db, reply_id)
     reply, prompt = explained.reply, explained.reply.prompt
+    kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters"
+    used = explanation.used(reply)
     return {
-        "id": reply.id,
-        "at": reply.at,
+        **{name: getattr(reply, name) for name in kept.split()},
+        **{name: getattr(explained, name) for name in ("actions", "outcome", "used", "unsupported")},
+        **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
         "who": explained.speaker,
         "asked": explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: "),
-        "text": reply.text,
-        "status": reply.status,
-        "detail": reply.detail,
-        "twitch_id": reply.twitch_id,
-        "trigger": reply.trigger,
-        "mode": reply.mode,
-        "model": reply.model,
-        "latency_ms": reply.latency_ms,
-        "usage": reply.usage,
-        "cost": prices.in_words(settings, used, in_language(settings.bot.language))
-        if (used := explanation.used(reply))
-        else "",
-        "filters": reply.filters,
-        "actions": explained.actions,
-        "outcome": explained.outcome,
-        "used": explained.used,
-        "unsupported": explained.unsupported,
+        "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",
         "sections": [asdict(section) for section in explained.sections],
         "shed": prompt.get("shed", []),
-        "estimated": prompt.get("estimated"),
-        "budget": prompt.get("budget"),
-        "prefix_tokens": prompt.get("prefix_tokens"),
         "depth": prompt.get("depth", ""),
     }
 

@@ -15,7 +15,7 @@ from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
 from forgetmenot.memory.notes.note_merge import LIVE
-from forgetmenot.sim.world import Said
+from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
@@ -144,7 +144,7 @@ class Highlight:
     well. `pace`: 0 for no pauses.
     """
 
-    def __init__(self, db: Database, said: Sequence[Said], out: Out, pace: float) -> None:
+    def __init__(self, db: Database, said: Sequence[SimMessage], out: Out, pace: float) -> None:
         self._db = db
         self._said = said
         self._out = out
