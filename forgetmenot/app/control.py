@@ -84,9 +84,9 @@ class BotControl:
         bot, settings = self._bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
         gaps, failing = gaps_line(state, bot.clock.now(), say), switches.failing_sentence(state, say)
-        found = running_checks(self.state(), settings, gaps, failing, say)
+        checks = running_checks(self.state(), settings, gaps, failing, say)
         what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
-        return [*found, *(await examine(what) if everything else ())]
+        return [*checks, *(await examine(what) if everything else ())]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """The explanation of one reply."""

@@ -38,10 +38,10 @@ class ReportTable(NamedTuple):
 
 def period_of(text: str) -> int:
     """`7d`, `12h` in ms. Raises InputError."""
-    found = re.fullmatch(r"(\d{1,4})([mhd])", text)
-    if not found or not int(found[1]):
+    period = re.fullmatch(r"(\d{1,4})([mhd])", text)
+    if not period or not int(period[1]):
         raise InputError(f"--since {text}: a number and a unit are needed, for example 12h or 7d.")
-    return int(found[1]) * UNITS[found[2]]
+    return int(period[1]) * UNITS[period[2]]
 
 
 async def figures_since(db: Database, since: int, settings: Settings) -> dict[str, Any]:

@@ -231,8 +231,8 @@ class SetupService:
     async def set_channel(self, step: ChannelStep) -> Answer:
         """From the next moment on it listens there."""
         text = step.channel.strip()
-        found = _ADDRESS.match(text)
-        login = login_of(found[1] if found else text)
+        address = _ADDRESS.match(text)
+        login = login_of(address[1] if address else text)
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
         if login == self._settings().twitch.channel:

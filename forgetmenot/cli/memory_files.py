@@ -100,10 +100,10 @@ async def _import(arguments: argparse.Namespace) -> int:
     opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
     unreadable: tuple[str, ...] = ()
     if arguments.original is not None:
-        found = await asyncio.to_thread(read_original, arguments.original)
-        missing = f" Not there: {', '.join(found.missing)}." if found.missing else ""
-        say(f"{arguments.original}: schema {found.version}, {len(found.lines)} notes.{missing}")
-        opened, unreadable = nullcontext(found.lines), found.unreadable
+        original = await asyncio.to_thread(read_original, arguments.original)
+        missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
+        say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
+        opened, unreadable = nullcontext(original.lines), original.unreadable
         for row in unreadable:
             say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:

@@ -54,12 +54,12 @@ async def _people(request: web.Request) -> web.Response:
 
 async def _person(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    found = await dock_rows.person(context.db, request.match_info["id"], _since(context))
-    if found is None:
+    person = await dock_rows.person(context.db, request.match_info["id"], _since(context))
+    if person is None:
         raise InputError(reason("no_viewer"))
-    alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == found.id]
-    known = person_json(found, context.settings().people.regular_streams)
-    brief, streams = await about_viewer(context.db, found.id)
+    alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == person.id]
+    known = person_json(person, context.settings().people.regular_streams)
+    brief, streams = await about_viewer(context.db, person.id)
     known |= {"brief": brief, "in_streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 

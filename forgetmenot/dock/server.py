@@ -95,13 +95,13 @@ def load() -> Assets:
 
 
 def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    files: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            found += _below(entry, f"{prefix}{entry.name}/")
+            files += _below(entry, f"{prefix}{entry.name}/")
         elif entry.name.endswith(tuple(TYPES)):
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+            files.append((prefix + entry.name, entry.read_bytes()))
+    return files
 
 
 LARGEST_BODY = 64 * 1024

@@ -226,8 +226,8 @@ def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
     """The typed details of an error body; a body that is not JSON has none."""
     body = error.details
     inner = body.get("error", body) if isinstance(body, dict) else None
-    found = inner.get("details") if isinstance(inner, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    details = inner.get("details") if isinstance(inner, dict) else None
+    return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
 
 
 def _reasons(error: sdk_errors.APIError) -> set[str]:
@@ -236,7 +236,7 @@ def _reasons(error: sdk_errors.APIError) -> set[str]:
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:
     for item in _details(error):
-        found = _DELAY.match(str(item.get("retryDelay", "")))
-        if found:
-            return float(found[1])
+        delay = _DELAY.match(str(item.get("retryDelay", "")))
+        if delay:
+            return float(delay[1])
     return None

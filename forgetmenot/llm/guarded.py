@@ -298,5 +298,5 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
         return True
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
-    found = json_object(answer.text)
-    return found is not None and found.keys() >= set(request.schema.get("required", ()))
+    answered = json_object(answer.text)
+    return answered is not None and answered.keys() >= set(request.schema.get("required", ()))

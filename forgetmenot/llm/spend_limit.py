@@ -76,11 +76,11 @@ class SpendLimit:
             self._saving = Saving.NOTHING
             return self._saving
         pairs = zip(await self._used(), (limits.tokens_per_day, limits.tokens_per_stream), strict=True)
-        found = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
-        if found != self._saving:
-            log.warning("spending limit", saving=found.name.lower())
-        self._saving = found
-        return found
+        saving = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
+        if saving != self._saving:
+            log.warning("spending limit", saving=saving.name.lower())
+        self._saving = saving
+        return saving
 
     def around(self, model: LanguageModel) -> LanguageModel:
         """The same model, which refuses what is left out."""

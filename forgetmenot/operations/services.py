@@ -34,11 +34,11 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
         for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
         theirs = _words([one for one in allowed if one not in for_all])
         return OperationResult(ok=True, code="help", data={"commands": _words(for_all), "moderators": theirs})
-    found = [one for one in allowed if _word(one) == word or one.name == word]
-    if not found:
+    fitting = [one for one in allowed if _word(one) == word or one.name == word]
+    if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
-    forms = [(shown(one.chat[0]), one.name) for one in found]
+    forms = [(shown(one.chat[0]), one.name) for one in fitting]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
@@ -245,11 +245,11 @@ def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
 
 async def receipt(context: OperationContext, request: Request) -> OperationResult:
     """Search every file again for somebody who was erased, by the code that the erasure ended with."""
-    found = await receipts.check(context.db, request.text("code"))
-    data = {"files": found.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in found.now.places)}
-    if not found.now.found:
+    receipt = await receipts.check(context.db, request.text("code"))
+    data = {"files": receipt.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in receipt.now.places)}
+    if not receipt.now.found:
         return OperationResult(ok=True, code="receipt_clean", data=data)
-    return OperationResult(ok=False, code="receipt_back" if found.known_again else "receipt_found", data=data)
+    return OperationResult(ok=False, code="receipt_back" if receipt.known_again else "receipt_found", data=data)
 
 
 def queued(service: Service, kind: DeferredKind) -> Service:

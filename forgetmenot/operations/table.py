@@ -94,10 +94,10 @@ _PEOPLE: tuple[Operation, ...] = (
 
 def _table(people: Iterable[Operation]) -> Mapping[str, Operation]:
     """People's operations, then the actions that only the model proposes; an operation of both is one entry."""
-    found = {one.name: replace(one, action=catalogue.find(one.name)) for one in people}
+    by_name = {one.name: replace(one, action=catalogue.find(one.name)) for one in people}
     for action in catalogue.ACTIONS:
-        found.setdefault(action.name, Operation(action.name, _MODEL, params=action.params, action=action))
-    return found
+        by_name.setdefault(action.name, Operation(action.name, _MODEL, params=action.params, action=action))
+    return by_name
 
 
 OPERATIONS = _table(_PEOPLE)

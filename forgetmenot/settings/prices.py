@@ -54,12 +54,12 @@ def in_words(settings: Settings, used: Mapping[str, Used], language: Language = 
     return amount(settings, cost(settings, used), language)
 
 
-def amount(settings: Settings, found: Cost | None, language: Language = ENGLISH) -> str:
+def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
     """A cost in words, as "0.0042 EUR"; empty where there is none."""
-    if found is None:
+    if cost is None:
         return ""
-    amount = f"{found.amount:.2f}" if found.amount >= 1 or not found.amount else f"{found.amount:.4f}"
-    if found.amount and float(amount) == 0:
+    amount = f"{cost.amount:.2f}" if cost.amount >= 1 or not cost.amount else f"{cost.amount:.4f}"
+    if cost.amount and float(amount) == 0:
         amount = "under 0.0001"
     money = f"{amount} {settings.model.currency}".rstrip()
-    return money if found.whole else language("status.at_least", amount=money)
+    return money if cost.whole else language("status.at_least", amount=money)

@@ -197,8 +197,8 @@ class Helix:
         """Who goes by that name now. Raises TwitchError."""
         client, me = await self._bot.client(), await self._bot.user_id()
         with translated("look up a name"):
-            found = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
-            return TwitchUser(found[0].id, found[0].name or login, found[0].display_name or login) if found else None
+            users = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
+            return TwitchUser(users[0].id, users[0].name or login, users[0].display_name or login) if users else None
 
     async def channel_state(self) -> ChannelState:
         """Title, category and whether it is live. Raises TwitchError."""
@@ -229,13 +229,13 @@ class Helix:
         me, room = await self._bot.user_id(), await self.room_id()
         channel = await self._channel(await self._streamer("look up bans"), room)
         with translated("look up bans"):
-            found = await channel.fetch_banned_user(user_ids=[user_id])
-            if not found:
+            banned = await channel.fetch_banned_user(user_ids=[user_id])
+            if not banned:
                 return None
-            until = found[0].expires_at
+            until = banned[0].expires_at
             return Penalty(
-                by_bot=found[0].moderator.id == me,
-                since=int(found[0].created_at.timestamp() * 1_000),
+                by_bot=banned[0].moderator.id == me,
+                since=int(banned[0].created_at.timestamp() * 1_000),
                 until=int(until.timestamp() * 1_000) if until is not None else None,
             )
 
@@ -243,9 +243,9 @@ class Helix:
         """Which of the room's modes are on now. Raises TwitchError."""
         me, channel = await self._here(self._bot)
         with translated("ask for the chat's settings"):
-            found = await channel.fetch_chat_settings(token_for=me)
+            chat = await channel.fetch_chat_settings(token_for=me)
             return RoomModes(
-                slow_s=(found.slow_mode_wait_time or 0) if found.slow_mode else None, emote_only=bool(found.emote_mode)
+                slow_s=(chat.slow_mode_wait_time or 0) if chat.slow_mode else None, emote_only=bool(chat.emote_mode)
             )
 
     async def title_and_category(self) -> tuple[str, str]:
