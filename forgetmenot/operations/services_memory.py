@@ -309,17 +309,8 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     return OperationResult(ok=True, code="edited", data=data)
 
 
-async def pin(context: OperationContext, request: Request) -> OperationResult:
-    """Keep a note permanently."""
-    return await _pin(context, request, pinned=True)
-
-
-async def unpin(context: OperationContext, request: Request) -> OperationResult:
-    """Let a pinned note age again."""
-    return await _pin(context, request, pinned=False)
-
-
-async def _pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+    """Keep a note permanently, or let it age again."""
     note_id = request.number("id")
     await edits.pin(context.db, note_id, at=context.clock.now(), pinned=pinned)
     return OperationResult(ok=True, code="pinned" if pinned else "unpinned", data={"id": note_id})
