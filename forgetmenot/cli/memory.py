@@ -181,14 +181,14 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     if arguments.json:
-        emit({"never": [_row(row, logins) for row in rows]})
+        emit({"never": [_never_json(row, logins) for row in rows]})
         return
     for row in rows:
         about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
         show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
 
 
-def _row(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
+def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
     return {**picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
 
 

@@ -108,7 +108,9 @@ class Narrator:
 
     def _reply(self, reply: BotMessage) -> None:
         usage, sections = reply.usage, reply.prompt.get("sections", [])
-        memory = [f"{part['name']} {part['rows']}" for part in sections if part["rows"] and _is_memory(part["name"])]
+        memory = [
+            f"{part['name']} {part['rows']}" for part in sections if part["rows"] and part["name"] in _FROM_MEMORY
+        ]
         if sections:
             facts = "; ".join(memory) or "no memory fits"
             same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
@@ -227,10 +229,6 @@ class Highlight:
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds * self._pace)
-
-
-def _is_memory(section: str) -> bool:
-    return section in _FROM_MEMORY
 
 
 async def _named(db: Database, text: str) -> str:

@@ -78,11 +78,8 @@ async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int 
     learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
     said = await replies(context, await dock_rows.replies(db, limit // 3))
     did = await actions(context, await dock_rows.actions(db, limit // 5))
-    return sorted([*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did], key=_time)
-
-
-def _time(item: Item) -> int:
-    return int(str(item["at"]))
+    every = [*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did]
+    return sorted(every, key=lambda item: int(str(item["at"])))
 
 
 def items_of_lines(lines: Iterable[HeardLine], privacy: PrivacySettings) -> list[Item]:

@@ -81,7 +81,9 @@ class Executor:
         )
         if row_id is None:
             return ExecutedProposal(
-                _again(decision), None, wording.harmless(proposal.if_refused, in_language(settings.bot.language))
+                Decision(Verdict.DENY, "once", reason("handled"), decision.params),
+                None,
+                wording.harmless(proposal.if_refused, in_language(settings.bot.language)),
             )
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
@@ -168,10 +170,6 @@ def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
     )
 
 
-def _again(decision: Decision) -> Decision:
-    return Decision(Verdict.DENY, "once", reason("handled"), decision.params)
-
-
 IN_A_ROW = 3
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
@@ -208,7 +206,7 @@ class Performer:
         except TimeoutError:
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
-            return Outcome(_kind(error), str(error))
+            return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
 
     async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
         """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
@@ -259,7 +257,3 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
     ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
     ended = "seconds" in row.params and not action.reverts and ends <= now
     return None if ended else action
-
-
-def _kind(error: ForgetMeNotError) -> OutcomeKind:
-    return next(kind for type_, kind in _KINDS if isinstance(error, type_))

@@ -35,16 +35,12 @@ class BadParameter(Exception):
     """A parameter is missing or invalid. Control flow inside operations; carries its name."""
 
 
-def _no_progress(_share: float, _step: str) -> None:
-    return None
-
-
 async def run(
     context: OperationContext,
     name: str,
     params: Mapping[str, object],
     asker: Asker,
-    progress: Progress = _no_progress,
+    progress: Progress = lambda _share, _step: None,
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from aiohttp import web
 
@@ -127,8 +128,8 @@ class HelixServer:
             ("DELETE", "moderation/bans"): self._unban,
             ("GET", "moderation/banned"): self._banned,
             ("DELETE", "moderation/chat"): self._delete,
-            ("GET", "moderation/moderators"): self._moderators,
-            ("GET", "channels/vips"): self._vips,
+            ("GET", "moderation/moderators"): partial(self._people, world.moderators),
+            ("GET", "channels/vips"): partial(self._people, world.vips),
         }
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -334,13 +335,7 @@ class HelixServer:
             raise Refused(404, "The message was not found.")
         return web.Response(status=204)
 
-    async def _moderators(self, call: Call) -> web.Response:
-        return self._people(call, self.world.moderators)
-
-    async def _vips(self, call: Call) -> web.Response:
-        return self._people(call, self.world.vips)
-
-    def _people(self, call: Call, ids: set[str]) -> web.Response:
+    async def _people(self, ids: set[str], call: Call) -> web.Response:
         wanted = call.query.get("user_id", [])
         chosen = sorted(user_id for user_id in ids if not wanted or user_id in wanted)
         return _ok([_person(self.user(user_id)) for user_id in chosen], pagination={})

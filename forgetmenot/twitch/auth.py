@@ -34,10 +34,6 @@ Lacking = Callable[[Account, Settings, Iterable[str]], str]
 """A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/catalogue)."""
 
 
-def _lacks_nothing(_account: Account, _settings: Settings, _held: Iterable[str]) -> str:
-    return ""
-
-
 class Login:
     """One account's log-in. `trouble` is one sentence for console and health, or empty.
 
@@ -51,7 +47,7 @@ class Login:
         store: TokenStore,
         settings: Callable[[], Settings],
         clock: Clock,
-        lacking: Lacking = _lacks_nothing,
+        lacking: Lacking = lambda _account, _settings, _held: "",
     ) -> None:
         self.account = account
         self.trouble = ""
