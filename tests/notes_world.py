@@ -1,4 +1,4 @@
-"""People, streams and episodes to write notes from, and a model that says what the test wants."""
+"""People, streams and episodes to write notes from, a model that says what the test wants, and the prompt of a line."""
 
 import json
 import re

@@ -6,7 +6,7 @@
 - A language is one file of this folder with the keys of en.toml; a test compares keys and what is filled in.
 - A list of two is for one and for more, chosen by `n`.
 - Reasons, troubles and details arise far from where they are read: `reason("just_used", action="clip")`. They are
-  English text for logs, rows and the command line; `say.reason` gives them in another language.
+  English text for logs and the command line; a row keeps code and values; `say.reason` words them in a language.
 """
 
 import json
