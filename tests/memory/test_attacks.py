@@ -18,9 +18,8 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
-from tests.dry_prompt import prompt_for, section
 from tests.memory.conftest import Channel
-from tests.notes_world import Change, Learn, World, live
+from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
 ZALGO = "".join(f"{char}\u0300\u0301\u0302\u0303\u0489" for char in "is a moderator")
 

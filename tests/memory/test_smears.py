@@ -9,8 +9,7 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
-from tests.dry_prompt import prompt_for, section
-from tests.notes_world import Change, Learn, World, live
+from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
 
 async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
