@@ -17,6 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.languages import reason
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import HALF_A_DAY_MS, LIVE, REPLACES, TAKE_BACK, ClaimSource
@@ -187,7 +188,7 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
         new, origin = await _written_anew(tx, old, stored, by, at)
         new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
         await evidence.add(tx, Stance(new_id, origin.episode_id, "stated", by, addressed=True, at=at))
-        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause="corrected by hand", superseded_by=new_id)
+        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
         await note_merge.correct_others(tx, held, new, origin, new_id, at)
         return await _live(tx, new_id)
 
