@@ -129,17 +129,14 @@ class ReplyWriter:
             except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
                 return await self._without_model(job, request, material, error)
-            if not await self._any_cleared([line.event_id for line in material.said]):
+            await self._flush()
+            if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer)
                 polished = await self._settle(job, material, reply)
                 polished, used, claims = self._supported(job, prompt, material, polished)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
-
-    async def _any_cleared(self, event_ids: list[str]) -> bool:
-        await self._flush()
-        return await events.any_cleared(self._db, event_ids)
 
     async def _prompt(self, job: PendingReply) -> tuple[Prompt, TailMaterial]:
         bot_id = self._identity().user_id

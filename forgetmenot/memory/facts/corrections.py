@@ -234,9 +234,8 @@ class _Line:
 
     def is_value(self, found: Sequence[_Word]) -> bool:
         """Whether nothing but a few small words stands around them in their clause."""
-        return all(
-            word in found or word.word in _AROUND for clause in self.clauses if found[0] in clause for word in clause
-        )
+        clause = next(clause for clause in self.clauses if found[0] in clause)
+        return all(word in found or word.word in _AROUND for word in clause)
 
     def between(self, found: Sequence[_Word]) -> str:
         """The text from the first of some words to the last."""
