@@ -227,7 +227,7 @@ async def erase(
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         await receipts.owe(tx, report.receipt, who, now)
     report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
-    progress(0.5, "rebuilding the file")
+    progress(0.5, "clearing the file")
     report.wiped = await _wipe(db, now) if wipe else False
     progress(0.9, "searching every file")
     if report.wiped:

@@ -219,6 +219,8 @@ class Postings:
         grams = trigrams(word)
         shared = Counter(chain.from_iterable(map(self._index.with_trigram, grams)))
         least = NEAR_ENOUGH * len(grams)
+        if max(shared.values(), default=0) < least:
+            return None
         best, most = None, 0.0
         for number in sorted([number for number, common in shared.items() if common >= least]):
             known = self._index.words[number]

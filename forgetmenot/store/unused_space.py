@@ -14,6 +14,7 @@ import contextlib
 import os
 from array import array
 from collections.abc import Iterable, Iterator
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,7 +23,7 @@ _PAGES_READ = 64
 _MOST_PAGES = 1 << 25  # of a larger file, the first byte of a page that is no table's may be one of these kinds
 _ZEROS = bytes(1 << 16)
 
-_free: dict[tuple[int, int], list[BinaryIO]] = {}
+_free: dict[tuple[int, int], list[FileIO]] = {}
 
 
 @contextlib.contextmanager
@@ -33,12 +34,12 @@ def opened(file: Path, *, in_use: bool = True) -> Iterator[BinaryIO]:
     memory for unused, and delete its write-ahead log while the bot still writes.
     """
     if os.name != "posix" or not in_use:
-        with file.open("r+b" if in_use else "rb", buffering=0) as held:
-            yield held
+        with file.open("r+b" if in_use else "rb", buffering=0) as own:
+            yield own
         return
     there = file.stat()
     free = _free.setdefault((there.st_dev, there.st_ino), [])
-    held: BinaryIO = free.pop() if free else file.open("r+b", buffering=0)
+    held = free.pop() if free else file.open("r+b", buffering=0)
     try:
         held.seek(0)
         yield held

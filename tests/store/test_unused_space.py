@@ -17,7 +17,7 @@ NEEDLE = "quaggaflute"
 
 def _fill(connection: sqlite3.Connection, seed: int) -> None:
     """Rows of all sizes in an order that splits pages, then deleted here and there."""
-    dice = random.Random(seed)  # noqa: S311  # the same in every run
+    dice = random.Random(seed)  # the same in every run
     connection.executescript("CREATE TABLE t (name TEXT, body TEXT); CREATE INDEX by_name ON t (name); BEGIN")
     for number in dice.sample(range(600), 600):
         word = NEEDLE if number % 5 == 0 else "other"
