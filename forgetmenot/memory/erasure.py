@@ -3,7 +3,7 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
-- Then the file is rebuilt and the log files are cleaned. A stop half way is taken up by `erase_due`.
+- Then the file is cleared of what deleted rows left, and the log files are cleaned. A stop half way is taken up by `erase_due`.
 - Keyed hashes stay, so that old texts cannot teach the same facts again; whoever talks again is new.
 
 Copies that somebody made of the file elsewhere are out of reach.
@@ -109,7 +109,7 @@ class Eraser:
     async def begin(self, viewer_id: str) -> tuple[bool, str]:
         """Hide a person now and erase them beside whatever else happens; False if `erase_due` does it later.
 
-        Not twice in a short time: each erasure rebuilds the file. What a stop interrupts is finished by `erase_due`.
+        Not twice in a short time: each erasure searches every file. What a stop interrupts is finished by `erase_due`.
         With it comes the code of the receipt (memory/receipts), which is written when the erasure is done.
         """
         now = self._clock.now()
@@ -156,7 +156,7 @@ class Eraser:
     async def erase_due(self) -> list[ErasureReport]:
         """A periodic task, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
 
-        However many people are due, the file is rebuilt once.
+        However many people are due, the file is cleared once.
         """
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
@@ -205,7 +205,7 @@ async def erase(
 ) -> ErasureReport:
     """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError.
 
-    `wipe` False: somebody else rebuilds the file when more is done.
+    `wipe` False: somebody else clears the file when more is done.
     """
     began = time.monotonic()
     report = ErasureReport()

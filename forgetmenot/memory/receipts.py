@@ -3,7 +3,7 @@
 - What was erased (the id, and every name) is kept as keyed hashes only. A search makes the hashes of the words of every
   file and compares. A short hash of the first three characters says where to look: whoever has the key file can make
   these three out, and could try whole names as well.
-- The search runs after each erasure, when the file was rebuilt, and its result is a line of the privacy log.
+- The search runs after each erasure, when the file was cleared, and its result is a line of the privacy log.
 - It cannot find what an erasure leaves on purpose: a name that is an everyday word, where no @ is before it.
 """
 
@@ -29,7 +29,7 @@ from forgetmenot.store.unused_space import opened
 from forgetmenot.text.removal import Names
 
 RECEIPTS_DUE = "receipts_due"
-"""The name in channel_state of the receipts whose search waits until the file was rebuilt, as JSON."""
+"""The name in channel_state of the receipts whose search waits until the file was cleared, as JSON."""
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Those that nobody mixes up when they copy a code by hand."""
 _READ_AS = str.maketrans("OIL", "011")
@@ -115,7 +115,7 @@ async def _due(states: dict[str, str]) -> list[_Due]:
 
 
 async def write_due(db: Database) -> int:
-    """Search for everybody who was erased, now that the file was rebuilt, and write their receipts; how many."""
+    """Search for everybody who was erased, now that the file was cleared, and write their receipts; how many."""
     due = await _due(await channel_state.read_all(db))
     for one in due:
         done = await search(db, one.traces)
