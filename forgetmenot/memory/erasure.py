@@ -3,7 +3,7 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
-- Then the file is cleared of what deleted rows left, and the log files are cleaned. A stop half way is taken up by `erase_due`.
+- Then what deleted rows left in the file and the log files is cleared. A stop half way is taken up by `erase_due`.
 - Keyed hashes stay, so that old texts cannot teach the same facts again; whoever talks again is new.
 
 Copies that somebody made of the file elsewhere are out of reach.
