@@ -299,7 +299,8 @@ class Database(Source):
         """
         await self._writer.execute_fetchall("BEGIN IMMEDIATE")
         try:
-            empty = self.path.with_name(f"{self.path.name}-wal").stat().st_size == 0
+            log = self.path.with_name(f"{self.path.name}-wal")  # there is none on a disk that cannot have one
+            empty = not log.exists() or log.stat().st_size == 0
             if empty:
                 await asyncio.to_thread(work)
                 await self._writer.execute_fetchall("PRAGMA shrink_memory")
