@@ -38,7 +38,7 @@ from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
-PAGES_AT_ONCE = 500
+PAGES_AT_ONCE = 250
 CLEARINGS = 3  # what is found then was moved meanwhile: it is of rows that are there
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
