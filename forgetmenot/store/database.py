@@ -32,6 +32,7 @@ import aiosqlite
 import msgspec
 
 from forgetmenot import errors
+from forgetmenot.languages import Reason
 from forgetmenot.store import file_safety, unused_space
 from forgetmenot.store.migrations import LATEST, bring_to_latest, number, refuse_foreign
 from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
@@ -41,6 +42,8 @@ BUSY_TIMEOUT_S = 5.0
 PAGES_AT_ONCE = 250
 CLEARINGS = 3  # what is found then was moved meanwhile: it is of rows that are there
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
+
+sqlite3.register_adapter(Reason, lambda reason: reason.row)
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
