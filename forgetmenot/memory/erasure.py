@@ -3,7 +3,7 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
-- Then what deleted rows left in the file and the log files is cleared. A stop half way is taken up by `erase_due`.
+- Then the file is rebuilt and the log files are cleaned. A stop half way is taken up by `erase_due`.
 - Keyed hashes stay, so that old texts cannot teach the same facts again; whoever talks again is new.
 
 Copies that somebody made of the file elsewhere are out of reach.
@@ -156,7 +156,7 @@ class Eraser:
     async def erase_due(self) -> list[ErasureReport]:
         """A periodic task, every minute or so: finish what was begun, erase who was banned seven days ago, look twice.
 
-        However many people are due, the file is cleared once.
+        However many people are due, the file is rebuilt once.
         """
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
@@ -205,7 +205,7 @@ async def erase(
 ) -> ErasureReport:
     """Erase one person from the database and its folder. Raises InputError if nobody has that id, StoreError.
 
-    `wipe` False: somebody else clears the file when more is done.
+    `wipe` False: somebody else rebuilds the file when more is done.
     """
     began = time.monotonic()
     report = ErasureReport()
@@ -227,7 +227,7 @@ async def erase(
         report.opted_out = await personal_data.delete_person(tx, viewer_id, now)
         await receipts.owe(tx, report.receipt, who, now)
     report.log_lines = await asyncio.to_thread(clean_log_files, db.path, who)
-    progress(0.5, "clearing the file")
+    progress(0.5, "rebuilding the file")
     report.wiped = await _wipe(db, now) if wipe else False
     progress(0.9, "searching every file")
     if report.wiped:

@@ -3,13 +3,16 @@
 - What was erased (the id, and every name) is kept as keyed hashes only. A search makes the hashes of the words of every
   file and compares. A short hash of the first three characters says where to look: whoever has the key file can make
   these three out, and could try whole names as well.
-- The search runs after each erasure, when the file was cleared, and its result is a line of the privacy log.
+- The search runs after each erasure, when the file was rebuilt, and its result is a line of the privacy log.
 - It cannot find what an erasure leaves on purpose: a name that is an everyday word, where no @ is before it.
 """
 
 import asyncio
+import atexit
+import contextlib
 import io
 import itertools
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,11 +29,10 @@ from forgetmenot.logs import log
 from forgetmenot.store import backup, channel_state, personal_data, privacy_log
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.privacy_log import HashKey, PrivacyRequest, PrivacyRequestKind, Trace
-from forgetmenot.store.unused_space import opened
 from forgetmenot.text.removal import Names
 
 RECEIPTS_DUE = "receipts_due"
-"""The name in channel_state of the receipts whose search waits until the file was cleared, as JSON."""
+"""The name in channel_state of the receipts whose search waits until the file was rebuilt, as JSON."""
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Those that nobody mixes up when they copy a code by hand."""
 _READ_AS = str.maketrans("OIL", "011")
@@ -116,7 +118,7 @@ async def _due(states: dict[str, str]) -> list[_Due]:
 
 
 async def write_due(db: Database) -> int:
-    """Search for everybody who was erased, now that the file was cleared, and write their receipts; how many."""
+    """Search for everybody who was erased, now that the file was rebuilt, and write their receipts; how many."""
     due = await _due(await channel_state.read_all(db))
     for one in due:
         done = await search(db, one.traces)
@@ -288,6 +290,29 @@ def _text(part: bytes) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), part.decode("utf-8", "replace")).lower()
 
 
+_kept_open: dict[tuple[int, int], BinaryIO] = {}
+
+
+@contextlib.contextmanager
+def _opened(file: Path, *, in_use: bool) -> Iterator[BinaryIO]:
+    """A file to read from its beginning. `in_use`: by SQLite in this process; it then stays open until the end.
+
+    On Unix, closing any handle of a file drops every lock that the process holds on it: another process would take the
+    memory for unused, and delete its write-ahead log while the bot still writes.
+    """
+    if os.name != "posix" or not in_use:
+        with file.open("rb") as held:
+            yield held
+        return
+    there = file.stat()
+    key = (there.st_dev, there.st_ino)
+    if key not in _kept_open:
+        _kept_open[key] = file.open("rb")
+        atexit.register(_kept_open[key].close)
+    _kept_open[key].seek(0)
+    yield _kept_open[key]
+
+
 def _is_word(character: str) -> bool:
     return character == "_" or character.isalnum()
 
@@ -306,7 +331,7 @@ def _search(path: Path, finder: TraceFinder) -> Search:
     for file in files:
         try:
             in_use = file.name in {path.name + ending for ending in ("", "-wal", "-shm", "-journal")}
-            with opened(file, in_use=in_use) as held:
+            with _opened(file, in_use=in_use) as held:
                 count, length = finder.count_in(held)
         except FileNotFoundError:
             continue

@@ -19,7 +19,7 @@ from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.file_safety import may_be_ours
 
 WIPE_DUE = "wipe_due"
-"""Set while bytes of what was deleted may be left: memory/erasure clears the file."""
+"""Set while bytes of what was deleted may be left: memory/erasure rebuilds the file."""
 
 
 async def read(db: Database, name: str) -> str:

@@ -33,14 +33,15 @@ import msgspec
 
 from forgetmenot import errors
 from forgetmenot.languages import Reason
-from forgetmenot.store import file_safety, unused_space
-from forgetmenot.store.migrations import LATEST, bring_to_latest, number, refuse_foreign
+from forgetmenot.store import file_safety
+from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
 from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
 PAGES_AT_ONCE = 250
-CLEARINGS = 3  # what is found then was moved meanwhile: it is of rows that are there
+LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
+REBUILD_TRIES, REBUILD_PAUSE_S = 8, 0.25  # the last try is not given up: that long others may be held up once
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
@@ -55,7 +56,7 @@ def row_as(row: Row, cls: type[T], **more: object) -> T:
     return msgspec.convert(dict(row) | more, cls, strict=False)
 
 
-async def to_the_end(work: Awaitable[T]) -> T:
+async def to_the_end(work: Awaitable[Any]) -> None:
     """Await something that must finish even when we are cancelled meanwhile; the cancellation is raised after it."""
     task = asyncio.ensure_future(work)
     cancelled = False
@@ -64,10 +65,9 @@ async def to_the_end(work: Awaitable[T]) -> T:
             await asyncio.shield(asyncio.wait([task]))
         except asyncio.CancelledError:
             cancelled = True
-    result = task.result()
+    task.result()
     if cancelled:
         raise asyncio.CancelledError
-    return result
 
 
 class Source(Protocol):
@@ -178,6 +178,7 @@ class Database(Source):
         self._reader = reader
         self._file = _file_at(path)
         self._write_lock = asyncio.Lock()
+        self._waiting = 0  # who want to write, and have to wait
         self._read_gate = asyncio.Event()
         self._read_gate.set()
 
@@ -199,7 +200,12 @@ class Database(Source):
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
-        async with self._write_lock:
+        self._waiting += 1
+        try:
+            await self._write_lock.acquire()
+        finally:
+            self._waiting -= 1
+        try:
             self._refuse_another_file()
             with translating(self.path):
                 try:
@@ -209,6 +215,8 @@ class Database(Source):
                     await to_the_end(self._writer.rollback())
                     raise
                 await to_the_end(self._commit())
+        finally:
+            self._write_lock.release()
 
     async def _commit(self) -> None:
         try:
@@ -238,12 +246,14 @@ class Database(Source):
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
 
         After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also merges the
-        full-text index and clears the unused space of the file's pages. Whoever wants to write waits for one step.
+        full-text index and rebuilds the file. Whoever wants to write meanwhile goes first.
         """
         if thorough:
             await self.merge_search_index()
-            if not await self._clear_unused_space():
-                return False
+            for tries_left in reversed(range(REBUILD_TRIES)):
+                if await self._rebuild(step_aside=tries_left > 0):
+                    break
+                await asyncio.sleep(REBUILD_PAUSE_S)
         return await self._truncate_log()
 
     async def merge_search_index(self) -> None:
@@ -262,55 +272,30 @@ class Database(Source):
             await tx.execute("INSERT INTO episodes_fts (episodes_fts, rank) VALUES ('merge', ?)", (pages,))
             return int(await tx.value("SELECT total_changes()")) - int(before) > 1
 
-    async def _clear_unused_space(self) -> bool:
-        """Leave no byte of deleted rows in the file's pages; False if another process reads on."""
-        try:
-            with translating(self.path), unused_space.opened(self.path) as file:
-                self._refuse_another_file()
-                for _ in range(CLEARINGS):
-                    await asyncio.to_thread(_checkpoint, self.path)
-                    found = await asyncio.to_thread(unused_space.unclean_pages, file)
-                    for first in range(0, len(found), PAGES_AT_ONCE):
-                        part = partial(unused_space.clear, file, found[first : first + PAGES_AT_ONCE])
-                        if not await self._truncate_log(then=part):
-                            return False
-                    if not found:
-                        break
-        except (OSError, ValueError) as error:
-            raise errors.StoreError(f"{self.path} cannot be cleared of deleted data ({error}).") from error
-        return True
+    async def _rebuild(self, *, step_aside: bool) -> bool:
+        """Write the file anew; False if it was given up because somebody wants to write."""
+        async with self._write_lock:
+            with translating(self.path):
+                rebuilding = asyncio.ensure_future(self._writer.execute_fetchall("VACUUM"))
+                while not rebuilding.done():
+                    await to_the_end(asyncio.wait([rebuilding], timeout=LOOK_S))
+                    if step_aside and self._waiting:
+                        await self._writer.interrupt()
+                if "interrupted" in str(rebuilding.exception()):
+                    return False
+                rebuilding.result()
+                return True
 
-    async def _truncate_log(self, tries: int = 20, then: Callable[[], None] | None = None) -> bool:
-        """Readers and writers of this process pause for each try only; a reader of another may need several.
-
-        `then` is run in a thread while the log is empty and nobody can write.
-        """
+    async def _truncate_log(self, tries: int = 20) -> bool:
+        """Readers and writers of this process pause for each try only; a reader of another may need several."""
         with translating(self.path):
             await asyncio.to_thread(_checkpoint, self.path)  # the bulk of it, beside readers and writers
             for _ in range(tries):
                 async with self._write_lock:
-                    if await self._truncated() and (then is None or await to_the_end(self._alone(then))):
+                    if await self._truncated():
                         return True
                 await asyncio.sleep(0.05)
         return False
-
-    async def _alone(self, work: Callable[[], None]) -> bool:
-        """Run what writes the file past SQLite; False if another process has written to the log first.
-
-        No connection goes on with a page as it was before: ours drops those that it keeps, and the others see by the
-        commit that theirs are old.
-        """
-        await self._writer.execute_fetchall("BEGIN IMMEDIATE")
-        try:
-            log = self.path.with_name(f"{self.path.name}-wal")  # there is none on a disk that cannot have one
-            empty = not log.exists() or log.stat().st_size == 0
-            if empty:
-                await asyncio.to_thread(work)
-                await self._writer.execute_fetchall("PRAGMA shrink_memory")
-                await self._writer.execute_fetchall(f"PRAGMA user_version = {LATEST}")
-        finally:
-            await self._writer.commit()
-        return empty
 
     async def _truncated(self) -> bool:
         await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")

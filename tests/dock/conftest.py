@@ -57,7 +57,7 @@ class FakeControl:
     ) -> OperationResult:
         self.asked.append((name, params))
         if name == "erase":
-            progress(0.5, "clearing the file")
+            progress(0.5, "rebuilding the file")
         return OperationResult(ok=True, code="status", data={"status": "Done."})
 
 

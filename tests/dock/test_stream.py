@@ -157,7 +157,7 @@ async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None
         events = told(answer)
         await until(events, "items")
         await dock.post("/api/do/erase", {"viewer": "7"})
-        assert (await until(events, "erasing"))[2] == {"viewer": "7", "share": 0.5, "what": "clearing the file"}
+        assert (await until(events, "erasing"))[2] == {"viewer": "7", "share": 0.5, "what": "rebuilding the file"}
 
 
 def looking() -> list[asyncio.Task[object]]:
