@@ -27,8 +27,8 @@ class Says:
     name = "scripted"
 
     def __init__(self, facts: Sequence[str]) -> None:
-        plain = {"op": "add", "about": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
-        self._text = json.dumps({"changes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
+        plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
+        self._text = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """The same answer to every request."""
