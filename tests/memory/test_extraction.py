@@ -55,10 +55,10 @@ async def test_what_somebody_did_in_the_talk_is_no_fact(world: World, learn: Lea
     assert await notes.of_subject(world.db, "1") == []
 
 
-async def test_a_fact_that_begins_with_its_subject_is_stored_without_it(
+async def test_a_fact_in_a_whole_sentence_is_stored_without_subject_and_full_stop(
     world: World, learn: Learn, change: Change
 ) -> None:
-    await learn(change(fact="P1 plays drums in a band"))
+    await learn(change(fact="P1 plays drums in a band."))
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["plays drums in a band"]
 
 

@@ -307,7 +307,7 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
 def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> str:
     if proposed.confidence < screen.min_confidence:
         raise FactRefused("confidence")
-    named = screen.to_ids(clean(proposed.fact))
+    named = screen.to_ids(clean(proposed.fact).removesuffix("."))
     if named is None:
         raise FactRefused("unknown_handle")
     if subject is not None:
