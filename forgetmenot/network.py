@@ -41,8 +41,8 @@ def proxy_for(url: str) -> Proxy:
     """The proxy to use for an address; none for loopback and for what NO_PROXY names. Raises BadProxy."""
     target = URL(url)
     host = target.host or ""
-    found = getproxies()
-    address = found.get(target.scheme) or found.get(_AS.get(target.scheme, target.scheme))
+    proxies = getproxies()
+    address = proxies.get(target.scheme) or proxies.get(_AS.get(target.scheme, target.scheme))
     if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
     variable = f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY"

@@ -1,4 +1,4 @@
-"""People, streams and episodes to write notes from, and a model that says what the test wants."""
+"""People, streams and episodes to write notes from, a model that says what the test wants, and the prompt of a line."""
 
 import json
 import re
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Note
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, TokenUsage
+from forgetmenot.memory.recall import Recall
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
@@ -188,3 +192,17 @@ def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
 async def live(world: World, viewer_id: str | None = "1") -> list[Note]:
     """The notes in use about a viewer, or the channel."""
     return await notes.of_subject(world.db, viewer_id)
+
+
+async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Prompt:
+    """What the model would see if this viewer said that now."""
+    recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
+    keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings, clock=world.clock, model="x")
+    event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
+    gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
+    trigger = Trigger(TriggerKind.MENTION, event, text)
+    return (await compose(keeper, gatherer, trigger, world.settings, bot_id="")).prompt
+
+
+def section(prompt: Prompt, name: str) -> str:
+    return "".join(one.text for one in prompt.sections if one.name == name)

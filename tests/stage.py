@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,18 @@ class ScriptedModel:
         return None
 
 
+def _noted(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+    """A deed that writes down its name and the first of what it is given."""
+
+    async def act(self: "FakeModeration", *given: object, **named: object) -> Outcome:
+        self.done.append(" ".join(map(str, (name, *[*given, *named.values()][:shown]))))
+        if isinstance(self.answer, ForgetMeNotError):
+            raise self.answer
+        return self.answer
+
+    return act
+
+
 @dataclass
 class FakeModeration:
     """A Moderation that remembers what was done and answers as it was told."""
@@ -96,44 +108,10 @@ class FakeModeration:
     answer: Outcome | ForgetMeNotError = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
     immune: bool = False
 
-    def _do(self, what: str) -> Outcome:
-        self.done.append(what)
-        if isinstance(self.answer, ForgetMeNotError):
-            raise self.answer
-        return self.answer
-
-    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
-        return self._do(f"timeout {user_id} {seconds}")
-
-    async def untimeout(self, user_id: str) -> Outcome:
-        return self._do(f"untimeout {user_id}")
-
-    async def ban(self, user_id: str, reason: str) -> Outcome:
-        return self._do(f"ban {user_id}")
-
-    async def delete_message(self, event_id: str) -> Outcome:
-        return self._do(f"delete {event_id}")
-
-    async def announce(self, text: str) -> Outcome:
-        return self._do(f"announce {text}")
-
-    async def set_slow_mode(self, seconds: int | None) -> Outcome:
-        return self._do(f"slow {seconds}")
-
-    async def set_emote_only(self, *, on: bool) -> Outcome:
-        return self._do(f"emote-only {on}")
-
-    async def shoutout(self, user_id: str) -> Outcome:
-        return self._do(f"shoutout {user_id}")
-
-    async def create_marker(self, description: str) -> Outcome:
-        return self._do("marker")
-
-    async def create_clip(self) -> Outcome:
-        return self._do("clip")
-
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
-        return self._do("channel")
+    timeout, untimeout, ban = _noted("timeout", 2), _noted("untimeout", 1), _noted("ban", 1)
+    delete_message, announce, shoutout = _noted("delete", 1), _noted("announce", 1), _noted("shoutout", 1)
+    set_slow_mode, set_emote_only = _noted("slow", 1), _noted("emote-only", 1)
+    create_marker, create_clip, set_channel = _noted("marker"), _noted("clip"), _noted("channel")
 
     async def is_immune(self, user_id: str) -> bool:
         return self.immune

@@ -13,6 +13,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.chat import Role
 from forgetmenot.errors import TwitchError
+from forgetmenot.languages import joined
 from forgetmenot.memory.viewer_rules import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.settings.schema import Settings
@@ -38,14 +39,13 @@ class TwitchAccount:
     @property
     def trouble(self) -> str:
         """The problem with the log-ins and what to type; empty if there is none."""
-        troubles = (self.login.trouble, self.streamer.trouble if self.needs_streamer() else "")
-        return " ".join(trouble for trouble in troubles if trouble)
+        return joined(self.login.trouble, self.streamer.trouble if self.needs_streamer() else "")
 
     @property
     def broken(self) -> str:
         """Of these troubles what is broken; what was only never set up is a hint."""
         troubles = (self.login, *((self.streamer,) if self.needs_streamer() else ()))
-        return " ".join(login.trouble for login in troubles if login.trouble and not login.hint)
+        return joined(*(login.trouble for login in troubles if not login.hint))
 
     @property
     def hint(self) -> str:

@@ -9,7 +9,7 @@ A live channel, the demo and a replay differ only in source, clock and account.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Never, Protocol
@@ -20,9 +20,8 @@ from forgetmenot.chat.router import RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
-from forgetmenot.domain.operation import Asker, OperationResult
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.spend_limit import Saving, SpendLimit
 from forgetmenot.memory import retention
@@ -155,7 +154,12 @@ class Bot:
         """Build the outbox, the executor and the operations."""
         db, settings, clock = self.db, self.settings, self.clock
         self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
-        ports = ActionPorts(moderation=account, chat=self.outbox, run=self._run_for_model, effects=effects)
+        ports = ActionPorts(
+            moderation=account,
+            chat=self.outbox,
+            run=lambda name, params, asker: run(self.operations, name, params, asker),
+            effects=effects,
+        )
         self.executor = Executor(
             db=db,
             ports=ports,
@@ -178,9 +182,6 @@ class Bot:
             refresh=self._refresh,
             explain_reply=self._explain_reply,
         )
-
-    async def _run_for_model(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
-        return await run(self.operations, name, params, asker)
 
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
@@ -294,7 +295,7 @@ class Bot:
         await self.ingest.flush()
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
-        self.memory_trouble = report.trouble or ("The model gave no usable answer." if learned.waiting else "")
+        self.memory_trouble = report.trouble or (reason("no_usable_answer") if learned.waiting else "")
         if not self.memory_trouble:
             await self.recaps.write_digest()
             await self.briefs.run_pass()

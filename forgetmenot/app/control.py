@@ -13,7 +13,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
@@ -84,9 +84,9 @@ class BotControl:
         bot, settings = self._bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
         gaps, failing = gaps_line(state, bot.clock.now(), say), switches.failing_sentence(state, say)
-        found = running_checks(self.state(), settings, gaps, failing, say)
+        checks = running_checks(self.state(), settings, gaps, failing, say)
         what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
-        return [*found, *(await examine(what) if everything else ())]
+        return [*checks, *(await examine(what) if everything else ())]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """The explanation of one reply."""
@@ -121,31 +121,17 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
     """One reply: who asked, what was said, the prompt's sections with their rows, tokens, cost, decisions."""
     explained = await explanation.explain(db, reply_id)
     reply, prompt = explained.reply, explained.reply.prompt
+    kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters"
+    used = explanation.used(reply)
     return {
-        "id": reply.id,
-        "at": reply.at,
+        **{name: getattr(reply, name) for name in kept.split()},
+        **{name: getattr(explained, name) for name in ("actions", "outcome", "used", "unsupported")},
+        **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
         "who": explained.speaker,
         "asked": explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: "),
-        "text": reply.text,
-        "status": reply.status,
-        "detail": reply.detail,
-        "twitch_id": reply.twitch_id,
-        "trigger": reply.trigger,
-        "mode": reply.mode,
-        "model": reply.model,
-        "latency_ms": reply.latency_ms,
-        "usage": reply.usage,
-        "cost": prices.in_words(settings, used) if (used := explanation.used(reply)) else "",
-        "filters": reply.filters,
-        "actions": explained.actions,
-        "outcome": explained.outcome,
-        "used": explained.used,
-        "unsupported": explained.unsupported,
+        "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",
         "sections": [asdict(section) for section in explained.sections],
         "shed": prompt.get("shed", []),
-        "estimated": prompt.get("estimated"),
-        "budget": prompt.get("budget"),
-        "prefix_tokens": prompt.get("prefix_tokens"),
         "depth": prompt.get("depth", ""),
     }
 
@@ -154,7 +140,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
     """One note: streams and episodes it rests on, its history, what it replaced, the replies that used it."""
     explained = await provenance.explain(db, note_id)
     if explained is None:
-        raise InputError(f"There is no note {note_id} (any more).")
+        raise InputError(reason("note_gone", n=note_id))
     note, known = explained.note, explained.names
     streams = sorted({word.episode.stream_id for word in explained.evidence if word.episode.stream_id is not None})
     titles = await dock_rows.titles(db, streams)
@@ -178,7 +164,7 @@ async def chain(db: Database, note_id: int) -> dict[str, object]:
             for word in explained.evidence
         ],
         "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause)}
+            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": provenance.because(one.cause, known)}
             for one in explained.history
         ],
         "replaced": [{"id": old.id, "fact": show(old.fact, known)} for old in explained.replaced],

@@ -27,7 +27,7 @@ import aiohttp
 from forgetmenot import __version__
 from forgetmenot.dock.security import HOST
 from forgetmenot.errors import ForgetMeNotError
-from forgetmenot.languages import ENGLISH, Language
+from forgetmenot.languages import ENGLISH, Language, read_reason
 from forgetmenot.llm.build import environment_with_key
 from forgetmenot.logs import mask
 from forgetmenot.network import proxy_for, trusted
@@ -149,7 +149,7 @@ async def _guarded(what: Examined, check: Callable[[], Awaitable[Check]]) -> Che
     except TimeoutError:
         return _check(say, "time", WARN, "too_slow", "too_slow_fix")
     except ForgetMeNotError as error:
-        return Check(say("check.name.memory"), BAD, say.translated(str(error)), say("check.restore_fix"))
+        return Check(say("check.name.memory"), BAD, say.reason(str(error)), say("check.restore_fix"))
 
 
 def _versions(what: Examined) -> Check:
@@ -161,7 +161,7 @@ def _versions(what: Examined) -> Check:
 def _settings(what: Examined) -> Check:
     say = what.language
     if what.trouble:
-        return Check(say("check.name.settings"), BAD, say.translated(what.trouble), say("check.settings_fix"))
+        return Check(say("check.name.settings"), BAD, say.reason(what.trouble), say("check.settings_fix"))
     if what.settings_file is None:
         return _check(say, "settings", WARN, "settings_none", "settings_none_fix")
     if not what.chosen.twitch.channel:
@@ -234,7 +234,7 @@ async def _promises(what: Examined) -> Check:
             now = await streams.last_heard(db)
             broken = await invariants.verify(db, now=now, keep_h=what.chosen.memory.raw_events_h)
     except ForgetMeNotError as error:
-        return Check(say("check.name.promises"), BAD, say.translated(str(error)), say("check.restore_fix"))
+        return Check(say("check.name.promises"), BAD, say.reason(str(error)), say("check.restore_fix"))
     if broken:
         return _check(say, "promises", BAD, "promises_broken", "report_fix", promises="; ".join(map(str, broken)))
     return _check(say, "promises", OK, "promises")
@@ -276,7 +276,7 @@ def _login(what: Examined) -> Check:
     if token is None:
         return _check(say, "login", WARN, "nobody_in", "nobody_in_fix")
     if token.scopes and (missing := lacking(Account.BOT, settings, token.scopes)):
-        return Check(say("check.name.login"), WARN, say.translated(missing), say("check.rights_fix"))
+        return Check(say("check.name.login"), WARN, say.reason(missing), say("check.rights_fix"))
     if scopes_for(Account.BROADCASTER, settings) and store.load(Account.BROADCASTER) is None:
         return _check(say, "login", OK, "streamer_out", login=token.login)
     return _check(say, "login", OK, "signed_in", login=token.login)
@@ -349,7 +349,7 @@ def running_checks(
 def _trouble(say: Language, name: str, trouble: str) -> Check:
     if not trouble:
         return _check(say, name, OK, name)
-    return Check(say(f"check.name.{name}"), BAD, say.translated(trouble), say(f"check.{name}_fix"))
+    return Check(say(f"check.name.{name}"), BAD, say.reason(trouble), say(f"check.{name}_fix"))
 
 
 def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Check:
@@ -358,16 +358,16 @@ def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Chec
         return _check(say, "chat", OK, "reading", channel=channel, gaps=gaps)
     if state.phase == "none":
         return _check(say, "chat", WARN, "no_channel", "no_channel_fix")
-    trouble = say.translated(state.phase_trouble) or say("check.connecting", channel=channel)
+    trouble = say.reason(state.phase_trouble) or say("check.connecting", channel=channel)
     return Check(say("check.name.chat"), BAD, f"{trouble} {gaps}".rstrip(), say("check.connecting_fix"))
 
 
 def _running_login(state: BotState, say: Language) -> Check:
     if state.login_trouble:
         fix = "login_type_fix" if " `forgetmenot login" in state.login_trouble else "login_again_fix"
-        return Check(say("check.name.login"), BAD, say.translated(state.login_trouble), say(f"check.{fix}"))
+        return Check(say("check.name.login"), BAD, say.reason(state.login_trouble), say(f"check.{fix}"))
     if state.login_hint:
-        return Check(say("check.name.login"), WARN, say.translated(state.login_hint), say("check.login_hint_fix"))
+        return Check(say("check.name.login"), WARN, say.reason(state.login_hint), say("check.login_hint_fix"))
     if not state.login:
         return _check(say, "login", WARN, "not_signed_in", "not_signed_in_fix")
     return _check(say, "login", OK, "signed_in", login=state.login)
@@ -375,7 +375,7 @@ def _running_login(state: BotState, say: Language) -> Check:
 
 def _running_model(state: BotState, settings: Settings, say: Language) -> Check:
     if state.model_trouble:
-        return Check(say("check.name.model"), BAD, say.translated(state.model_trouble), say("check.model_fix"))
+        return Check(say("check.name.model"), BAD, say.reason(state.model_trouble), say("check.model_fix"))
     if settings.model.provider is Provider.OFFLINE:
         return _check(say, "model", OK, "no_model")
     first, second = state.reply_model, state.memory_model
@@ -384,7 +384,7 @@ def _running_model(state: BotState, settings: Settings, say: Language) -> Check:
 
 
 def _tasks(state: BotState, say: Language) -> Check:
-    troubles = {task.name: say.translated(task.trouble).rstrip(".") for task in state.tasks if task.trouble}
+    troubles = {task.name: say.reason(task.trouble).rstrip(".") for task in state.tasks if task.trouble}
     lines = [say("check.task_failed", task=name, trouble=trouble) for name, trouble in troubles.items()]
     if lines:
         return Check(say("check.name.tasks"), BAD, " ".join(lines), say("check.tasks_fix"))
@@ -399,5 +399,5 @@ def _replies(state: BotState, settings: Settings, say: Language) -> Check:
 
 def gaps_line(state: Mapping[str, str], now: int, say: Language = ENGLISH) -> str:
     """What of chat was not heard, and why; empty if nothing."""
-    line, reason = gaps_sentence(state, now, say), say.translated(state.get("gap_reason", "")).rstrip(".")
+    line, reason = gaps_sentence(state, now, say), say.reason(read_reason(state.get("gap_reason", ""))).rstrip(".")
     return f"{line} ({reason})." if line and reason else f"{line}." if line else ""

@@ -28,7 +28,7 @@ COUNTS = {
 }
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """One part of the report. A single column of numbers is drawn as bars."""
 
     title: str
@@ -38,10 +38,10 @@ class Table(NamedTuple):
 
 def period_of(text: str) -> int:
     """`7d`, `12h` in ms. Raises InputError."""
-    found = re.fullmatch(r"(\d{1,4})([mhd])", text)
-    if not found or not int(found[1]):
+    period = re.fullmatch(r"(\d{1,4})([mhd])", text)
+    if not period or not int(period[1]):
         raise InputError(f"--since {text}: a number and a unit are needed, for example 12h or 7d.")
-    return int(found[1]) * UNITS[found[2]]
+    return int(period[1]) * UNITS[period[2]]
 
 
 async def figures_since(db: Database, since: int, settings: Settings) -> dict[str, Any]:
@@ -72,19 +72,19 @@ def _quantile(ordered: list[int], share: int) -> int | None:
     return ordered[min(len(ordered) - 1, len(ordered) * share // 100)] if ordered else None
 
 
-def tables(figures: Figures) -> list[Table]:
+def tables(figures: Figures) -> list[ReportTable]:
     """The parts of the report in their order."""
     asked, notes, total = figures["prompts"], figures["notes"], figures["spend_total"]
-    counts = {name: Table(title, ("",), list(_plain(figures[name]).items())) for name, title in COUNTS.items()}
+    counts = {name: ReportTable(title, ("",), list(_plain(figures[name]).items())) for name, title in COUNTS.items()}
     shares = [
         (name, count, f"{100 * count // max(1, asked.get(name.partition(':')[0], 0))} %")
         for name, count in _plain(figures["shed"]).items()
     ]
-    counts["shed"] = Table(COUNTS["shed"], ("prompts", "of that kind"), shares)
+    counts["shed"] = ReportTable(COUNTS["shed"], ("prompts", "of that kind"), shares)
     return [
         *counts.values(),
-        Table(f"Spend: {total or 'no prices are set, see [prices]'}", ("",), list(figures["spend"].items())),
-        Table(
+        ReportTable(f"Spend: {total or 'no prices are set, see [prices]'}", ("",), list(figures["spend"].items())),
+        ReportTable(
             "Sections of the prompt, by cost and gain",
             ("mean tokens", "rows shown", "notes used", "used per 1,000"),
             [(s["name"], s["tokens"], s["shown"], s["used"], _gain(s)) for s in figures["sections"]],
@@ -104,9 +104,9 @@ def _gain(section: Figures) -> float:
     return round(float(1_000 * section["used"] / max(1, section["tokens"] * section["prompts"])), 2)
 
 
-def _notes(title: str, notes: Iterable[Mapping[str, int]]) -> Table:
+def _notes(title: str, notes: Iterable[Mapping[str, int]]) -> ReportTable:
     rows = [(f"#{note['id']}", note["offered"], note["used"], note["corrected"]) for note in notes]
-    return Table(title, ("offered", "used", "called wrong"), rows)
+    return ReportTable(title, ("offered", "used", "called wrong"), rows)
 
 
 def _summary(figures: Figures) -> str:
@@ -162,7 +162,7 @@ def page(figures: Figures, since: str) -> str:
     )
 
 
-def _part(table: Table) -> str:
+def _part(table: ReportTable) -> str:
     title = f"<h2>{escape(table.title)}</h2>"
     if not table.rows:
         return f"{title}<p>none</p>"
@@ -176,7 +176,7 @@ def _part(table: Table) -> str:
     )
 
 
-def _chart(table: Table) -> str:
+def _chart(table: ReportTable) -> str:
     """Bars, the longest as wide as there is room."""
     most, rows = max(float(count) for _, count in table.rows) or 1, []
     for place, (name, count) in enumerate(table.rows):

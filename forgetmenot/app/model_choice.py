@@ -62,10 +62,10 @@ async def said_by(
 async def local_programs() -> list[dict[str, object]]:
     """The programs that answer at their usual ports on this computer, with their models."""
     addresses = {name: f"http://127.0.0.1:{port}/v1" for name, port in LOCAL_PROGRAMS.items()}
-    found = await asyncio.gather(*(models_at(address) for address in addresses.values()))
+    lists = await asyncio.gather(*(models_at(address) for address in addresses.values()))
     return [
         {"name": name, "base_url": address, "models": models}
-        for (name, address), models in zip(addresses.items(), found, strict=True)
+        for (name, address), models in zip(addresses.items(), lists, strict=True)
         if models is not None
     ]
 
@@ -95,10 +95,10 @@ async def models_at(base_url: str) -> list[str] | None:
             aiohttp.ClientSession(timeout=timeout, connector=connector) as session,
             session.get(f"{base_url.rstrip('/')}/models", allow_redirects=False) as answer,
         ):
-            found = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=_ModelList)
+            answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=_ModelList)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError, msgspec.DecodeError):
         return None
-    return [one.id for one in found.data[:MOST_MODELS]]
+    return [one.id for one in answered.data[:MOST_MODELS]]
 
 
 class _Model(Struct):

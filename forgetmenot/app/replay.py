@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -319,16 +319,7 @@ def _json_line(position: int, line: str) -> ChatItem:
             return Unparsed()
         badges = frozenset(str(badge) for badge in row.get("badges", ()))
         name = defang(str(row.get("display_name") or login))
-        return ChatEvent(
-            event.id,
-            event.kind,
-            user_id,
-            event.login,
-            name,
-            event.text,
-            moment,
-            badges=badges,
-        )
+        return replace(event, user_id=user_id, display_name=name, badges=badges)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return Unparsed()
 

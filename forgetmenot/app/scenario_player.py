@@ -329,11 +329,11 @@ class ScenarioPlayer:
         old, _, new = words.partition(" -> ")
         subject = None if about == "channel" else f"id-{about}"
         statuses = (NoteStatus.RETRACTED, NoteStatus.SUPERSEDED) if what == "restore" else note_merge.LIVE
-        found = [note for note in await notes.of_subject(self.bot.db, subject, statuses) if old in note.fact]
-        if not found:
+        fitting = [note for note in await notes.of_subject(self.bot.db, subject, statuses) if old in note.fact]
+        if not fitting:
             raise InputError(f"`= dock {line}`: there is no such note.")
         values = {"text": new} if what == "edit" else {}
-        await self._ask_dock(what, {"id": found[-1].id, **values})
+        await self._ask_dock(what, {"id": fitting[-1].id, **values})
 
     async def _ask_dock(self, name: str, params: Mapping[str, object]) -> None:
         control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus("eval"))
@@ -380,14 +380,14 @@ class ScenarioPlayer:
     async def seen_episode(self, _who: str = "") -> list[str]:
         """All summaries of chat."""
         last = await episodes.highest_id(self.bot.db)
-        found = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
-        chat = [one.summary for one in found if one is not None and one.kind is not EpisodeKind.COMMAND]
+        every = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
+        chat = [one.summary for one in every if one is not None and one.kind is not EpisodeKind.COMMAND]
         return await self._named(chat)
 
     async def seen_action(self, name: str = "") -> list[str]:
         """What was decided about proposals of one name: verdict, rule, reason, status."""
-        found = await action_logs.latest(self.bot.db, 20)
-        return [f"{one.verdict} {one.rule} {one.reason} {one.status}" for one in found if name in {"any", one.name}]
+        latest = await action_logs.latest(self.bot.db, 20)
+        return [f"{one.verdict} {one.rule} {one.reason} {one.status}" for one in latest if name in {"any", one.name}]
 
     async def seen_deed(self, _who: str = "") -> list[str]:
         """What Twitch was asked to do."""
@@ -416,8 +416,8 @@ class ScenarioPlayer:
     async def seen_used(self, _who: str = "") -> list[str]:
         """The notes that the last reply used."""
         trail = await self._newest()
-        found = [await notes.get(self.bot.db, note_id) for note_id in (trail.used if trail is not None else ())]
-        return [note.fact for note in found if note is not None]
+        used = [await notes.get(self.bot.db, note_id) for note_id in (trail.used if trail is not None else ())]
+        return [note.fact for note in used if note is not None]
 
     async def seen_files(self, _who: str = "") -> list[str]:
         """Every byte in the memory's folder, with the log of changes emptied as after an erasure."""

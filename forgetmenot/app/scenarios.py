@@ -71,13 +71,13 @@ class ScenarioResult:
 def read_scenarios(folder: Path) -> list[Scenario]:
     """All scenarios of a file or a folder, by file and place. Raises InputError."""
     files = sorted(folder.glob("*.toml")) if folder.is_dir() else [folder]
-    found = [one for file in files for one in _of_file(file)]
-    if not found:
+    scenarios = [one for file in files for one in _of_file(file)]
+    if not scenarios:
         raise InputError(f"{folder} holds no scenarios. A file of them is TOML with [[scenario]] tables.")
-    names = [one.name for one in found]
+    names = [one.name for one in scenarios]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{folder}: two scenarios are named {twice[0]!r}.")
-    return found
+    return scenarios
 
 
 def _of_file(file: Path) -> Iterable[Scenario]:

@@ -169,8 +169,8 @@ class SetupService:
             "channel": {
                 "name": settings.twitch.channel,
                 "phase": now.phase if now else "starting",
-                "trouble": (self._say.translated(now.login_trouble) if now and now.phase == "none" else "")
-                or (self._say.translated(now.phase_trouble) if now else ""),
+                "trouble": (self._say.reason(now.login_trouble) if now and now.phase == "none" else "")
+                or (self._say.reason(now.phase_trouble) if now else ""),
                 **heard,
             },
             "character": {
@@ -179,14 +179,14 @@ class SetupService:
             },
             "model": {
                 "provider": model.provider, "base_url": model.base_url, "model": model.reply_model,
-                "trouble": self._say.translated(now.model_trouble) if now else "", "key_kept": key_kept,
-                "terms": self._say.translated(TERMS),
+                "trouble": self._say.reason(now.model_trouble) if now else "", "key_kept": key_kept,
+                "terms": self._say.reason(TERMS),
                 "key_page": KEY_PAGE, "example": EXAMPLE,
             },
             "login": {
                 "client_id": settings.twitch.client_id, "supplied": bool(CLIENT_ID),
                 "console": CONSOLE, "redirect": REDIRECT,
-                "account": now.login if now else "", "hint": self._say.translated(now.login_hint) if now else "",
+                "account": now.login if now else "", "hint": self._say.reason(now.login_hint) if now else "",
                 "more": self._more_rights(settings), "pending": self.login.pending(),
             },
             "mode": {"mode": settings.bot.mode, "model": model.provider is not Provider.OFFLINE},
@@ -231,8 +231,8 @@ class SetupService:
     async def set_channel(self, step: ChannelStep) -> Answer:
         """From the next moment on it listens there."""
         text = step.channel.strip()
-        found = _ADDRESS.match(text)
-        login = login_of(found[1] if found else text)
+        address = _ADDRESS.match(text)
+        login = login_of(address[1] if address else text)
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
         if login == self._settings().twitch.channel:

@@ -15,6 +15,8 @@ from forgetmenot.cli.common import (
     existing_database,
     number_from,
     on_memory,
+    picked,
+    report,
     run_operation,
     say,
     show_line,
@@ -86,20 +88,15 @@ async def _decide(db: "Database", arguments: argparse.Namespace) -> int:
 
     result = await run_operation(db, arguments.verb, {"id": arguments.id})
     line = sentence(result) + _when(arguments, result.code)
-    if arguments.json:
-        emit({"id": arguments.id, "ok": result.ok, "line": line})
-    else:
-        say(line)
+    report(arguments, {"id": arguments.id, "ok": result.ok, "line": line}, line)
     return 0 if result.ok else 1
 
 
 async def _enable(db: "Database", arguments: argparse.Namespace) -> None:
     result = await done(db, "enable", {"name": arguments.name})
     names = tuple(map(str, result.data["names"])) if isinstance(result.data["names"], list) else ()
-    if arguments.json:
-        emit({"enabled": names})
-    else:
-        say(f"Turned on again: {', '.join(names)}." if names else "No action was paused after failures.")
+    line = f"Turned on again: {', '.join(names)}." if names else "No action was paused after failures."
+    report(arguments, {"enabled": names}, line)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace, rows: "list[LoggedAction]", nothing: str) -> None:
@@ -116,25 +113,9 @@ async def _show(db: "Database", arguments: argparse.Namespace, rows: "list[Logge
 
 
 def _action_json(row: "LoggedAction", names: dict[str, str]) -> dict[str, object]:
-    from forgetmenot.clock import iso
-
-    return {
-        "id": row.id,
-        "at": iso(row.at),
-        "name": row.name,
-        "class": row.kind,
-        "status": row.status,
-        "verdict": row.verdict,
-        "rule": row.rule,
-        "reason": row.reason,
-        "detail": row.detail,
-        "asked_by": names.get(row.asked_by or ""),
-        "target": names.get(row.target_id or ""),
-        "params": row.params,
-        "decided_by": row.decided_by,
-        "expires_at": iso(row.expires_at) if row.expires_at else None,
-        "revert_at": iso(row.revert_at) if row.revert_at else None,
-    }
+    fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
+    people = {"asked_by": names.get(row.asked_by or ""), "target": names.get(row.target_id or "")}
+    return {**picked(row, fields), "class": row.kind, **people}
 
 
 def _line(row: "LoggedAction", names: dict[str, str]) -> str:
@@ -222,10 +203,7 @@ def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decis
         "verdict": decision.verdict,
         "rule": decision.rule,
         "reason": decision.reason,
-        "steps": [
-            {"rule": step.rule, "says": step.says, "verdict": step.verdict, "reason": step.reason}
-            for step in steps[:-1]
-        ],
+        "steps": [dataclasses.asdict(step) for step in steps[:-1]],
     }
 
 

@@ -333,12 +333,42 @@ def _with_commands_as_typed(text: str) -> str:
     return re.sub(rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text)
 
 
+def encoded(value: object) -> bytes:
+    """A value as JSON, with the reasons in it in English."""
+    from forgetmenot.languages import ENGLISH
+
+    return msgspec.json.encode(value, enc_hook=ENGLISH.reason)
+
+
 def emit(value: object) -> None:
     """Print one JSON object on one line of standard output."""
-    import msgspec
-
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.write(encoded(value).decode() + "\n")
     sys.stdout.flush()
+
+
+def report(arguments: argparse.Namespace, value: object, *lines: str, to: Callable[[str], None] = say) -> None:
+    """The answer of a command: the value with --json, else the lines."""
+    if arguments.json:
+        emit(value)
+    else:
+        for line in lines:
+            to(line)
+
+
+def dated(row: Mapping[str, object]) -> dict[str, object]:
+    """A row with readable times."""
+    from forgetmenot.clock import iso
+
+    times = {"at", "until"}
+    return {
+        key: iso(value) if isinstance(value, int) and (key.endswith("_at") or key in times) else value
+        for key, value in row.items()
+    }
+
+
+def picked(row: object, names: str) -> dict[str, object]:
+    """These fields of a row, with readable times."""
+    return dated({name: getattr(row, name) for name in names.split()})
 
 
 async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:

@@ -1,9 +1,11 @@
 """`forgetmenot prompt|why|recall|cost`: what a reply would be made of, why it was given, and what it cost."""
 
 import argparse
-import re
+from dataclasses import asdict
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from forgetmenot.cli.common import (
     Commands,
@@ -14,6 +16,7 @@ from forgetmenot.cli.common import (
     known_viewer,
     number_from,
     on_memory,
+    picked,
     show_line,
     text_lines,
     time_of,
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
 
 LISTED = 20
 GROUPS = ("purpose", "model", "day", "stream")
-_SPAN = re.compile(r"(\d{1,4})([hd])")
 PROMPT_KEYS = """JSON: {"prefix", "tail", "prefix_sha256", "estimated_tokens", "sections": [{"name", "tokens", "rows",
 "dropped"}]}. The prompt is prefix and tail, one after the other; `prefix_sha256` is the SHA-256 of the prefix in hex.
 `rows` are the ids, best first, of what stands in a section: notes (channel_notes, channel_notes_more,
@@ -145,15 +147,11 @@ def prompt_as_json(prompt: "Prompt") -> dict[str, object]:
     """The documented object."""
     import hashlib
 
-    sections = [
-        {"name": s.name, "tokens": s.tokens, "rows": list(s.rows), "dropped": s.dropped} for s in prompt.sections
-    ]
     return {
-        "prefix": prompt.prefix,
-        "tail": prompt.tail,
+        **picked(prompt, "prefix tail"),
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
-        "sections": sections,
+        "sections": [picked(section, "name tokens rows dropped") for section in prompt.sections],
     }
 
 
@@ -198,42 +196,19 @@ def _line(reply: "BotMessage") -> str:
 
 
 def _brief(reply: "BotMessage") -> dict[str, object]:
-    from forgetmenot.clock import iso
-
-    return {
-        "id": reply.id,
-        "at": iso(reply.at),
-        "trigger": reply.trigger,
-        "mode": reply.mode,
-        "text": reply.text,
-        "status": reply.status,
-        "detail": reply.detail,
-    }
+    return picked(reply, "id at trigger mode text status detail")
 
 
 def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str, object]:
     """The documented object."""
     reply = explained.reply
-    return _brief(reply) | {
-        "twitch_id": reply.twitch_id,
-        "asked": explained.asked,
-        "speaker": explained.speaker,
-        "model": reply.model,
-        "latency_ms": reply.latency_ms,
+    return {
+        **_brief(reply),
+        **picked(reply, "twitch_id model latency_ms filters prompt"),
+        **picked(explained, "asked speaker actions"),
         "tokens": reply.usage,
         "cost": cost,
-        "filters": list(reply.filters),
-        "actions": list(explained.actions),
-        "prompt": reply.prompt,
-        "sections": [
-            {
-                "name": section.name,
-                "tokens": section.tokens,
-                "dropped": section.dropped,
-                "rows": [{"of": row.of, "id": row.id, "text": row.text, "score": row.score} for row in section.rows],
-            }
-            for section in explained.sections
-        ],
+        "sections": [asdict(section) for section in explained.sections],
     }
 
 
@@ -276,6 +251,15 @@ def _ranked(recalled: "list[Recalled]", shown: list[dict[str, object]]) -> list[
     ]
 
 
+class Question(msgspec.Struct, frozen=True):
+    """A line of --batch."""
+
+    id: str | int
+    viewers: list[str]
+    text: str
+    limit: int = 10
+
+
 async def _batch(db: "Database", recall: "Recall", name: str) -> None:
     with text_lines(name) as lines:
         for number, line in enumerate(lines, start=1):
@@ -284,12 +268,10 @@ async def _batch(db: "Database", recall: "Recall", name: str) -> None:
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
-    import msgspec
-
     from forgetmenot.store import viewers
 
     try:
-        question = msgspec.json.decode(line, type=_question_type())
+        question = msgspec.json.decode(line, type=Question)
     except msgspec.MsgspecError as error:
         return {"id": None, "error": f"line {number}: {error}"}
     started = perf_counter()
@@ -302,23 +284,16 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     return {"id": question.id, "note_ids": [match.note.id for match in recalled], "ms": round(ms, 3)}
 
 
-def _question_type() -> Any:  # noqa: ANN401  # a class made late, so that msgspec is imported late
-    import msgspec
-
-    return msgspec.defstruct(
-        "Question", [("id", str | int), ("viewers", list[str]), ("text", str), ("limit", int, 10)], frozen=True
-    )
-
-
 # What models cost.
 
 
 async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
+    from forgetmenot.app.evaluation import period_of
     from forgetmenot.settings import prices
     from forgetmenot.store import model_calls
 
     settings = chosen_settings(arguments.config)
-    since = time_of("now", None) - _span_ms(arguments.since)
+    since = time_of("now", None) - period_of(arguments.since)
     rows = await model_calls.bills(db, arguments.by, since)
     total = {model: spent.used for model, spent in (await model_calls.spent(db, since=since)).items()}
     cost = prices.in_words(settings, total)
@@ -340,12 +315,3 @@ def _cost_of(settings: Settings, row: "Bill") -> str:
     from forgetmenot.settings import prices
 
     return prices.in_words(settings, {row.model: row.used})
-
-
-def _span_ms(text: str) -> int:
-    from forgetmenot.clock import DAY, HOUR
-
-    span = _SPAN.fullmatch(text)
-    if span is None:
-        raise InputError(f"--since {text}: use a number and h or d, such as 12h or 7d.")
-    return int(span[1]) * (HOUR if span[2] == "h" else DAY)

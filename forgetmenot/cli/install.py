@@ -16,6 +16,7 @@ from forgetmenot.cli.common import (
     database_path,
     emit,
     options_given,
+    report,
     say,
     show_line,
 )
@@ -69,7 +70,8 @@ def add(subparsers: Commands) -> None:
 
 
 async def _doctor(arguments: argparse.Namespace) -> int:
-    from forgetmenot.app.doctor import BAD, Examined, bundle, examine, report
+    from forgetmenot.app.doctor import BAD, Examined, bundle, examine
+    from forgetmenot.app.doctor import report as as_json
 
     database = database_path(arguments)
     try:
@@ -82,7 +84,7 @@ async def _doctor(arguments: argparse.Namespace) -> int:
         _write(arguments.bundle, await bundle(checks, what))
         say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
     if arguments.json:
-        emit(report(checks))
+        emit(as_json(checks))
     elif arguments.bundle is None:
         for check in checks:
             show_line(
@@ -105,10 +107,8 @@ def _autostart(arguments: argparse.Namespace) -> None:
     options = options_given(arguments, arguments.config)
     changes = {"on": lambda: autostart.enable(options), "off": autostart.disable, "status": autostart.status}
     now = changes[arguments.what]()
-    if arguments.json:
-        emit({"on": now.on, "entry": now.entry})
-    else:
-        show_line(f"ForgetMeNot {'starts' if now.on else 'does not start'} with this computer ({now.entry}).")
+    line = f"ForgetMeNot {'starts' if now.on else 'does not start'} with this computer ({now.entry})."
+    report(arguments, {"on": now.on, "entry": now.entry}, line, to=show_line)
 
 
 async def _uninstall(arguments: argparse.Namespace) -> None:

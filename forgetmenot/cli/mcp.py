@@ -21,7 +21,6 @@ from forgetmenot.errors import ForgetMeNotError, InputError
 if TYPE_CHECKING:
     from forgetmenot.settings.schema import Settings
     from forgetmenot.store.database import Database
-    from forgetmenot.store.dock_rows import NotePage
 
 LISTED = 20
 MOST = 100
@@ -105,14 +104,15 @@ async def serve(path: Path, settings: "Settings") -> None:
 
 
 async def _search(db: "Database", settings: "Settings", text: str, limit: int) -> Answer:
+    from forgetmenot.cli.memory import as_json
     from forgetmenot.clock import SystemClock, iso
     from forgetmenot.memory.episodes import past_episodes
     from forgetmenot.memory.recall import Recall
     from forgetmenot.store import dock_rows, viewers
     from forgetmenot.text.mentions import ids_in, show
 
-    total, _ = await dock_rows.page(db, dock_rows.NotePage(find=text, limit=1))
-    notes = await _notes(db, dock_rows.NotePage(find=text, limit=limit)) if text.strip() else []
+    wanted = dock_rows.NotePage(find=text, limit=limit if text.strip() else 0, public=True)
+    total, notes = await dock_rows.page(db, wanted)
     query = Recall(db=db, settings=lambda: settings, clock=SystemClock()).query(text, names=())
     episodes = await past_episodes.fitting(db, query, limit)
     visible = [(episode, await past_episodes.without_hidden(db, episode.summary)) for episode in episodes]
@@ -122,10 +122,11 @@ async def _search(db: "Database", settings: "Settings", text: str, limit: int) -
         for episode, summary in visible
         if summary
     ]
-    return {"notes": notes, "notes_found": total if text.strip() else 0, "episodes": happened}
+    return {"notes": await as_json(db, notes), "notes_found": total if text.strip() else 0, "episodes": happened}
 
 
 async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
+    from forgetmenot.cli.memory import as_json
     from forgetmenot.clock import DAY, SystemClock, iso
     from forgetmenot.errors import InputError
     from forgetmenot.store import dock_rows, viewers
@@ -143,7 +144,7 @@ async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
         "streams": person.streams,
         "first_seen_at": iso(person.first_seen_at),
         "last_seen_at": iso(person.last_seen_at),
-        "notes": await _notes(db, dock_rows.NotePage(subject=viewer_id, limit=MOST)),
+        "notes": await as_json(db, (await dock_rows.page(db, dock_rows.NotePage(subject=viewer_id, limit=MOST)))[1]),
     }
 
 
@@ -164,17 +165,8 @@ async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_
         }
     note = await dock_rows.note(db, note_id)
     if note is None or not await _may_be_shown(db, note.subject_id):
-        raise InputError(f"There is no note {note_id} (any more), or it is about somebody who is hidden.")
+        raise InputError(f"There is no note {note_id}, or it is about somebody who is hidden.")
     return await control.chain(db, note_id)
-
-
-async def _notes(db: "Database", wanted: "NotePage") -> list[dict[str, object]]:
-    from forgetmenot.cli.memory import as_json
-    from forgetmenot.store import dock_rows, viewers
-
-    _, notes = await dock_rows.page(db, wanted)
-    hidden = await viewers.hidden(db, {note.subject_id for note in notes if note.subject_id})
-    return await as_json(db, [note for note in notes if note.subject_id not in hidden])
 
 
 async def _may_be_shown(db: "Database", subject: str | None) -> bool:

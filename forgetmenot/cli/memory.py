@@ -4,6 +4,7 @@ A correction deletes nothing: each change is in the note's history and can be un
 """
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from forgetmenot.cli import memory_files
@@ -11,11 +12,14 @@ from forgetmenot.cli.common import (
     Commands,
     add_actions,
     add_command,
+    dated,
     done,
     emit,
     known_viewer,
     number_from,
     on_memory,
+    picked,
+    report,
     show_line,
 )
 from forgetmenot.errors import InputError
@@ -87,11 +91,7 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
         limit=arguments.limit,
         after=arguments.after,
     )
-    if arguments.json:
-        emit({"notes": await as_json(db, page)})
-        return
-    for line in await as_lines(db, page):
-        show_line(line)
+    report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=show_line)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
@@ -101,15 +101,12 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     if note is None:
         raise _no_note(arguments.id)
     details = f"{note.status.value}, {note.source_kind.value}, confidence {note.confidence:.2f}"
-    await _print(db, note, details, machine=arguments.json)
+    await _print(db, note, details, arguments)
 
 
-async def _print(db: "Database", note: "Note", details: str, *, machine: bool) -> None:
-    if machine:
-        emit((await as_json(db, [note]))[0])
-        return
-    show_line((await as_lines(db, [note]))[0])
-    show_line(f"  {details}")
+async def _print(db: "Database", note: "Note", details: str, arguments: argparse.Namespace) -> None:
+    lines = [(await as_lines(db, [note]))[0], f"  {details}"]
+    report(arguments, (await as_json(db, [note]))[0], *lines, to=show_line)
 
 
 def _no_note(note_id: int) -> InputError:
@@ -149,7 +146,12 @@ def _chain(explained: "NoteExplanation") -> dict[str, object]:
             for word in explained.evidence
         ],
         "history": [
-            {"at": iso(step.at), "from": step.from_status, "to": step.to_status, "cause": step.cause}
+            {
+                "at": iso(step.at),
+                "from": step.from_status,
+                "to": step.to_status,
+                "cause": show(step.cause, explained.names),
+            }
             for step in explained.history
         ],
         "replaced": [note.id for note in explained.replaced],
@@ -166,7 +168,7 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> None:
     note = await notes.get(db, arguments.id)
     if note is not None:
         pinned = ", pinned" if note.pinned else ""
-        await _print(db, note, f"{note.status.value}{pinned}", machine=arguments.json)
+        await _print(db, note, f"{note.status.value}{pinned}", arguments)
 
 
 async def _never(db: "Database", arguments: argparse.Namespace) -> None:
@@ -179,24 +181,15 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     if arguments.json:
-        emit({"never": [_row(row, logins) for row in rows]})
+        emit({"never": [_never_json(row, logins) for row in rows]})
         return
     for row in rows:
         about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
         show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
 
 
-def _row(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
-    from forgetmenot.clock import iso
-
-    return {
-        "id": row.id,
-        "viewer": logins.get(row.viewer_id or ""),
-        "viewer_id": row.viewer_id,
-        "words": row.words,
-        "note": row.note_id,
-        "at": iso(row.at),
-    }
+def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
+    return {**picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
 
 
 # Notes as JSON with the documented keys, or as lines.
@@ -234,26 +227,9 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 
 
 def _note(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
-    from forgetmenot.clock import iso
     from forgetmenot.text.mentions import show
 
-    return {
-        "id": note.id,
-        "scope": note.scope.value,
-        "viewer": logins.get(note.subject_id or ""),
-        "viewer_id": note.subject_id,
-        "fact": show(note.fact, names),
-        "confidence": round(note.confidence, 4),
-        "status": note.status.value,
-        "source_kind": note.source_kind.value,
-        "importance": note.importance.value,
-        "topics": list(note.topics),
-        "asked_with": list(note.asked_with),
-        "created_at": iso(note.created_at),
-        "last_confirmed_at": iso(note.last_confirmed_at),
-        "expires_at": None if note.expires_at is None else iso(note.expires_at),
-        "superseded_by": note.superseded_by,
-        "pinned": note.pinned,
-        "persona": note.persona,
-        "episode_ids": list(note.episode_ids),
-    }
+    row = dated(asdict(note))
+    viewer_id = row.pop("subject_id")
+    about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": viewer_id}
+    return {**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)}

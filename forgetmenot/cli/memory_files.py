@@ -16,6 +16,8 @@ from forgetmenot.cli.common import (
     existing_database,
     known_viewer,
     on_memory,
+    picked,
+    report,
     run_async,
     say,
     text_lines,
@@ -37,7 +39,8 @@ import), "importance", "asked_with", "expires_at" (else permanent), "superseded_
 were forgotten here, and people who were erased or opted out.
 A line {"stream", "ended_at", "twitch_id", "title", "category", "visits": [[viewer, login, first, last, lines]]} is a
 past stream with who came to it; times in ms.
---from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named.
+--from reads the notes of the original bot's database (schema 1 to 4) instead; what its tables lack is named,
+and each row with a text that is not UTF-8, which is left out (exit code 1).
 JSON: {"imported", "merged", "episodes", "viewers", "streams", "refused": [{"line", "reason"}]}."""
 EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "viewer" (its id), "login", "fact",
 "confidence", "observed_at", "topics", "status", "source_kind", "importance", "asked_with", "expires_at" (null:
@@ -89,20 +92,23 @@ def status_of(arguments: argparse.Namespace) -> str | None:
     return None if status == "all" else status
 
 
-async def _import(arguments: argparse.Namespace) -> None:
+async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
     from forgetmenot.store.original_bot import read_original
 
     opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
+    unreadable: tuple[str, ...] = ()
     if arguments.original is not None:
-        found = await asyncio.to_thread(read_original, arguments.original)
-        missing = f" Not there: {', '.join(found.missing)}." if found.missing else ""
-        say(f"{arguments.original}: schema {found.version}, {len(found.lines)} notes.{missing}")
-        opened = nullcontext(found.lines)
+        original = await asyncio.to_thread(read_original, arguments.original)
+        missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
+        say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
+        opened, unreadable = nullcontext(original.lines), original.unreadable
+        for row in unreadable:
+            say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
         async with open_database(database_path(arguments)) as db:
-            report = await import_notes(
+            came = await import_notes(
                 db,
                 lines,
                 now=time_of("now", None),
@@ -110,29 +116,22 @@ async def _import(arguments: argparse.Namespace) -> None:
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
-    for refused in report.refused if not arguments.json else ():
+    for refused in came.refused if not arguments.json else ():
         say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
-        emit(
-            {
-                "imported": report.imported,
-                "merged": report.merged,
-                "episodes": report.episodes,
-                "viewers": report.viewers,
-                "streams": report.streams,
-                "refused": [refused._asdict() for refused in report.refused],
-            }
-        )
+        counts = picked(came, "imported merged episodes viewers streams")
+        emit({**counts, "refused": [refused._asdict() for refused in came.refused]})
     else:
         if arguments.dry_run:
             say("Nothing was changed. This is what would come in:")
         say(
-            f"{report.imported} notes imported, {report.merged} merged, {report.streams} streams,"
-            f" {report.viewers} new viewers, {len(report.refused)} lines refused."
+            f"{came.imported} notes imported, {came.merged} merged, {came.streams} streams,"
+            f" {came.viewers} new viewers, {len(came.refused)} lines refused."
         )
-    if report.refused and not report.imported + report.merged + report.streams:
+    if came.refused and not came.imported + came.merged + came.streams:
         file = arguments.original or arguments.file
-        raise InputError(f"None of the {len(report.refused)} lines of {file} could be used. Nothing changed.")
+        raise InputError(f"None of the {len(came.refused)} lines of {file} could be used. Nothing changed.")
+    return int(bool(unreadable))
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
@@ -152,11 +151,12 @@ async def _new_key(arguments: argparse.Namespace) -> None:
     with instance_lock(path, "memory new-key"):
         async with open_database(path, any_key=True) as db:
             done = await backups.start_new_key(db, time_of("now", None))
-    if arguments.json:
-        emit(done._asdict())
-        return
-    say(f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.")
-    say(f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.")
+    report(
+        arguments,
+        done._asdict(),
+        f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.",
+        f"Dropped, since nobody can read them: {done.forgotten} forgotten facts, {done.opted_out_unknown} opt-outs.",
+    )
 
 
 async def _backup(arguments: argparse.Namespace) -> None:
@@ -171,11 +171,12 @@ async def _backup(arguments: argparse.Namespace) -> None:
             made = await backups.make(db, at=now, keep=keep)
         else:
             made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
-    if arguments.json:
-        emit({"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes})
-        return
-    say(f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out")
-    say("again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.")
+    report(
+        arguments,
+        {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes},
+        f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out",
+        "again when it is restored here. Copies kept elsewhere still contain erased data: delete old ones.",
+    )
 
 
 def _target(chosen: Path, name: str) -> Path:
@@ -201,17 +202,8 @@ async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
         keep = Settings().privacy.keep_backups
         done = await backups.restore(arguments.path, path, now=time_of("now", None), keep=keep)
     if arguments.json:
-        emit(
-            {
-                "restored": True,
-                "notes": done.notes,
-                "episodes": done.episodes,
-                "erased": done.erased,
-                "forgotten": done.forgotten,
-                "opted_out": done.opted_out,
-                "saved": str(done.saved) if done.saved else None,
-            }
-        )
+        counts = picked(done, "notes episodes erased forgotten opted_out")
+        emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
         return
     say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
     if done.erased or done.forgotten or done.opted_out:

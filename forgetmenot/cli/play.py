@@ -296,9 +296,7 @@ async def _compare(arguments: argparse.Namespace) -> None:
     scenarios = read_scenarios(arguments.folder)
     before, after = [await _play(scenarios, _tables(file)) for file in (arguments.before, arguments.after)]
     changes = [change for pair in zip(before, after, strict=True) for change in _changes(*pair)]
-    tokens = [
-        round(mean([tokens for result in side for tokens in result.prompt_tokens] or [0])) for side in (before, after)
-    ]
+    tokens = [_mean_tokens(side) for side in (before, after)]
     if arguments.json:
         emit({"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens})
         return

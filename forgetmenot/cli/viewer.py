@@ -12,10 +12,14 @@ from forgetmenot.cli.common import (
     add_actions,
     add_command,
     confirmed,
+    dated,
     done,
     emit,
+    encoded,
     known_viewer,
     on_memory,
+    picked,
+    report,
     run_async,
     run_operation,
     say,
@@ -24,7 +28,6 @@ from forgetmenot.cli.common import (
 from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
-    from forgetmenot.domain.operation import OperationResult
     from forgetmenot.store.database import Database
 
 SHOW_KEYS = """JSON: {"id", "login", "display_name", "role", "first_seen_at", "last_seen_at", "opted_out", "banned",
@@ -51,8 +54,12 @@ def add(subparsers: Commands) -> None:
     export.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of printing")
     erase = add_command(actions, "erase", "permanently delete a viewer's data", _erase, keys=ERASE_KEYS)
     erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    add_command(actions, "optout", "store nothing about a viewer from now on", on_memory(_opt_out), keys=OPT_KEYS)
-    add_command(actions, "optin", "remember a viewer again", on_memory(_opt_in), keys=OPT_KEYS)
+    for operation, about in (
+        ("opt_out", "store nothing about a viewer from now on"),
+        ("opt_in", "remember a viewer again"),
+    ):
+        opting = add_command(actions, operation.replace("_", ""), about, on_memory(_opt), keys=OPT_KEYS)
+        opting.set_defaults(operation=operation)
     for parser in actions.choices.values():
         parser.add_argument("login", metavar="LOGIN", help="their current login or Twitch ID")
     about = "search again for somebody who was erased"
@@ -73,9 +80,9 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     names = await names_for(db, live)
     facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
     brief, parts = await about_viewer(db, viewer_id)
-    parts = [_dated(part) for part in parts]
+    parts = [dated(part) for part in parts]
     held = (await personal_data.count_rows(db, viewer_id))._asdict()
-    person = _dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
+    person = dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:
         known = {"names": await personal_data.names_of(db, viewer_id), "notes": facts, "brief": brief, "streams": parts}
@@ -101,17 +108,6 @@ def _read(row: dict[str, object]) -> dict[str, object]:
     return {key: msgspec.json.decode(str(value)) if key in lists else value for key, value in row.items()}
 
 
-def _dated(row: dict[str, object]) -> dict[str, object]:
-    """A row with readable times."""
-    from forgetmenot.clock import iso
-
-    times = {"at", "until"}
-    return {
-        key: iso(value) if isinstance(value, int) and (key.endswith("_at") or key in times) else value
-        for key, value in row.items()
-    }
-
-
 async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     from forgetmenot.clock import iso
     from forgetmenot.memory.receipts import check
@@ -120,13 +116,9 @@ async def _receipt(db: "Database", arguments: argparse.Namespace) -> int:
     now = receipt.now
     log_whole = not receipt.log_broken_at
     if arguments.json:
-        places = [{"file": place.file, "count": place.count, "tables": place.tables} for place in now.places]
-        emit(
-            {
-                "code": receipt.code, "erased_at": iso(receipt.erased_at), "files": now.files, "bytes": now.bytes,
-                "found": now.found, "places": places, "known_again": receipt.known_again, "log_whole": log_whole,
-            }
-        )  # fmt: skip
+        places = [picked(place, "file count tables") for place in now.places]
+        found = {**picked(receipt, "code erased_at known_again"), **picked(now, "files bytes found"), "places": places}
+        emit({**found, "log_whole": log_whole})
         return int(now.found > 0)
     show_line(f"{receipt.code}: erased {iso(receipt.erased_at)}. Searched {now.files} files, {now.bytes:,} bytes.")
     show_line(f"Found: {now.found}." + "".join(f"\n  {place.file}: {place.count}" for place in now.places))
@@ -141,9 +133,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     import msgspec
 
     parts: dict[str, Any] = dict((await done(db, "export", {"viewer": arguments.login})).data)
-    dated = {name: [_dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
-    everything = {"person": _dated(parts["person"]), **dated}
-    text = msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
+    kinds = {name: [dated(_read(row)) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    everything = {"person": dated(parts["person"]), **kinds}
+    text = msgspec.json.format(encoded(everything), indent=2).decode()
     if arguments.out is None:
         sys.stdout.write(text + "\n")
         return
@@ -151,10 +143,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
         _write_for_one(arguments.out, text + "\n")
     except OSError as error:
         raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
-    if arguments.json:
-        emit({"path": str(arguments.out)})
-    else:
-        say(f"Written to {arguments.out}.")
+    report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
 
 
 def _write_for_one(path: Path, text: str) -> None:
@@ -187,10 +176,7 @@ async def _erase_now(db: "Database", arguments: argparse.Namespace) -> int:
     from forgetmenot.operations.wording import sentence
 
     result = await run_operation(db, "erase", {"viewer": arguments.login, "confirm": True}, _progress)
-    if arguments.json:
-        emit({"erased": result.ok, **result.data})
-    else:
-        say(sentence(result))
+    report(arguments, {"erased": result.ok, **result.data}, sentence(result))
     return 0 if result.ok else 1
 
 
@@ -198,18 +184,9 @@ def _progress(share: float, step: str) -> None:
     say(f"{share:4.0%} {step}")
 
 
-async def _opt_out(db: "Database", arguments: argparse.Namespace) -> None:
-    _chosen(await done(db, "opt_out", {"viewer": arguments.login}), arguments, opted_out=True)
-
-
-async def _opt_in(db: "Database", arguments: argparse.Namespace) -> None:
-    _chosen(await done(db, "opt_in", {"viewer": arguments.login}), arguments, opted_out=False)
-
-
-def _chosen(result: "OperationResult", arguments: argparse.Namespace, *, opted_out: bool) -> None:
+async def _opt(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.operations.wording import sentence
 
-    if arguments.json:
-        emit({"id": result.data["viewer"], "opted_out": opted_out})
-    else:
-        say(sentence(result))
+    result = await done(db, arguments.operation, {"viewer": arguments.login})
+    chosen = {"id": result.data["viewer"], "opted_out": arguments.operation == "opt_out"}
+    report(arguments, chosen, sentence(result))

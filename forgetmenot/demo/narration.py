@@ -15,7 +15,7 @@ from forgetmenot.domain.memory import Episode, NoteStatus
 from forgetmenot.errors import InputError
 from forgetmenot.memory import receipts
 from forgetmenot.memory.notes.note_merge import LIVE
-from forgetmenot.sim.world import Said
+from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import action_logs, bot_messages, dock_rows, episodes, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
@@ -108,7 +108,9 @@ class Narrator:
 
     def _reply(self, reply: BotMessage) -> None:
         usage, sections = reply.usage, reply.prompt.get("sections", [])
-        memory = [f"{part['name']} {part['rows']}" for part in sections if part["rows"] and _is_memory(part["name"])]
+        memory = [
+            f"{part['name']} {part['rows']}" for part in sections if part["rows"] and part["name"] in _FROM_MEMORY
+        ]
         if sections:
             facts = "; ".join(memory) or "no memory fits"
             same = f"{reply.prompt.get('prefix_tokens', 0)} in the unchanged prefix"
@@ -144,7 +146,7 @@ class Highlight:
     well. `pace`: 0 for no pauses.
     """
 
-    def __init__(self, db: Database, said: Sequence[Said], out: Out, pace: float) -> None:
+    def __init__(self, db: Database, said: Sequence[SimMessage], out: Out, pace: float) -> None:
         self._db = db
         self._said = said
         self._out = out
@@ -227,10 +229,6 @@ class Highlight:
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds * self._pace)
-
-
-def _is_memory(section: str) -> bool:
-    return section in _FROM_MEMORY
 
 
 async def _named(db: Database, text: str) -> str:

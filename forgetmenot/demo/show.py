@@ -27,7 +27,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import ActionSettings, ClassMode, Mode, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.sim.world import Said
+from forgetmenot.sim.world import SimMessage
 from forgetmenot.store import channel_state, run_stats, streams
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
@@ -74,7 +74,7 @@ class Player:
         """It was said before the demo was interrupted; under the same id, it can still be answered or deleted."""
         if cue.verb in SPOKEN:
             world = self.sim.world
-            said = Said(world.new_id(), world.user(cue.name), cue.text, at)
+            said = SimMessage(world.new_id(), world.user(cue.name), cue.text, at)
             world.messages[said.id] = said
             last[cue.name] = said.id
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from forgetmenot.clock import Clock
 from forgetmenot.errors import InputError
-from forgetmenot.languages import Language, in_language
+from forgetmenot.languages import ENGLISH, Language, in_language, reason
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
@@ -47,9 +47,10 @@ class DockContext:
 CONTEXT = web.AppKey("context", DockContext)
 
 
-def answer(value: object, status: int = 200) -> web.Response:
-    """A value as JSON."""
-    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")
+def answer(value: object, status: int = 200, language: Language = ENGLISH) -> web.Response:
+    """A value as JSON, with the reasons in it in a language."""
+    body = msgspec.json.encode(value, enc_hook=language.reason)
+    return web.Response(body=body, status=status, content_type="application/json")
 
 
 def refusal(status: int, sentence: str) -> web.Response:
@@ -61,7 +62,7 @@ def number(request: web.Request, name: str, default: int, most: int = 1_000_000_
     """A whole number of the query, from 0 to `most`. Raises InputError."""
     text = request.query.get(name, str(default))
     if not text.isdecimal() or len(text) > 12:
-        raise InputError(f"`{name}` is not a number.")
+        raise InputError(reason("query_number", name=name))
     return min(int(text), most)
 
 
@@ -69,7 +70,7 @@ def id_of(request: web.Request) -> int:
     """The id in the path. Raises InputError."""
     text = request.match_info["id"]
     if not text.isdecimal() or len(text) > 15:
-        raise InputError("That is not a number.")
+        raise InputError(reason("no_number"))
     return int(text)
 
 

@@ -8,6 +8,7 @@ from forgetmenot.clock import DAY
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names, page_of
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import InputError
+from forgetmenot.languages import reason
 from forgetmenot.memory.episodes.viewer_briefs import about_viewer
 from forgetmenot.operations.wording import sentence
 from forgetmenot.store import channel_state, dock_rows, notes
@@ -53,12 +54,12 @@ async def _people(request: web.Request) -> web.Response:
 
 async def _person(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    found = await dock_rows.person(context.db, request.match_info["id"], _since(context))
-    if found is None:
-        raise InputError("There is no viewer with that ID (any more).")
-    alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == found.id]
-    known = person_json(found, context.settings().people.regular_streams)
-    brief, streams = await about_viewer(context.db, found.id)
+    person = await dock_rows.person(context.db, request.match_info["id"], _since(context))
+    if person is None:
+        raise InputError(reason("no_viewer"))
+    alone = [row for row in await notes.suppressions(context.db) if row.viewer_id == person.id]
+    known = person_json(person, context.settings().people.regular_streams)
+    brief, streams = await about_viewer(context.db, person.id)
     known |= {"brief": brief, "in_streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
 
@@ -68,7 +69,7 @@ async def _notes(request: web.Request) -> web.Response:
     offset, limit = page_of(request)
     scope, status = query.get("scope", ""), query.get("status", "live")
     if scope not in SCOPES or status not in STATUSES:
-        raise InputError("There are no such notes.")
+        raise InputError(reason("no_notes"))
     wanted = NotePage(scope, query.get("subject", "")[:60], status, query.get("find", "")[:80], offset, limit)
     total, rows = await dock_rows.page(context.db, wanted)
     return answer({"total": total, "rows": await notes_json(context, rows)})
@@ -94,7 +95,7 @@ async def _shown(request: web.Request) -> Note:
     """The note that is asked for, unless it is of somebody who is hidden. Raises InputError."""
     note = await dock_rows.note(request.app[CONTEXT].db, number := id_of(request))
     if note is None:
-        raise InputError(f"There is no note {number} (any more), or it is about somebody who is hidden.")
+        raise InputError(reason("note_hidden", n=number))
     return note
 
 
@@ -106,11 +107,7 @@ async def _note(request: web.Request) -> web.Response:
 async def _chain(request: web.Request) -> web.Response:
     await _shown(request)
     context = request.app[CONTEXT]
-    chain = dict(await context.control.chain(id_of(request)))
-    history = chain.get("history")
-    for change in history if isinstance(history, list) else ():
-        change["cause"] = context.language.translated(change["cause"])
-    return answer(chain)
+    return answer(await context.control.chain(id_of(request)), language=context.language)
 
 
 async def _streams(request: web.Request) -> web.Response:

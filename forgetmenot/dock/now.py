@@ -9,6 +9,7 @@ from forgetmenot.dock.context import CONTEXT, DockContext, answer, id_of, names
 from forgetmenot.domain.chat import EventKind
 from forgetmenot.languages import Language
 from forgetmenot.memory.heard_facts import said_in
+from forgetmenot.memory.notes.provenance import because
 from forgetmenot.operations import switches
 from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
@@ -45,11 +46,11 @@ async def standing(context: DockContext) -> Item:
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "login": state.login,
-        "trouble": context.language.translated(
+        "trouble": context.language.reason(
             state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
         )
         or switches.failing_sentence(channel, context.language),
-        "hint": context.language.translated(state.login_hint),
+        "hint": context.language.reason(state.login_hint),
         "model": state.reply_model,
         "model_ok": not state.model_trouble,
         "queued": state.queued,
@@ -63,7 +64,7 @@ async def standing(context: DockContext) -> Item:
         "spent": {
             "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
             "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
-            "cost": context.language.translated(prices.in_words(settings, used)),
+            "cost": prices.in_words(settings, used, context.language),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
     }  # fmt: skip
@@ -77,11 +78,8 @@ async def history(context: DockContext, after: dock_rows.FeedCursor, limit: int 
     learnt = await notes(context, await dock_rows.changes(db, after.change, limit // 5))
     said = await replies(context, await dock_rows.replies(db, limit // 3))
     did = await actions(context, await dock_rows.actions(db, limit // 5))
-    return sorted([*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did], key=_time)
-
-
-def _time(item: Item) -> int:
-    return int(str(item["at"]))
+    every = [*items_of_lines(lines, context.settings().privacy), *happened, *learnt, *said, *did]
+    return sorted(every, key=lambda item: int(str(item["at"])))
 
 
 def items_of_lines(lines: Iterable[HeardLine], privacy: PrivacySettings) -> list[Item]:
@@ -102,7 +100,7 @@ async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item
     return [
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
-            "status": row.status, "detail": context.language.translated(row.detail), "trigger": row.trigger,
+            "status": row.status, "detail": context.language.reason(row.detail), "trigger": row.trigger,
             "who": known.get(row.viewer_id or "", ""), "tokens": row.usage.get("billed") or row.usage.get("estimated"),
             "latency_ms": row.latency_ms,
         }
@@ -120,7 +118,7 @@ def proposal(row: LoggedAction, known: Mapping[str, str], language: Language) ->
     """One proposal, for the feed and for the approvals."""
     return {
         "id": row.id, "at": row.at, "name": row.name, "class": row.kind, "verdict": row.verdict, "rule": row.rule,
-        "reason": language.translated(row.reason), "status": row.status, "detail": language.translated(row.detail),
+        "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
     }  # fmt: skip
 
@@ -146,7 +144,7 @@ async def notes(context: DockContext, rows: Sequence[Learnt]) -> list[Item]:
         {
             "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
             "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
-            "before": row.before, "after": row.after, "cause": context.language.translated(show(row.cause, known)),
+            "before": row.before, "after": row.after, "cause": context.language.reason(because(row.cause, known)),
         }
         for row in rows
     ]  # fmt: skip
@@ -159,12 +157,7 @@ async def _now(request: web.Request) -> web.Response:
 
 async def _why(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    reply = dict(await context.control.why(id_of(request)))
-    for name in ("who", "asked", "detail", "cost"):
-        reply[name] = context.language.translated(str(reply.get(name) or ""))
-    lines = reply.get("actions")
-    reply["actions"] = [context.language.translated(str(line)) for line in lines] if isinstance(lines, tuple) else []
-    return answer(reply)
+    return answer(await context.control.why(id_of(request)), language=context.language)
 
 
 # The Approvals panel: what waits for a person, and the log of what was done.

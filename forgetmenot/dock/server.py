@@ -33,7 +33,7 @@ from forgetmenot.dock.security import (
     token_in,
 )
 from forgetmenot.errors import ForgetMeNotError, InputError, ModelError, SettingsError
-from forgetmenot.languages import Language
+from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations.table import buttons
 from forgetmenot.operations.wording import sentence
@@ -95,20 +95,20 @@ def load() -> Assets:
 
 
 def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    files: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            found += _below(entry, f"{prefix}{entry.name}/")
+            files += _below(entry, f"{prefix}{entry.name}/")
         elif entry.name.endswith(tuple(TYPES)):
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+            files.append((prefix + entry.name, entry.read_bytes()))
+    return files
 
 
 LARGEST_BODY = 64 * 1024
 END_WITHIN_S = 0.5
 BODY_WITHIN_S = 5.0
-NOT_UNDERSTOOD = "The bot did not understand this request. Reload the page."
-NOTHING_HERE = "There is nothing here."
+NOT_UNDERSTOOD = reason("request_odd")
+NOTHING_HERE = reason("nothing_here")
 
 _DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES)
 
@@ -198,7 +198,7 @@ async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
         async with asyncio.timeout(BODY_WITHIN_S):
             await request.read()
     except TimeoutError:
-        return refusal(408, _in_words(request, "The request took too long."))
+        return refusal(408, _in_words(request, reason("request_slow")))
     except web.RequestPayloadError:
         return refusal(400, _in_words(request, NOT_UNDERSTOOD))
     except web.HTTPException as error:
@@ -234,12 +234,12 @@ async def _sentences(request: web.Request, handler: Handler) -> web.StreamRespon
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource
         log.exception("the dock failed to answer", route=resource.canonical if resource else "")
-        return refusal(500, _in_words(request, "Internal error. The log has the details."))
+        return refusal(500, _in_words(request, reason("internal_error")))
 
 
 def _in_words(request: web.Request, sentence: object) -> str:
-    """What code says in English, in the page's language."""
-    return request.app[CONTEXT].language.translated(str(sentence))
+    """A reason or an error in the page's language."""
+    return request.app[CONTEXT].language.reason(str(sentence))
 
 
 LONGEST_TEXT = 4_000
@@ -272,9 +272,9 @@ async def _preview(request: web.Request) -> web.Response:
     params = await _body(request) or {}
     login, text = (str(params.get(name, "")) for name in ("viewer", "text"))
     if not text.strip() or len(text) > LONGEST_TEXT:
-        return refusal(400, _in_words(request, "Type a message to try."))
+        return refusal(400, _in_words(request, reason("no_message")))
     try:
-        return answer({"ok": True, **await context.control.preview(login, text)})
+        return answer({"ok": True, **await context.control.preview(login, text)}, language=context.language)
     except ModelError as error:
         return refusal(409, _in_words(request, error))
 

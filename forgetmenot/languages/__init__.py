@@ -5,22 +5,20 @@
 
 - A language is one file of this folder with the keys of en.toml; a test compares keys and what is filled in.
 - A list of two is for one and for more, chosen by `n`.
-- Reasons, troubles and details are written in English where they arise, for logs, rows and the command line. Where
-  people read them, `say.translated` finds them by their English text in the table [inside].
+- Reasons, troubles and details arise far from where they are read: `reason("just_used", action="clip")`. They are
+  English text for logs and the command line; a row keeps code and values; `say.reason` words them in a language.
 """
 
-import re
+import json
 import tomllib
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Any
 
+from forgetmenot.errors import ODD_INPUT
+
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
-_PLACE = re.compile(r"\{\w+\}")
-_ONE_WORD = frozenset(
-    ["account", "action", "kind", "least", "most", "n", "parameter", "role", "rule", "status", "verdict"]
-)
 
 
 class Language:
@@ -62,31 +60,61 @@ class Language:
                 return self(f"{how}.{unit}", n=round(ms / size))
         return self(f"{how}.min", n=ms // MINUTE) if ms >= 2 * MINUTE else self(f"{how}.s", n=max(1, ms // 1000))
 
-    def translated(self, text: str) -> str:
-        """A sentence that code wrote in English, in this language; as it is where it is not known."""
-        if self is ENGLISH or not text:
+    def reason(self, text: str) -> str:
+        """A reason in this language; any other text (of Twitch, of a model's server) as it is."""
+        if not isinstance(text, Reason):
             return text
-        if found := self._by_text.get(text):
-            return found
-        for pattern, translation in self._patterns:
-            if match := pattern.fullmatch(text):
-                return translation.format_map({name: self.translated(part) for name, part in match.groupdict().items()})
-        first, stop, rest = text.partition(". ")
-        return f"{self.translated(first + '.')} {self.translated(rest)}" if stop and rest else text
+        values = {name: self.reason(value) if isinstance(value, str) else value for name, value in text.values.items()}
+        return self(f"reason.{text.code}", **values)
 
-    @cached_property
-    def _inside(self) -> list[tuple[str, str]]:
-        english = ENGLISH.texts
-        return [(str(english[key]), str(text)) for key, text in self._texts.items() if key.startswith("inside.")]
 
-    @cached_property
-    def _by_text(self) -> dict[str, str]:
-        return {english: text for english, text in self._inside if not _PLACE.search(english)}
+class Reason(str):
+    """A text of the table [reason]: in English, with its code and values for other languages and for a row."""
 
-    @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        filled = [(english, text) for english, text in self._inside if _PLACE.search(english)]
-        return [(_pattern(english), text) for english, text in sorted(filled, key=lambda one: -len(one[0]))]
+    __slots__ = ("code", "values")
+    code: str
+    values: Mapping[str, object]
+
+    def __str__(self) -> str:
+        """The reason itself, so that `str(error)` keeps code and values."""
+        return self
+
+    @property
+    def row(self) -> str:
+        """How it is stored: `["just_used", {"action": "clip"}]`; `read_reason` reads it."""
+        return json.dumps(self.nested(), ensure_ascii=False)
+
+    def nested(self) -> list[object]:
+        """Code and values; values that are reasons likewise."""
+        return [self.code, {name: v.nested() if isinstance(v, Reason) else v for name, v in self.values.items()}]
+
+
+def reason(code: str, /, **values: object) -> Reason:
+    """A reason by its key in the table [reason]. Values may be reasons. Raises KeyError."""
+    made = Reason(ENGLISH(f"reason.{code}", **values))
+    made.code, made.values = code, values
+    return made
+
+
+def joined(*texts: str) -> str:
+    """Those that are not empty, one after the other."""
+    text = ""
+    for part in filter(None, texts):
+        text = reason("joined", first=text, second=part) if text else part
+    return text
+
+
+def read_reason(text: str) -> str:
+    """A reason out of a row; any other text as it is."""
+    try:
+        return _read(json.loads(text)) if text.startswith('["') else text
+    except ODD_INPUT:
+        return text
+
+
+def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
+    code, values = nested
+    return reason(code, **{name: _read(part) if isinstance(part, list) else part for name, part in values.items()})
 
 
 def _flat(table: Mapping[str, object], before: str) -> list[tuple[str, str | tuple[str, str]]]:
@@ -99,17 +127,6 @@ def _flat(table: Mapping[str, object], before: str) -> list[tuple[str, str | tup
         else:
             found.append((before + name, str(value)))
     return found
-
-
-def _pattern(english: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", english)
-    pieces = [_group(part) if place % 2 else re.escape(part) for place, part in enumerate(parts)]
-    return re.compile("".join(pieces), re.DOTALL)
-
-
-def _group(name: str) -> str:
-    value = r"[\w-]+" if name in _ONE_WORD else ".+?"
-    return f"(?P<{name}>{value})"
 
 
 @cache

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import make_off_the_loop
 from forgetmenot.llm.guarded import CallQueue, GuardedModel, Limits, RetryClock
 from forgetmenot.llm.offline import Offline
@@ -23,10 +24,7 @@ GEMINI_KEY_ENV = "GEMINI_API_KEY"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-TERMS = (
-    "Gemini's terms: not for audiences likely to be under 18; in the EEA, Switzerland and the UK only with the paid "
-    "tier; on the free tier people at Google may read what is sent."
-)
+TERMS = reason("terms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from google.genai import types
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import unwrapped
 from forgetmenot.network import trusted
 
@@ -142,16 +143,16 @@ class Gemini:
         finish = FINISHED[reason] if reason else "stop"
         return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
 
-    def _why_empty(self, reason: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
-        if reason is types.FinishReason.MAX_TOKENS:
+    def _why_empty(self, finish: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
+        if finish is types.FinishReason.MAX_TOKENS:
             spent = f"{usage.thoughts} of " if usage.thoughts else ""
             return (
                 f"{self._name} spent {spent}its {request.max_output_tokens} output tokens on thinking and wrote "
                 f"nothing. Raise `{_output_setting(request.purpose)}` or lower `thinking` in [model]."
             )
-        if reason is None or reason is types.FinishReason.STOP:
-            return f"{self._name} gave an empty answer."
-        return f"{self._name} withheld its answer ({_word(reason)})."
+        if finish is None or finish is types.FinishReason.STOP:
+            return reason("model_empty", model=self._name)
+        return f"{self._name} withheld its answer ({_word(finish)})."
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -161,9 +162,9 @@ class Gemini:
         except sdk_errors.APIError as error:
             self._translate(error)
         except TimeoutError as error:
-            raise ModelUnavailable(f"{self._name} did not answer in time.") from error
+            raise ModelUnavailable(reason("model_silent", model=self._name)) from error
         except NETWORK_ERRORS as error:
-            raise ModelUnavailable(f"Gemini cannot be reached ({type(error).__name__}). Check the network.") from error
+            raise ModelUnavailable(reason("gemini_unreachable", error=type(error).__name__)) from error
         except SHAPE_ERRORS as error:
             raise ModelUnavailable(f"{self._name} sent something unreadable ({type(error).__name__}).") from None
 
@@ -171,24 +172,16 @@ class Gemini:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
         said = f"{error.code} {error.status if error.status in STATUSES else ''}".strip()
         if error.code == 429:
-            raise ModelRateLimited(
-                f"Gemini's limit for {self._name} is reached ({said}).", _retry_delay(error)
-            ) from None
+            limit = reason("gemini_limit", model=self._name, said=said)
+            raise ModelRateLimited(limit, _retry_delay(error)) from None
         if error.code == 408 or error.code >= 500:
-            raise ModelUnavailable(f"Gemini is having trouble ({said}).", _retry_delay(error)) from None
+            raise ModelUnavailable(reason("gemini_trouble", said=said), _retry_delay(error)) from None
         if error.code in {401, 403} or "API_KEY_INVALID" in _reasons(error):
-            raise ModelRefused(
-                f"Gemini does not accept the key in {self._key_env} ({said}). Make a new one at {KEY_PAGE}."
-            ) from None
+            raise ModelRefused(reason("gemini_key", name=self._key_env, said=said, page=KEY_PAGE)) from None
         if error.code == 404:
-            raise ModelRefused(
-                f"Gemini has no model {self._name!r}. Set `reply_model` and `memory_model` in [model]."
-            ) from None
+            raise ModelRefused(reason("gemini_model", model=repr(self._name))) from None
         if error.status == "FAILED_PRECONDITION":
-            raise ModelRefused(
-                f"Gemini does not serve this key from where you are ({said}): in the EEA, Switzerland and the UK it "
-                "needs the paid tier. Or use another provider in [model]."
-            ) from None
+            raise ModelRefused(reason("gemini_place", said=said)) from None
         raise ModelRefused(
             f"Gemini refused the request ({said}). Check `reply_model` and `thinking` in [model]."
         ) from None
@@ -233,8 +226,8 @@ def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
     """The typed details of an error body; a body that is not JSON has none."""
     body = error.details
     inner = body.get("error", body) if isinstance(body, dict) else None
-    found = inner.get("details") if isinstance(inner, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    details = inner.get("details") if isinstance(inner, dict) else None
+    return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
 
 
 def _reasons(error: sdk_errors.APIError) -> set[str]:
@@ -243,7 +236,7 @@ def _reasons(error: sdk_errors.APIError) -> set[str]:
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:
     for item in _details(error):
-        found = _DELAY.match(str(item.get("retryDelay", "")))
-        if found:
-            return float(found[1])
+        delay = _DELAY.match(str(item.get("retryDelay", "")))
+        if delay:
+            return float(delay[1])
     return None

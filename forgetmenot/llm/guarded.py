@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import json_object, without_loop
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
@@ -67,14 +68,13 @@ class CircuitBreaker:
         """The caller cancelled the call; this says nothing about the server."""
         self._probing = False
 
-    def trouble(self, now: float) -> str | None:
+    def trouble(self, model: str, now: float) -> str | None:
         """A sentence for the health page, or None where all is well."""
         if not self._in_a_row:
             return None
-        times = "once" if self._in_a_row == 1 else f"{self._in_a_row} times in a row"
         rest = self.rest_s(now)
-        then = f" Next try in {rest:.0f} s." if rest else ""
-        return f"failed {times}: {self._reason}{then}"
+        then = reason("next_try", seconds=f"{rest:.0f}") if rest else ""
+        return reason("model_failed", model=model, n=self._in_a_row, reason=self._reason, then=then)
 
 
 # Replies go before memory work when calls queue.
@@ -182,8 +182,7 @@ class GuardedModel:
     @property
     def trouble(self) -> str | None:
         """What is wrong with the model, as a sentence for the health page; None where it answers."""
-        words = self._breaker.trouble(self._pace.monotonic())
-        return f"The model {self.name} {words}" if words else None
+        return self._breaker.trouble(self.name, self._pace.monotonic())
 
     async def aclose(self) -> None:
         """Give back connections."""
@@ -198,7 +197,7 @@ class GuardedModel:
                 queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
                 return await self._persist(request, deadline)
         except TimeoutError:
-            raise ModelUnavailable(f"{self.name} had no free slot within {seconds:g} s.") from None
+            raise ModelUnavailable(reason("model_no_slot", model=self.name, seconds=f"{seconds:g}")) from None
 
     async def _persist(self, request: ModelRequest, deadline: float) -> ModelAnswer:
         tries = 0
@@ -223,13 +222,13 @@ class GuardedModel:
         started = self._pace.monotonic()
         rest = self._breaker.rest_s(started)
         if rest:
-            raise ModelUnavailable(f"{self.name} is not called for {rest:.0f} s after repeated failures.", rest)
+            raise ModelUnavailable(reason("model_paused", model=self.name, seconds=f"{rest:.0f}"), rest)
         self._breaker.begin()
         try:
             async with asyncio.timeout(deadline - started):
                 answer = _within(await self._inner.generate(request), request)
         except TimeoutError:
-            error = ModelUnavailable(f"{self.name} did not answer in time.")
+            error = ModelUnavailable(reason("model_silent", model=self.name))
             await self._note_failure(request, started, error)
             raise error from None
         except ModelError as error:
@@ -243,7 +242,7 @@ class GuardedModel:
             await self._note_failure(request, started, unexpected)
             raise unexpected from error
         if not _has_shape(answer, request):
-            misshapen = ModelBlocked(f"{self.name} answered in the wrong format ({answer.finish}).")
+            misshapen = ModelBlocked(reason("model_format", model=self.name, finish=answer.finish))
             await self._note_failure(request, started, misshapen, answer.usage)
             raise misshapen
         self._breaker.succeeded()
@@ -299,5 +298,5 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
         return True
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
-    found = json_object(answer.text)
-    return found is not None and found.keys() >= set(request.schema.get("required", ()))
+    answered = json_object(answer.text)
+    return answered is not None and answered.keys() >= set(request.schema.get("required", ()))

@@ -21,10 +21,10 @@ def unwrapped(text: str) -> str:
     start = text.find("{")
     while start >= 0:
         try:
-            found, end = json.JSONDecoder().raw_decode(text, start)
+            value, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             break
-        if isinstance(found, dict):
+        if isinstance(value, dict):
             return text[start:end]
         start = text.find("{", end)
     return text[text.find("{") :].strip() if start >= 0 else text.strip()
@@ -32,8 +32,8 @@ def unwrapped(text: str) -> str:
 
 def without_loop(text: str) -> str:
     """The text up to where it says the same for the third time in a row."""
-    found = _LOOP.search(text)
-    return text[: found.end(1) + len(found[1])] if found else text
+    loop = _LOOP.search(text)
+    return text[: loop.end(1) + len(loop[1])] if loop else text
 
 
 def is_json_object(text: str) -> bool:
@@ -44,7 +44,7 @@ def is_json_object(text: str) -> bool:
 def json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that the text is; None if it is none."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

@@ -19,6 +19,7 @@ import aiohttp
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.llm.json_text import is_json_object, unwrapped, without_thought
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
@@ -88,7 +89,7 @@ class OpenAICompatible:
                 if not self._format_worked:  # one bad answer later on says nothing about the server
                     self._format, self._format_worked = index, True
                 return answer
-        raise ModelUnavailable(f"{self._name} does not answer in JSON. Try another model in [model].")
+        raise ModelUnavailable(reason("model_no_json", model=self._name))
 
     async def aclose(self) -> None:
         """Close the session."""
@@ -145,7 +146,7 @@ class OpenAICompatible:
                     self._refuse(response.status, _reason(raw), response.headers.get("Retry-After"), form)
                 body = json.loads(raw)
         if not isinstance(body, dict):
-            raise ModelUnavailable(f"{self._name} sent something unreadable.")
+            raise ModelUnavailable(reason("model_unreadable", model=self._name))
         return body
 
     def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
@@ -185,7 +186,7 @@ class OpenAICompatible:
         if request.schema and not text and is_json_object(unwrapped(thought)):
             text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
-            raise ModelBlocked(f"{self._name} withheld its answer (content filter).")
+            raise ModelBlocked(reason("model_withheld", model=self._name))
         if not text or text.startswith("<think>"):
             raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(self._why_empty(finish, request))
         return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
@@ -196,7 +197,7 @@ class OpenAICompatible:
                 f"{self._name} spent its {request.max_output_tokens} output tokens on thinking and wrote nothing. "
                 f"Raise `{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens` in [model]."
             )
-        return f"{self._name} gave an empty answer."
+        return reason("model_empty", model=self._name)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -206,15 +207,13 @@ class OpenAICompatible:
         except (ModelError, _NotThisFormat):
             raise
         except TimeoutError as error:
-            raise ModelUnavailable(f"{self._name} did not answer in time.") from error
+            raise ModelUnavailable(reason("model_silent", model=self._name)) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ModelUnavailable(
-                f"{self._url} cannot be reached ({type(error).__name__}). Is the model server running?"
-            ) from error
+            raise ModelUnavailable(reason("server_away", url=self._url, error=type(error).__name__)) from error
         except BadProxy as error:
-            raise ModelUnavailable(f"{self._name} cannot be reached. {error}") from None
+            raise ModelUnavailable(reason("model_unreachable", model=self._name, error=str(error))) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
-            raise ModelUnavailable(f"{self._name} sent something unreadable.") from None
+            raise ModelUnavailable(reason("model_unreadable", model=self._name)) from None
 
     def _refuse(self, status: int, reason: str, retry_after: str | None, form: str | None) -> NoReturn:
         error = self._error(status, reason, _seconds(retry_after))
@@ -222,17 +221,17 @@ class OpenAICompatible:
             raise _NotThisFormat(error)
         raise error
 
-    def _error(self, status: int, reason: str, wait: float | None) -> ModelError:
+    def _error(self, status: int, said: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
             where = f" in {self._key_env}" if self._key else ": name its environment variable in `api_key_env`"
-            return ModelRefused(f"The model server does not accept the key{where} ({status}).")
+            return ModelRefused(reason("server_key", where=where, status=status))
         if status == 404:
-            return ModelRefused(f"The model server has no model {self._name!r}, or no such address ({self._url}).")
+            return ModelRefused(reason("server_model", model=repr(self._name), address=self._url))
         if status == 429:
-            return ModelRateLimited(f"The limit for {self._name} is reached (429).", wait)
+            return ModelRateLimited(reason("model_limit", model=self._name), wait)
         if status == 408 or status >= 500:
-            return ModelUnavailable(f"The model server is having trouble ({status}).", wait)
-        hint = REASONS.get(reason, "look into the server's own log for why")
+            return ModelUnavailable(reason("server_trouble", status=status), wait)
+        hint = REASONS.get(said, "look into the server's own log for why")
         return ModelRefused(f"The model server refused the request ({status}): {hint}.")
 
 

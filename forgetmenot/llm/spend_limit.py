@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import ModelUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
@@ -29,29 +30,23 @@ class Saving(IntEnum):
 
 
 class SavingStep(NamedTuple):
-    """From which share of a limit a step is taken, what it skips, and what the dock says of it."""
+    """From which share of a limit a step is taken, what it skips, and the reason that the dock gives."""
 
     share: float
     skips: tuple[Purpose, ...]
-    sentence: str
+    code: str
 
 
 STEPS = {
-    Saving.SPEAKING_UP: SavingStep(
-        0.7, (), "Over 70 % of a spending limit is used: the bot only answers when mentioned."
-    ),
+    Saving.SPEAKING_UP: SavingStep(0.7, (), "saving_1"),
     Saving.BRIEFS: SavingStep(
         0.8,
         (Purpose.BRIEF, Purpose.RECAP, Purpose.DIGEST),
-        "Over 80 % of a spending limit is used: no new briefs and recaps.",
+        "saving_2",
     ),
-    Saving.LEARNING: SavingStep(
-        0.9, (Purpose.EXTRACT,), "Over 90 % of a spending limit is used: no new notes for now."
-    ),
-    Saving.REPLIES: SavingStep(
-        1.0, (Purpose.REPLY,), "A spending limit is used up: no replies until the limit allows it."
-    ),
-    Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "A spending limit is far exceeded: no summaries for now."),
+    Saving.LEARNING: SavingStep(0.9, (Purpose.EXTRACT,), "saving_3"),
+    Saving.REPLIES: SavingStep(1.0, (Purpose.REPLY,), "saving_4"),
+    Saving.SUMMARIES: SavingStep(1.2, (Purpose.SUMMARY,), "saving_5"),
 }
 _SKIPPED_FROM = {purpose: saving for saving, step in STEPS.items() for purpose in step.skips}
 
@@ -72,7 +67,7 @@ class SpendLimit:
     @property
     def line(self) -> str:
         """What is left out just now, as a sentence; empty where nothing is."""
-        return STEPS[self._saving].sentence if self._saving else ""
+        return reason(STEPS[self._saving].code) if self._saving else ""
 
     async def saving(self) -> Saving:
         """What is left out now. Raises StoreError."""
@@ -81,11 +76,11 @@ class SpendLimit:
             self._saving = Saving.NOTHING
             return self._saving
         pairs = zip(await self._used(), (limits.tokens_per_day, limits.tokens_per_stream), strict=True)
-        found = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
-        if found != self._saving:
-            log.warning("spending limit", saving=found.name.lower())
-        self._saving = found
-        return found
+        saving = max((saving_at(used / limit) for used, limit in pairs if limit), default=Saving.NOTHING)
+        if saving != self._saving:
+            log.warning("spending limit", saving=saving.name.lower())
+        self._saving = saving
+        return saving
 
     def around(self, model: LanguageModel) -> LanguageModel:
         """The same model, which refuses what is left out."""
@@ -106,7 +101,7 @@ class _Limited:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         saving = await self._limit.saving()
         if saving >= _SKIPPED_FROM[request.purpose]:
-            raise ModelUnavailable(STEPS[saving].sentence)
+            raise ModelUnavailable(reason(STEPS[saving].code))
         return await self._inner.generate(request)
 
     async def aclose(self) -> None:

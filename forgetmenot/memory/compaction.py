@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
+from forgetmenot.languages import joined, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.summarizer import Summarizer
@@ -92,7 +93,7 @@ class Compactor:
             async with asyncio.timeout(CLOSING_S if closing else None), self._one_at_a_time:
                 await self._pass(report, everything=everything or closing)
         except TimeoutError:
-            report.trouble = "The model did not answer in time; the rest is read at the next start."
+            report.trouble = reason("rest_later")
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
             write_log = log.info if report.changed else log.debug  # an unreachable model is logged once by llm/guarded
@@ -164,12 +165,12 @@ class Compactor:
             log.exception("a window could not be read")
             await self._postpone(window, f"{type(error).__name__} while a summary was made.", report)
 
-    async def _postpone(self, window: Window, reason: str, report: PassReport) -> None:
+    async def _postpone(self, window: Window, why: str, report: PassReport) -> None:
         """No usable summary: halve the window. At once while the model works for others, else after a while."""
         works = len(report.episodes) > report.counted
         report.refused += 1
         report.in_a_row += 1
-        report.refusal = f"{reason} The chat is kept and tried again in smaller parts."
+        report.refusal = joined(why, reason("chat_kept"))
         if report.in_a_row >= REFUSALS_IN_A_ROW or (self._suspicious and not works):
             report.trouble = report.refusal
         tries = max(line.tries for line in window) + 1

@@ -8,7 +8,7 @@ Handles are valid for one call.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.memory.active_viewers import ORDINARY
@@ -100,6 +100,16 @@ def _unforged(word: str) -> str:
 def _may_be_a_word(name: str) -> bool:
     """Whether a name counts without an @: not "king" or "ok", which are words before they are names."""
     return len(name) >= _SHORTEST_WORD and name not in ORDINARY and not name.isdigit()
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """The text with "someone" in the place of these names (casefolded); one that is a word first counts behind an @."""
+
+    def shown(found: re.Match[str]) -> str:
+        name = found[0].lstrip("@＠").casefold()
+        return SOMEBODY if name in names and (found[0][0] in "@＠" or _may_be_a_word(name)) else found[0]
+
+    return _TYPED.sub(shown, text) if names else text
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:

@@ -66,7 +66,11 @@ async def heard_facts(
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
-    return [one for one in newest if await _may_be_shown(source, one, quiet, known[one.viewer_id])]
+    return [
+        one._replace(fact=await suppression.without_hidden_names(source, one.fact, one.viewer_id))
+        for one in newest
+        if await _may_be_shown(source, one, quiet, known[one.viewer_id])
+    ]
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:

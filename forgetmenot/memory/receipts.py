@@ -23,6 +23,7 @@ import msgspec
 
 from forgetmenot import logs
 from forgetmenot.errors import InputError, StoreError
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.store import backup, channel_state, personal_data, privacy_log
 from forgetmenot.store.database import Database, Transaction
@@ -142,7 +143,7 @@ async def check(db: Database, code: str) -> Receipt:
     lines = await asyncio.to_thread(privacy_log.read, privacy_log.path_of(db.key))
     line = next((one for one in lines if one.code and one.code.replace("-", "") == wanted), None)
     if line is None:
-        raise InputError(f"No receipt has the code {code}. It is written when the erasure is done; check the letters.")
+        raise InputError(reason("receipt_unknown", code=code))
     people = await personal_data.everybody(db)
     subjects = await asyncio.to_thread(lambda: {db.key.digest("viewer", one) for one in people})
     return Receipt(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal
 from forgetmenot.domain.operation import OperationResult
-from forgetmenot.languages import Language, in_language
+from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.catalogue import find
@@ -27,9 +27,9 @@ from forgetmenot.store.database import Database
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
 _LEFT = {
-    True: (ActionStatus.DONE, "checked at the next start: Twitch says it was done"),
-    False: (ActionStatus.FAILED, "checked at the next start: Twitch says it was not done"),
-    None: (ActionStatus.UNKNOWN, "Twitch could not be asked, or does not know"),
+    True: (ActionStatus.DONE, "stopped_done"),
+    False: (ActionStatus.FAILED, "stopped_not_done"),
+    None: (ActionStatus.UNKNOWN, "stopped_unknown"),
 }
 
 
@@ -120,17 +120,15 @@ class Approvals:
     async def _settle_left(self, row: LoggedAction) -> None:
         """Settle actions that a crash left running, by asking Twitch where that is possible."""
         holds = await self._executor.performer.look_up(find(row.name), call_of(row))
-        status, said = _LEFT[holds]
+        status, code = _LEFT[holds]
         async with self._db.write() as tx:
-            await action_logs.settle(
-                tx, row.id, status, f"The bot stopped before it knew the outcome; {said}.", self._clock.now()
-            )
+            await action_logs.settle(tx, row.id, status, reason(code), self._clock.now())
         log.warning("an action was interrupted", action=row.id, name=row.name, outcome=status)
 
     async def _take_back(self, row: LoggedAction) -> None:
         action = undoable(row, self._clock.now())
         if action is None or action.undo is None:
-            outcome = Outcome(OutcomeKind.REFUSED, "it has ended, or it cannot be undone")
+            outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
         else:
             outcome = await self._executor.performer.call(action.undo, call_of(row))
             if _refused(outcome) and await self._executor.performer.look_up(action, call_of(row)) is False:
@@ -142,11 +140,12 @@ class Approvals:
         over = (now - (row.finished_at or row.at) > GIVE_UP) if action and action.reverts else _refused(outcome)
         async with self._db.write() as tx:
             if outcome.kind is OutcomeKind.DONE:
-                await action_logs.set_revert(tx, row.id, None, "undone", ActionStatus.UNDONE)
+                await action_logs.set_revert(tx, row.id, None, reason("undone"), ActionStatus.UNDONE)
             elif over:
-                await action_logs.set_revert(tx, row.id, None, f"not undone: {outcome.detail}")
+                await action_logs.set_revert(tx, row.id, None, reason("not_undone", reason=outcome.detail))
             else:
-                await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, f"not undone yet: {outcome.detail}")
+                later = reason("not_undone_yet", reason=outcome.detail)
+                await action_logs.set_revert(tx, row.id, now + TRY_AGAIN, later)
         log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
@@ -213,5 +212,5 @@ class QueuedApprovals:
 
 async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
     async with db.write() as tx:
-        ok = await action_logs.refuse(tx, action_id, by=by, rule="person", reason="A moderator denied it.", now=now)
+        ok = await action_logs.refuse(tx, action_id, by=by, rule="person", reason=reason("denied"), now=now)
     return _result("denied" if ok else "not_waiting", action_id, ok=ok)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from forgetmenot.clock import SECOND
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty
 from forgetmenot.domain.operation import Asker, Surface
+from forgetmenot.languages import reason
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -86,26 +87,6 @@ def _seconds(least: int, most: int, default: str) -> Parameter:
     return Parameter("seconds", ParameterKind.SECONDS, least=least, most=most, default=default)
 
 
-async def _say(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.chat.say(call.params["text"])
-
-
-async def _warn(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.chat.say(f"@{call.target_login} {call.params['text']}")
-
-
-async def _marker(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.create_marker(call.params["text"])
-
-
-async def _clip(ports: ActionPorts, _call: ActionCall) -> Outcome:
-    return await ports.moderation.create_clip()
-
-
-async def _shoutout(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.shoutout(call.target)
-
-
 def _operation(name: str, *kept: str) -> Runner:
     """An action that changes memory runs the same operation that people use; the policy has already allowed it."""
 
@@ -133,42 +114,6 @@ async def _lift(ports: ActionPorts, call: ActionCall) -> Outcome:
     return await ports.moderation.untimeout(call.target)
 
 
-async def _delete(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.delete_message(call.message_id)
-
-
-async def _announce(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.announce(call.params["text"])
-
-
-async def _slow(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.set_slow_mode(int(call.params["gap"]))
-
-
-async def _unslow(ports: ActionPorts, _call: ActionCall) -> Outcome:
-    return await ports.moderation.set_slow_mode(None)
-
-
-async def _emote_only(ports: ActionPorts, _call: ActionCall) -> Outcome:
-    return await ports.moderation.set_emote_only(on=True)
-
-
-async def _all_words(ports: ActionPorts, _call: ActionCall) -> Outcome:
-    return await ports.moderation.set_emote_only(on=False)
-
-
-async def _ban(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.ban(call.target, call.params["reason"])
-
-
-async def _title(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.set_channel(title=call.params["text"])
-
-
-async def _category(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.set_channel(category=call.params["text"])
-
-
 BANS = "moderator:manage:banned_users"
 DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
@@ -176,16 +121,22 @@ CHAT_MODES = "moderator:manage:chat_settings"
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 
 ACTIONS: tuple[Action, ...] = (
-    Action("say", A, "say one more line", _say, (_words(300),), cooldown_s=30),
     Action(
-        "marker", A, "mark this moment of the stream", _marker, (_text("text", 140, ""),),
+        "say", A, "say one more line", lambda ports, call: ports.chat.say(call.params["text"]),
+        (_words(300),), cooldown_s=30,
+    ),
+    Action(
+        "marker", A, "mark this moment of the stream",
+        lambda ports, call: ports.moderation.create_marker(call.params["text"]), (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
     ),
     Action(
-        "clip", A, "clip the last moments", _clip, scope="clips:edit", cooldown_s=60, needs_live=True,
+        "clip", A, "clip the last moments",
+        lambda ports, _call: ports.moderation.create_clip(), scope="clips:edit", cooldown_s=60, needs_live=True,
     ),
     Action(
-        "shoutout", A, "give somebody a shoutout", _shoutout, (TARGET,),
+        "shoutout", A, "give somebody a shoutout",
+        lambda ports, call: ports.moderation.shoutout(call.target), (TARGET,),
         scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
         asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
     ),
@@ -199,7 +150,8 @@ ACTIONS: tuple[Action, ...] = (
         channel_wide=True, typed="text",
     ),
     Action(
-        "warn", A, "warn somebody playfully", _warn, (TARGET, _words(200)),
+        "warn", A, "warn somebody playfully",
+        lambda ports, call: ports.chat.say(f"@{call.target_login} {call.params['text']}"), (TARGET, _words(200)),
         cooldown_s=60, playful=True, self_only=True,
     ),
     Action(
@@ -228,34 +180,41 @@ ACTIONS: tuple[Action, ...] = (
         scope=BANS, lookup=is_free, own_only=True, absent=True,
     ),
     Action(
-        "delete", B, "delete somebody's last message, if they ask for it", _delete, (TARGET,),
+        "delete", B, "delete somebody's last message, if they ask for it",
+        lambda ports, call: ports.moderation.delete_message(call.message_id), (TARGET,),
         scope="moderator:manage:chat_messages", harms=True, consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
     ),
     Action(
-        "announce", B, "post an announcement", _announce, (_text("text", 300),),
+        "announce", B, "post an announcement",
+        lambda ports, call: ports.moderation.announce(call.params["text"]), (_text("text", 300),),
         scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
         asks="announce|(?:make|post|send) (?:an?|the) announcement",
     ),
     Action(
-        "slow_mode", B, "slow the chat down for up to a minute", _slow,
+        "slow_mode", B, "slow the chat down for up to a minute",
+        lambda ports, call: ports.moderation.set_slow_mode(int(call.params["gap"])),
         (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
-        scope=CHAT_MODES, undo=_unslow, lookup=is_slow, reverts=True, channel_wide=True, needs_live=True,
+        scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
+        lookup=is_slow, reverts=True, channel_wide=True, needs_live=True,
         mode="slow",
         asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for)|slow ?mode$"
         "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
     ),
     Action(
-        "emote_only", B, "allow nothing but emotes for up to a minute", _emote_only,
+        "emote_only", B, "allow nothing but emotes for up to a minute",
+        lambda ports, _call: ports.moderation.set_emote_only(on=True),
         (_seconds(10, 60, "30"),),
-        scope=CHAT_MODES, undo=_all_words, lookup=is_emote_only, reverts=True, channel_wide=True, playful=True,
+        scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_emote_only(on=False),
+        lookup=is_emote_only, reverts=True, channel_wide=True, playful=True,
         needs_live=True, mode="emote_only",
         asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
         "|emotes? ?only$",
     ),
     Action(
-        "ban", C, "ban somebody", _ban, (TARGET, _text("reason", 200, "")),
-        scope=BANS, undo=_lift, lookup=is_banned, harms=True,
+        "ban", C, "ban somebody",
+        lambda ports, call: ports.moderation.ban(call.target, call.params["reason"]),
+        (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, lookup=is_banned, harms=True,
     ),
     Action(
         "unban", C, "lift a ban", _lift, (TARGET,), scope=BANS, lookup=is_free,
@@ -267,11 +226,13 @@ ACTIONS: tuple[Action, ...] = (
         scope=BANS, undo=_lift, lookup=is_timed_out, harms=True,
     ),
     Action(
-        "title", C, "change the stream's title", _title, (_text("text", 140),),
+        "title", C, "change the stream's title",
+        lambda ports, call: ports.moderation.set_channel(title=call.params["text"]), (_text("text", 140),),
         scope="channel:manage:broadcast", lookup=has_title,
     ),
     Action(
-        "category", C, "change the stream's category", _category, (_text("text", 100),),
+        "category", C, "change the stream's category",
+        lambda ports, call: ports.moderation.set_channel(category=call.params["text"]), (_text("text", 100),),
         scope="channel:manage:broadcast", lookup=has_category,
     ),
 )  # fmt: skip
@@ -326,11 +287,8 @@ def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
     if not missing:
         return ""
     users = [action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)]
-    purpose = f" (for: {', '.join(users)})" if users else ""
-    return (
-        f"The {account.value}'s log-in lacks {', '.join(missing)}{purpose}. Type `forgetmenot login --as "
-        f"{account.value}` to add it, or switch the action off in the table [actions]."
-    )
+    purpose, name = f" (for: {', '.join(users)})" if users else "", account.value
+    return reason("lacking", account=reason(name), scopes=", ".join(missing), purpose=purpose, same=name)
 
 
 def _of(account: Account, settings: Settings) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain.action import Outcome
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.domain.operation import Asker, OperationResult, Permission, Surface, Target
+from forgetmenot.languages import Reason, reason
 from forgetmenot.ports import ChatOut, Effects, Moderation
 from forgetmenot.settings.schema import Settings
 
@@ -29,12 +30,9 @@ class ActionClass(StrEnum):
     NEVER_ALONE = "C"
 
 
-CLASS_WORDS = {
-    ActionClass.FREE: "Harmless actions",
-    ActionClass.GUARDED: "Moderation",
-    ActionClass.NEVER_ALONE: "Serious actions",
-}
-"""What people call the classes: the names of their settings."""
+def class_name(kind: str) -> Reason:
+    """What people call a class, as the settings do."""
+    return reason(f"class_{kind.lower()}")
 
 
 class ParameterKind(StrEnum):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.domain.action import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
@@ -81,7 +81,9 @@ class Executor:
         )
         if row_id is None:
             return ExecutedProposal(
-                _again(decision), None, wording.harmless(proposal.if_refused, in_language(settings.bot.language))
+                Decision(Verdict.DENY, "once", reason("handled"), decision.params),
+                None,
+                wording.harmless(proposal.if_refused, in_language(settings.bot.language)),
             )
         target = facts.target.display_name or facts.target.login if facts.target else ""
         outcome = None
@@ -168,10 +170,6 @@ def _call(decision: Decision, facts: PolicyFacts, line: str) -> ActionCall:
     )
 
 
-def _again(decision: Decision) -> Decision:
-    return Decision(Verdict.DENY, "once", "This was already handled.", decision.params)
-
-
 IN_A_ROW = 3
 _KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
     (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
@@ -206,9 +204,9 @@ class Performer:
             async with asyncio.timeout(self._settings().actions.execute_timeout_s):
                 return await runner(self._ports, call)
         except TimeoutError:
-            return Outcome(OutcomeKind.UNKNOWN, "TimeoutError: no answer in time")
+            return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
-            return Outcome(_kind(error), f"{type(error).__name__}: {error}")
+            return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
 
     async def look_up(self, action: Action | None, call: ActionCall) -> bool | None:
         """Whether an interrupted action took effect; None where Twitch cannot say or could not be asked."""
@@ -233,7 +231,7 @@ class Performer:
         last = [row for row in await action_logs.last_results(self._db, name, IN_A_ROW) if row.at > since]
         if len(last) < IN_A_ROW or not all(row.status in _BAD for row in last):
             return
-        if len({(row.status, row.detail.split(":")[0]) for row in last}) > 1:
+        if len({(row.status, getattr(row.detail, "code", row.detail)) for row in last}) > 1:
             return
         now = self._clock.now()
         async with self._db.write() as tx:
@@ -259,7 +257,3 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
     ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
     ended = "seconds" in row.params and not action.reverts and ends <= now
     return None if ended else action
-
-
-def _kind(error: ForgetMeNotError) -> OutcomeKind:
-    return next(kind for type_, kind in _KINDS if isinstance(error, type_))

@@ -178,11 +178,8 @@ class FactGatherer:
     async def _by_login(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
         """A viewer who is not in chat, by their present login only."""
         login = requests.bare(name)
-        person = await self._by_name(login, settings, state)
+        person = await self._person(await viewers.find(self._db, login) if login else None, settings, state)
         return person if person is not None and person.login.casefold() == login else None
-
-    async def _by_name(self, name: str, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
-        return await self._person(await viewers.find(self._db, name) if name else None, settings, state)
 
     async def _person(self, viewer_id: str | None, settings: Settings, state: dict[str, str]) -> PersonFacts | None:
         chatter = await viewers.chatter(self._db, viewer_id) if viewer_id else None

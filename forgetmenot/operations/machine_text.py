@@ -66,12 +66,12 @@ def without_machine_text(text: str) -> str:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     folded = "".join(map(_folded, text.translate(_SIGNS)))
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = 0
     while one := _JSON.search(folded, at):
         at = _closed(folded, one.start(), one.end())
-        found.append((one.start(), at))
-    return found or sorted(one.span() for pattern in (_BRACKETED, _LOOSE) for one in pattern.finditer(folded))
+        spans.append((one.start(), at))
+    return spans or sorted(one.span() for pattern in (_BRACKETED, _LOOSE) for one in pattern.finditer(folded))
 
 
 def _folded(char: str) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from forgetmenot.languages import reason
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.entry import Action, Parameter, ParameterKind
 from forgetmenot.operations.machine_text import without_machine_text
@@ -48,7 +49,7 @@ def check(
     for parameter in action.params:
         value = given.get(parameter.name, parameter.default)
         if value is None:
-            return Checked({}, f"{action.name} needs {parameter.name}.")
+            return Checked({}, reason("needs", action=action.name, parameter=parameter.name))
         if parameter.kind is ParameterKind.SECONDS:
             one = _fit_seconds(parameter, value, most_seconds)
         elif parameter.kind is ParameterKind.EFFECT:
@@ -65,20 +66,21 @@ def check(
 def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> Checked:
     number = _NUMBER.fullmatch(value.strip())
     if number is None:
-        return Checked({}, f"{parameter.name} must be a number of seconds.")
+        return Checked({}, reason("number_needed", parameter=parameter.name))
     seconds = int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1)
     if seconds < parameter.least:
-        return Checked({}, f"{parameter.name} must be at least {parameter.least}.")
+        return Checked({}, reason("at_least", parameter=parameter.name, least=parameter.least))
     most = min(parameter.most, most_seconds) if parameter.most <= 60 else parameter.most
     if seconds > most:
-        return Checked({parameter.name: str(most)}, changed=f"{parameter.name} was shortened from {seconds} to {most}.")
+        changed = reason("shortened", parameter=parameter.name, before=seconds, after=most)
+        return Checked({parameter.name: str(most)}, changed=changed)
     return Checked({parameter.name: str(seconds)})
 
 
 def _fit_effect(parameter: Parameter, value: str, effects: Collection[str]) -> Checked:
     """The effect's name in the spelling of the settings, ignoring case."""
     name = next((one for one in effects if one.casefold() == value.strip().casefold()), None)
-    return Checked({}, "No such effect is listed in [bridge].") if name is None else Checked({parameter.name: name})
+    return Checked({}, reason("no_effect")) if name is None else Checked({parameter.name: name})
 
 
 def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> Checked:
@@ -87,13 +89,14 @@ def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySett
     inside = parameter.kind is not ParameterKind.TEXT or parameter.name == action.typed
     line = said if inside else _outgoing(said, reply)
     if not line and parameter.default is None:
-        return Checked({}, f"{parameter.name} is empty.")
+        return Checked({}, reason("empty", parameter=parameter.name))
     if parameter.spoken and claims_action(line, {action.name}):
-        return Checked({}, f"{parameter.name} says something was done that was not.")
+        return Checked({}, reason("claims", parameter=parameter.name))
     if len(line) <= parameter.most:
-        return Checked({parameter.name: line}, changed="" if line == said else f"{parameter.name} was filtered.")
+        changed = "" if line == said else reason("filtered", parameter=parameter.name)
+        return Checked({parameter.name: line}, changed=changed)
     cut = line[: parameter.most].rsplit(" ", 1)[0]
-    return Checked({parameter.name: cut}, changed=f"{parameter.name} was cut to {parameter.most} characters.")
+    return Checked({parameter.name: cut}, changed=reason("cut", parameter=parameter.name, most=parameter.most))
 
 
 def _outgoing(line: str, reply: ReplySettings) -> str:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from forgetmenot.domain.action import Decision, Proposal, Verdict
 from forgetmenot.domain.chat import Standing
+from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import class_mode, find
 from forgetmenot.operations.entry import (
-    CLASS_WORDS,
     IMMUNE,
     Action,
     ActionClass,
@@ -25,6 +25,7 @@ from forgetmenot.operations.entry import (
     PolicyFacts,
     RecentDecisions,
     TargetFound,
+    class_name,
 )
 from forgetmenot.operations.parameters import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
@@ -74,125 +75,61 @@ class Rule:
     overruled: bool = False
 
 
-def _deny(reason: str) -> Ruling:
-    return Ruling(Verdict.DENY, reason)
+def _deny(code: str, **values: object) -> Ruling:
+    return Ruling(Verdict.DENY, reason(code, **values))
 
 
-def _ask(reason: str) -> Ruling:
-    return Ruling(Verdict.ASK, reason)
+def _ask(code: str, **values: object) -> Ruling:
+    return Ruling(Verdict.ASK, reason(code, **values))
+
+
+def _deny_if(code: str, holds: Callable[[Case], object]) -> Callable[[Case], Ruling | None]:
+    """A check that denies with this reason where the condition holds."""
+    return lambda case: _deny(code, action=case.action.name) if holds(case) else None
 
 
 def _parameters(case: Case) -> Ruling | None:
-    return _deny(case.checked.problem) if case.checked.problem else None
-
-
-def _safe_mode(case: Case) -> Ruling | None:
-    on = case.settings.actions.safe_mode or case.facts.safe_mode
-    return _deny("Safe mode is on: the bot takes no action.") if on else None
-
-
-def _paused(case: Case) -> Ruling | None:
-    return _deny("The bot is paused.") if case.facts.paused else None
-
-
-def _bot_mode(case: Case) -> Ruling | None:
-    shadow = case.settings.bot.mode is Mode.SHADOW
-    return _deny("Silent preview is on: the bot takes no action.") if shadow else None
-
-
-def _switched_off(case: Case) -> Ruling | None:
-    off = case.action.name in case.settings.actions.disabled
-    return _deny(f"{case.action.name} is switched off in the settings.") if off else None
-
-
-def _failing(case: Case) -> Ruling | None:
-    off = case.action.name in case.facts.failing
-    return _deny(f"{case.action.name} failed three times in a row and is paused.") if off else None
+    return Ruling(Verdict.DENY, case.checked.problem) if case.checked.problem else None
 
 
 def _class_mode(case: Case) -> Ruling | None:
-    mode = class_mode(case.action, case.settings)
+    mode, group = class_mode(case.action, case.settings), class_name(case.action.kind)
     if mode == "off":
-        return _deny(f"{CLASS_WORDS[case.action.kind]}: switched off in the settings.")
+        return _deny("class_off", group=group)
     if mode == "shadow":
-        return _deny("Set to silent preview: shown here, not done.")
-    return _ask(f"{CLASS_WORDS[case.action.kind]}: a moderator decides first.") if mode == "ask" else None
-
-
-def _stream_live(case: Case) -> Ruling | None:
-    needed = case.action.needs_live and not case.facts.live
-    return _deny("The stream is not live.") if needed else None
+        return _deny("class_shadow")
+    return _ask("class_ask", group=group) if mode == "ask" else None
 
 
 def _target_known(case: Case) -> Ruling | None:
     if not case.action.needs_target:
         return None
     if case.facts.found is TargetFound.AMBIGUOUS:
-        return _deny("That name fits more than one person in chat.")
-    return None if case.target is not None else _deny("Nobody with that name is in chat now.")
-
-
-def _not_a_bot(case: Case) -> Ruling | None:
-    hit = case.target is not None and (case.target.is_bot or case.target.is_self)
-    return _deny("Bots, including this one, are never a target.") if hit else None
+        return _deny("two_people")
+    return None if case.target is not None else _deny("not_here")
 
 
 def _immune_role(case: Case) -> Ruling | None:
     if not case.action.harms or case.target is None or case.target.role not in IMMUNE:
         return None
-    return _deny(f"A {case.target.role} is immune.")
+    return _deny("immune_role", role=reason(case.target.role))
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
     if not case.action.harms or case.facts.immunity in {Immunity.NOT_ASKED, Immunity.NO}:
         return None
-    if case.facts.immunity is Immunity.YES:
-        return _deny("Twitch says that they are a moderator, a VIP or the broadcaster.")
-    return _deny("Twitch could not be asked whether they are immune. That needs the broadcaster's log-in.")
+    return _deny("immune_twitch" if case.facts.immunity is Immunity.YES else "immune_unknown")
 
 
-def _denied_target(case: Case) -> Ruling | None:
-    hit = case.guarded and case.target is not None and _listed(case.target, case.settings.actions.denied_targets)
-    return _deny("The settings protect them.") if hit else None
-
-
-def _allowed_target(case: Case) -> Ruling | None:
+def _foreign_target(case: Case) -> bool:
     allowed = case.settings.actions.allowed_targets
-    if not allowed or not case.action.harms or case.target is None or _listed(case.target, allowed):
-        return None
-    return _deny("The settings allow only other targets.")
+    return bool(allowed) and case.action.harms and case.target is not None and not _listed(case.target, allowed)
 
 
-def _newcomer(case: Case) -> Ruling | None:
+def _newcomer(case: Case) -> bool:
     if not (case.action.harms and case.settings.actions.newcomer_protection and case.target is not None):
-        return None
-    return _deny("They are new here.") if case.target.standing is Standing.NEWCOMER else None
-
-
-def _serious(case: Case) -> Ruling | None:
-    out_of_place = case.facts.serious and (case.action.playful or case.action.harms)
-    return _deny("People are talking about something serious.") if out_of_place else None
-
-
-def _many_refusals(case: Case) -> Ruling | None:
-    many = case.recent.refusals >= MANY_REFUSALS
-    return _deny("This viewer was refused too often in the last ten minutes.") if many else None
-
-
-def _privileged_asker(case: Case) -> Ruling | None:
-    foreign = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged
-    return _deny("Only moderators may ask for that.") if foreign else None
-
-
-def _asked_with(case: Case) -> Ruling | None:
-    missing = case.action.typed and case.action.name not in case.facts.typed
-    return _deny("Nobody clearly asked for that.") if missing else None
-
-
-def _own_memory(case: Case) -> Ruling | None:
-    if not case.action.self_only or case.facts.asker.privileged or _is_asker(case):
-        return None
-    return _deny("Viewers may only ask for that about themselves.")
+        return False
+    return case.target.standing is Standing.NEWCOMER
 
 
 def _consent(case: Case) -> Ruling | None:
@@ -200,9 +137,7 @@ def _consent(case: Case) -> Ruling | None:
         return None
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
-    if case.facts.asker.privileged:
-        return _ask("They neither asked for it nor opted in: a moderator has to confirm.")
-    return _deny("They neither asked for it nor opted in.")
+    return _ask("confirm_consent") if case.facts.asker.privileged else _deny("no_consent")
 
 
 def _for_everybody(case: Case) -> Ruling | None:
@@ -211,24 +146,12 @@ def _for_everybody(case: Case) -> Ruling | None:
     asked = case.action.name in case.facts.asked_for and (case.facts.named or not case.action.needs_target)
     if asked and case.facts.asker.privileged:
         return None
-    if not asked and not case.guarded:
-        return _deny("Nobody clearly asked for that.")
-    return _ask("It affects everybody: a moderator has to ask for it or agree.")
+    return _deny("nobody_asked") if not asked and not case.guarded else _ask("everybody")
 
 
 def _own_work(case: Case) -> Ruling | None:
     foreign = case.action.own_only and (case.target is None or case.target.id not in case.recent.own_timeouts)
-    return _ask("The bot did not time them out: a moderator has to agree.") if foreign else None
-
-
-def _already_on(case: Case) -> Ruling | None:
-    on = bool(case.action.mode) and case.action.mode in case.facts.room_modes
-    return _deny("The chat is already in that mode.") if on else None
-
-
-def _action_rests(case: Case) -> Ruling | None:
-    in_cooldown = case.recent.action_until > case.now
-    return _deny(f"{case.action.name} was used a moment ago.") if in_cooldown else None
+    return _ask("not_own_timeout") if foreign else None
 
 
 def _in_cooldown(case: Case, until: int) -> bool:
@@ -236,36 +159,20 @@ def _in_cooldown(case: Case, until: int) -> bool:
     return case.action.kind is ActionClass.GUARDED and not case.action.own_only and until > case.now
 
 
-def _viewer_rests(case: Case) -> Ruling | None:
-    in_cooldown = _in_cooldown(case, case.recent.viewer_until)
-    return _deny("This viewer was a target a short while ago.") if in_cooldown else None
-
-
-def _channel_rests(case: Case) -> Ruling | None:
-    in_cooldown = _in_cooldown(case, case.recent.channel_until)
-    return _deny("Something of this kind was done a short while ago.") if in_cooldown else None
-
-
-def _per_stream(case: Case) -> Ruling | None:
-    full = case.recent.done_this_stream >= case.settings.actions.per_stream
-    return _deny("This stream's limit of actions is reached.") if full else None
-
-
-def _queue(case: Case) -> Ruling | None:
+def _queue_full(case: Case) -> bool:
     if case.facts.asker.privileged or not _would_wait(case):
-        return None
-    many = case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
-    return _deny("Too many proposals are already waiting for approval.") if many else None
+        return False
+    return case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
 
 
 def _never_alone(case: Case) -> Ruling | None:
     alone = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.approved_by
-    return _ask("This always needs a moderator's approval.") if alone else None
+    return _ask("always_asks") if alone else None
 
 
 def _would_wait(case: Case) -> bool:
     """Whether another rule requires a person."""
-    rulings = (rule.check(case) for rule in RULES if rule.check is not _queue)
+    rulings = (rule.check(case) for rule in RULES if rule.name != "queue")
     return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
 
 
@@ -279,24 +186,88 @@ def _is_asker(case: Case) -> bool:
 
 RULES: tuple[Rule, ...] = (
     Rule("parameters", "all parameters are given and valid", _parameters),
-    Rule("safe_mode", "safe mode stops everything", _safe_mode),
-    Rule("paused", "a paused bot does nothing", _paused),
-    Rule("bot_mode", "in shadow mode (silent preview) no action runs", _bot_mode),
-    Rule("switched_off", "single actions can be switched off", _switched_off),
-    Rule("failing", "an action that failed three times in a row is paused", _failing),
+    Rule(
+        "safe_mode",
+        "safe mode stops everything",
+        _deny_if("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode),
+    ),
+    Rule("paused", "a paused bot does nothing", _deny_if("bot_paused", lambda case: case.facts.paused)),
+    Rule(
+        "bot_mode",
+        "in shadow mode (silent preview) no action runs",
+        _deny_if("shadow_mode", lambda case: case.settings.bot.mode is Mode.SHADOW),
+    ),
+    Rule(
+        "switched_off",
+        "single actions can be switched off",
+        _deny_if("action_off", lambda case: case.action.name in case.settings.actions.disabled),
+    ),
+    Rule(
+        "failing",
+        "an action that failed three times in a row is paused",
+        _deny_if("action_failing", lambda case: case.action.name in case.facts.failing),
+    ),
     Rule("class_mode", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
-    Rule("stream_live", "some actions only make sense on a live stream", _stream_live),
+    Rule(
+        "stream_live",
+        "some actions only make sense on a live stream",
+        _deny_if("not_live", lambda case: case.action.needs_live and not case.facts.live),
+    ),
     Rule("target_known", "the target is one person who is in chat now", _target_known),
-    Rule("not_a_bot", "bots and the bot itself are no targets", _not_a_bot),
+    Rule(
+        "not_a_bot",
+        "bots and the bot itself are no targets",
+        _deny_if("no_bots", lambda case: case.target is not None and (case.target.is_bot or case.target.is_self)),
+    ),
     Rule("immune_role", "the broadcaster, moderators and VIPs are immune", _immune_role),
-    Rule("denied_target", "the settings list people who are never a target", _denied_target),
-    Rule("allowed_target", "the settings may list the only allowed targets", _allowed_target),
-    Rule("newcomer", "newcomers are protected", _newcomer, overruled=True),
-    Rule("serious", "no games while people talk about something serious", _serious, overruled=True),
-    Rule("many_refusals", "viewers who were refused often have to wait", _many_refusals, overruled=True),
-    Rule("privileged_asker", "only moderators may ask for serious actions", _privileged_asker, overruled=True),
-    Rule("asked_with", "memory changes only in the asker's own words", _asked_with, overruled=True),
-    Rule("own_memory", "viewers ask about themselves, moderators about anybody", _own_memory, overruled=True),
+    Rule(
+        "denied_target",
+        "the settings list people who are never a target",
+        _deny_if(
+            "protected",
+            lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets),
+        ),
+    ),
+    Rule(
+        "allowed_target", "the settings may list the only allowed targets", _deny_if("other_targets", _foreign_target)
+    ),
+    Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overruled=True),
+    Rule(
+        "serious",
+        "no games while people talk about something serious",
+        _deny_if("serious", lambda case: case.facts.serious and (case.action.playful or case.action.harms)),
+        overruled=True,
+    ),
+    Rule(
+        "many_refusals",
+        "viewers who were refused often have to wait",
+        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS),
+        overruled=True,
+    ),
+    Rule(
+        "privileged_asker",
+        "only moderators may ask for serious actions",
+        _deny_if(
+            "only_moderators",
+            lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged,
+        ),
+        overruled=True,
+    ),
+    Rule(
+        "asked_with",
+        "memory changes only in the asker's own words",
+        _deny_if("nobody_asked", lambda case: case.action.typed and case.action.name not in case.facts.typed),
+        overruled=True,
+    ),
+    Rule(
+        "own_memory",
+        "viewers ask about themselves, moderators about anybody",
+        _deny_if(
+            "only_themselves",
+            lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case),
+        ),
+        overruled=True,
+    ),
     Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
     Rule(
         "for_everybody",
@@ -305,12 +276,36 @@ RULES: tuple[Rule, ...] = (
         overruled=True,
     ),
     Rule("own_work", "the bot only lifts its own timeouts by itself", _own_work, overruled=True),
-    Rule("already_on", "a mode that somebody else turned on stays", _already_on),
-    Rule("action_rests", "each action has a cooldown", _action_rests, overruled=True),
-    Rule("viewer_rests", "each target has a cooldown", _viewer_rests, overruled=True),
-    Rule("channel_rests", "moderation has a cooldown for the whole channel", _channel_rests, overruled=True),
-    Rule("per_stream", "each stream has a limit of actions", _per_stream, overruled=True),
-    Rule("queue", "the approval queue stays short", _queue, overruled=True),
+    Rule(
+        "already_on",
+        "a mode that somebody else turned on stays",
+        _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
+    ),
+    Rule(
+        "action_rests",
+        "each action has a cooldown",
+        _deny_if("just_used", lambda case: case.recent.action_until > case.now),
+        overruled=True,
+    ),
+    Rule(
+        "viewer_rests",
+        "each target has a cooldown",
+        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)),
+        overruled=True,
+    ),
+    Rule(
+        "channel_rests",
+        "moderation has a cooldown for the whole channel",
+        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)),
+        overruled=True,
+    ),
+    Rule(
+        "per_stream",
+        "each stream has a limit of actions",
+        _deny_if("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream),
+        overruled=True,
+    ),
+    Rule("queue", "the approval queue stays short", _deny_if("queue_full", _queue_full), overruled=True),
     Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
     Rule("never_alone", "serious actions always need approval, whatever the settings", _never_alone),
 )
@@ -345,7 +340,7 @@ def _judged(
     """The rules' answers and the resulting decision."""
     action = find(proposal.name)
     if action is None:
-        return [], Decision(Verdict.DENY, "known", "There is no action with that name.")
+        return [], Decision(Verdict.DENY, "known", reason("no_such_action"))
     case = _case(action, proposal, facts, settings, recent, now)
     steps = [_step(rule, case) for rule in RULES]
     return steps, _verdict(case, steps)
@@ -381,7 +376,7 @@ def _step(rule: Rule, case: Case) -> RuleAnswer:
     if ruling is None:
         return RuleAnswer(rule.name, rule.says, None, "")
     if case.facts.approved_by and (rule.overruled or ruling.verdict is Verdict.ASK):
-        return RuleAnswer(rule.name, rule.says, None, f"Overridden by a moderator: {ruling.reason}")
+        return RuleAnswer(rule.name, rule.says, None, reason("overridden", reason=ruling.reason))
     return RuleAnswer(rule.name, rule.says, ruling.verdict, ruling.reason)
 
 
@@ -392,7 +387,7 @@ def _verdict(case: Case, steps: list[RuleAnswer]) -> Decision:
                 return Decision(verdict, step.rule, step.reason, _params(case))
     if case.checked.changed:
         return Decision(Verdict.ALLOW_CHANGED, "parameters", case.checked.changed, _params(case))
-    return Decision(Verdict.ALLOW, "allowed", "No rule objects.", _params(case))
+    return Decision(Verdict.ALLOW, "allowed", reason("no_objection"), _params(case))
 
 
 def _params(case: Case) -> Mapping[str, str]:

@@ -71,21 +71,21 @@ def asked_for(message: str) -> frozenset[str]:
     if _NOT & set(spoken):
         return frozenset()
     line = " ".join(spoken)
-    found = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
-    return frozenset(one.name for one in found if not (one.channel_wide and spoken[0] in _WONDERING))
+    asked = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
+    return frozenset(one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING))
 
 
 def typed(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, str]:
     """The asker's text in this line, by action. `question`: the line without the bot's name."""
     said = clean(question or message)
     bit = _BIT.search(said)
-    found = {"bit": bit[1]} if bit else {}
+    typed = {"bit": bit[1]} if bit else {}
     name, _, text = spoken_command(said).partition(" ")
     own = target is not None and target.id == asker.id
     if target is not None and name in {"!remember", "!forget"}:
         kept = _about(name, text, target, own=own)
-        return {**found, name[1:]: kept} if kept else found
-    return found
+        return {**typed, name[1:]: kept} if kept else typed
+    return typed
 
 
 def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:

@@ -35,16 +35,12 @@ class BadParameter(Exception):
     """A parameter is missing or invalid. Control flow inside operations; carries its name."""
 
 
-def _no_progress(_share: float, _step: str) -> None:
-    return None
-
-
 async def run(
     context: OperationContext,
     name: str,
     params: Mapping[str, object],
     asker: Asker,
-    progress: Progress = _no_progress,
+    progress: Progress = lambda _share, _step: None,
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
@@ -102,10 +98,10 @@ def _fit(parameter: Parameter, value: object) -> object:
         raise BadParameter(parameter.name)
     text = str(value)
     if parameter.kind is ParameterKind.NUMBER:
-        found = _NUMBER.match(text)
-        if found is None or int(found[1]) < parameter.least:
+        number = _NUMBER.match(text)
+        if number is None or int(number[1]) < parameter.least:
             raise BadParameter(parameter.name)
-        return min(int(found[1]), parameter.most)
+        return min(int(number[1]), parameter.most)
     if parameter.choices and text.casefold() not in parameter.choices:
         raise BadParameter(parameter.name)
     return text.casefold() if parameter.choices else text
@@ -128,11 +124,11 @@ async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
         raise NotAllowed
     if wanted in CHANNEL_WORDS:
         return Target()
-    found = await viewers.called(db, [wanted])
-    if not found:
+    known = await viewers.called(db, [wanted])
+    if not known:
         raise UnknownViewer(name)
-    shown = await viewers.names(db, [found[0].id])
-    return Target(found[0].id, shown.get(found[0].id, name), own=found[0].id == asker.viewer_id)
+    shown = await viewers.names(db, [known[0].id])
+    return Target(known[0].id, shown.get(known[0].id, name), own=known[0].id == asker.viewer_id)
 
 
 def own_target(asker: Asker) -> Target:
@@ -142,24 +138,26 @@ def own_target(asker: Asker) -> Target:
 
 async def _known(db: Database, parameter: Parameter, name: str, asker: Asker) -> Target:
     """A viewer by id or present login; where the parameter allows it, also a login never seen here."""
-    found = await viewers.find(db, name)
-    if found is None and parameter.unseen:
+    viewer_id = await viewers.find(db, name)
+    if viewer_id is None and parameter.unseen:
         login = login_of(name)
         unseen = provisional(login)
         if (login and is_login(login) and not login.isdecimal()) or await viewers.find(db, unseen) is not None:
             return Target(unseen, login)
-    if found is None:
+    if viewer_id is None:
         raise UnknownViewer(name)
-    shown = await viewers.names(db, [found])
-    return Target(found, shown.get(found, name), own=asker.surface is Surface.MODEL and found == asker.viewer_id)
+    shown = await viewers.names(db, [viewer_id])
+    return Target(
+        viewer_id, shown.get(viewer_id, name), own=asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
+    )
 
 
 async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker:
     """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
     login = channel.casefold() or "streamer"
-    found = await viewers.find(db, login)
-    if found is None:
-        found = provisional(login)
+    viewer_id = await viewers.find(db, login)
+    if viewer_id is None:
+        viewer_id = provisional(login)
         async with db.write() as tx:
             await identities.add_provisional(tx, [login], now)
-    return Asker(surface, found, Role.BROADCASTER, login, login)
+    return Asker(surface, viewer_id, Role.BROADCASTER, login, login)

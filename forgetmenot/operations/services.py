@@ -5,6 +5,7 @@ unless it was confirmed, and an erasure that was promised in chat is finished ev
 (memory/erasure.Eraser.erase_due).
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 
 from forgetmenot.clock import MINUTE, iso
@@ -20,6 +21,7 @@ from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, bot_messages, opt_outs, personal_data, viewers
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.store.database import Database
 
 MOST_NAMED = 5
 
@@ -34,11 +36,11 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
         for_all = [one for one in allowed if one.who[Surface.CHAT] is Permission.ANYONE]
         theirs = _words([one for one in allowed if one not in for_all])
         return OperationResult(ok=True, code="help", data={"commands": _words(for_all), "moderators": theirs})
-    found = [one for one in allowed if _word(one) == word or one.name == word]
-    if not found:
+    fitting = [one for one in allowed if _word(one) == word or one.name == word]
+    if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
-    forms = [(shown(one.chat[0]), one.name) for one in found]
+    forms = [(shown(one.chat[0]), one.name) for one in fitting]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
@@ -127,17 +129,8 @@ RATED_WITHIN = 5 * MINUTE
 """`!good` and `!bad` are about a reply that chat still sees."""
 
 
-async def good(context: OperationContext, request: Request) -> OperationResult:
-    """Note that a reply was good; without a number the last one of these minutes."""
-    return await _rate(context, request, good=True)
-
-
-async def bad(context: OperationContext, request: Request) -> OperationResult:
-    """Note that it was bad."""
-    return await _rate(context, request, good=False)
-
-
-async def _rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
+async def rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
+    """Note that a reply was good or bad; without a number the last one of these minutes."""
     since = context.clock.now() - RATED_WITHIN
     reply_id = request.number("id") or await bot_messages.last_sent(context.db, since)
     if reply_id is None or await bot_messages.get(context.db, reply_id) is None:
@@ -156,16 +149,14 @@ async def why(context: OperationContext, request: Request) -> OperationResult:
     return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
 
 
-async def pause(context: OperationContext, _request: Request) -> OperationResult:
-    """Stay silent until resumed."""
-    await switches.pause(context.db, context.clock.now())
-    return await _status(context, "paused")
+def switched(code: str, switch: Callable[[Database, int], Awaitable[None]]) -> Service:
+    """The service of a switch; the answer is how things stand then."""
 
+    async def turn(context: OperationContext, _request: Request) -> OperationResult:
+        await switch(context.db, context.clock.now())
+        return await _status(context, code)
 
-async def resume(context: OperationContext, _request: Request) -> OperationResult:
-    """Speak and act again, and switch failed actions on again."""
-    await switches.resume(context.db, context.clock.now())
-    return await _status(context, "status")
+    return turn
 
 
 async def quiet(context: OperationContext, request: Request) -> OperationResult:
@@ -173,18 +164,6 @@ async def quiet(context: OperationContext, request: Request) -> OperationResult:
     minutes = max(1, min(request.number("minutes") or 10, switches.LONGEST_QUIET_MIN))
     await switches.quiet(context.db, minutes, context.clock.now())
     return await _status(context, "quiet", n=minutes)
-
-
-async def safe(context: OperationContext, _request: Request) -> OperationResult:
-    """Start safe mode: the bot talks and does nothing else."""
-    await switches.safe(context.db, context.clock.now(), on=True)
-    return await _status(context, "safe")
-
-
-async def unsafe(context: OperationContext, _request: Request) -> OperationResult:
-    """End safe mode."""
-    await switches.safe(context.db, context.clock.now(), on=False)
-    return await _status(context, "status")
 
 
 async def status(context: OperationContext, _request: Request) -> OperationResult:
@@ -245,11 +224,11 @@ def late_result(deferred: DeferredRequest, done: Fulfilled) -> OperationResult:
 
 async def receipt(context: OperationContext, request: Request) -> OperationResult:
     """Search every file again for somebody who was erased, by the code that the erasure ended with."""
-    found = await receipts.check(context.db, request.text("code"))
-    data = {"files": found.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in found.now.places)}
-    if not found.now.found:
+    receipt = await receipts.check(context.db, request.text("code"))
+    data = {"files": receipt.now.files, "places": ", ".join(f"{one.file} ({one.count})" for one in receipt.now.places)}
+    if not receipt.now.found:
         return OperationResult(ok=True, code="receipt_clean", data=data)
-    return OperationResult(ok=False, code="receipt_back" if found.known_again else "receipt_found", data=data)
+    return OperationResult(ok=False, code="receipt_back" if receipt.known_again else "receipt_found", data=data)
 
 
 def queued(service: Service, kind: DeferredKind) -> Service:

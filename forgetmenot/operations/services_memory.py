@@ -7,6 +7,7 @@ change is checked here. Raises FactRefused for what the memory's rules refuse; `
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.memory import Importance, Note, Scope, SourceKind
 from forgetmenot.domain.operation import OperationResult, Surface, Target
+from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.missed import missed as what_was_missed
@@ -73,15 +74,19 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
         return OperationResult(ok=False, code="you_opted_out")
     now = context.clock.now()
     most = min(settings.max_chars, MISSED_CHARS) - MISSED_LEAD
-    found = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
-    if found.since is None:
+    away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
+    if away.since is None:
         return OperationResult(ok=True, code="missed_first")
-    if not found.sentences:
+    if not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
     return OperationResult(
         ok=True,
         code="missed",
-        data={"ago": now - found.since, "text": " ".join(found.sentences), "evidence": found.evidence},
+        data={
+            "ago": now - away.since,
+            "text": " ".join(away.sentences),
+            "evidence": away.evidence,
+        },
     )
 
 
@@ -114,8 +119,8 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
         return await _keep(context, request, request.target, fact, joke=request.flag("joke"))
     if blocked := await _keeps_nothing(context, request):
         return blocked
-    found = await _subject_and_fact(context, request, fact)
-    return found if isinstance(found, OperationResult) else await _keep(context, request, *found)
+    parts = await _subject_and_fact(context, request, fact)
+    return parts if isinstance(parts, OperationResult) else await _keep(context, request, *parts)
 
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
@@ -169,8 +174,8 @@ async def _keeps_nothing(context: OperationContext, request: Request) -> Operati
 
 
 async def _refuse_unknown(context: OperationContext, target: Target) -> None:
-    found = await viewers.get(context.db, target.id) if target.id is not None else None
-    if target.id is not None and (found is None or found.opted_out):
+    viewer = await viewers.get(context.db, target.id) if target.id is not None else None
+    if target.id is not None and (viewer is None or viewer.opted_out):
         raise FactRefused("opted_out")
 
 
@@ -224,9 +229,9 @@ async def _keep(
 
 
 async def _lines_before(context: OperationContext, viewer_id: str, request: Request) -> list[str]:
-    found = await events.latest_of(context.db, viewer_id, LINES_BEFORE + 1)
+    lines = await events.latest_of(context.db, viewer_id, LINES_BEFORE + 1)
     now = context.clock.now()
-    fresh = [line for line in found if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
+    fresh = [line for line in lines if line.id != request.asker.line_id and now - line.at <= JUST_BEFORE]
     return [line.text for line in fresh if line.text and not line.text.startswith("!")][-LINES_BEFORE:]
 
 
@@ -265,16 +270,16 @@ async def _about(context: OperationContext, request: Request, typed: str) -> tup
 async def _find(context: OperationContext, request: Request, about: Target, what: str) -> list[Note]:
     """Moderators may also name any note by its number, or a note about the channel."""
     now, anybodys = context.clock.now(), request.asker.moderates and request.asker.surface is Surface.CHAT
-    found = await edits.find(context.db, about.id, what, now=now, past=about.own and not anybodys)
-    if found or not anybodys:
-        return found
+    fitting = await edits.find(context.db, about.id, what, now=now, past=about.own and not anybodys)
+    if fitting or not anybodys:
+        return fitting
     number = what.strip().removeprefix("#")
     if number.isdecimal():
         note = await notes.get(context.db, int(number[:15]))
-        found = [note] if note is not None else []
+        fitting = [note] if note is not None else []
     elif about.own:
-        found = await edits.find(context.db, None, what, now=now)
-    return found or (await edits.find(context.db, about.id, what, now=now, past=True) if about.own else [])
+        fitting = await edits.find(context.db, None, what, now=now)
+    return fitting or (await edits.find(context.db, about.id, what, now=now, past=True) if about.own else [])
 
 
 async def _let_go(context: OperationContext, request: Request, note: Note) -> OperationResult:
@@ -304,17 +309,8 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     return OperationResult(ok=True, code="edited", data=data)
 
 
-async def pin(context: OperationContext, request: Request) -> OperationResult:
-    """Keep a note permanently."""
-    return await _pin(context, request, pinned=True)
-
-
-async def unpin(context: OperationContext, request: Request) -> OperationResult:
-    """Let a pinned note age again."""
-    return await _pin(context, request, pinned=False)
-
-
-async def _pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+    """Keep a note permanently, or let it age again."""
     note_id = request.number("id")
     await edits.pin(context.db, note_id, at=context.clock.now(), pinned=pinned)
     return OperationResult(ok=True, code="pinned" if pinned else "unpinned", data={"id": note_id})
@@ -327,7 +323,7 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
 
 async def _retract(context: OperationContext, request: Request, note_id: int) -> OperationResult:
     by = request.asker.viewer_id
-    cause = f"removed by {mention(by)}" if by else "removed by hand"
+    cause = reason("removed_by", name=mention(by)) if by else reason("removed")
     note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause)
     return OperationResult(ok=True, code="retracted", data=await _quoted(context, request, note))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.languages import Language, in_language
+from forgetmenot.languages import Language, in_language, read_reason
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
@@ -64,7 +64,10 @@ async def switch_on(db: Database, name: str, now: int) -> list[str]:
 def failing_sentence(state: Mapping[str, str], language: Language) -> str:
     """Sentences about actions that were switched off after failures; empty if none was."""
     failing = sorted(of(state).failing.items())
-    return " ".join(language("status.failing_why", name=name, why=why.rstrip(".")) for name, why in failing)
+    return " ".join(
+        language("status.failing_why", name=name, why=language.reason(read_reason(why)).rstrip("."))
+        for name, why in failing
+    )
 
 
 async def quiet(db: Database, minutes: int, now: int) -> None:

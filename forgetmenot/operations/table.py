@@ -7,11 +7,12 @@ Twitch is asked. Parsing, permission, help, the dock's buttons and the README fo
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from forgetmenot.domain.operation import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.memory.privacy_queue import DeferredKind
-from forgetmenot.operations import catalogue, services, services_memory
+from forgetmenot.operations import catalogue, services, services_memory, switches
 from forgetmenot.operations.entry import Operation, Parameter, ParameterKind
 from forgetmenot.operations.services import shown
 
@@ -55,8 +56,8 @@ _PEOPLE: tuple[Operation, ...] = (
         edits_memory=True),
     Operation("restore", _MODERATORS | _DOCK | _CLI, services_memory.restore, (_ID,), ("!wrong <id> undo",),
         edits_memory=True),
-    Operation("pin", _DOCK | _CLI, services_memory.pin, (_ID,)),
-    Operation("unpin", _DOCK | _CLI, services_memory.unpin, (_ID,)),
+    Operation("pin", _DOCK | _CLI, partial(services_memory.pin, pinned=True), (_ID,)),
+    Operation("unpin", _DOCK | _CLI, partial(services_memory.pin, pinned=False), (_ID,)),
     Operation("never_mention", _ANYBODY | _DOCK | _CLI,
         services.queued(services_memory.never_mention, DeferredKind.NEVER_MENTION), (_text("what"), _VIEWER),
         ("!nevermention <what>",), edits_memory=True, waits=True),
@@ -79,25 +80,26 @@ _PEOPLE: tuple[Operation, ...] = (
     Operation("deny", _MODERATORS | _DOCK | _CLI, services.deny, (_ID_OR_LAST,), ("!deny [id]",)),
     Operation("undo", _MODERATORS | _DOCK | _CLI, services.undo, (_ID_OR_LAST,), ("!undo [id]",)),
     Operation("enable", _CLI, services.enable, (_text("name", optional=True),)),
-    Operation("good", _ANYBODY | _DOCK, services.good, (_ID_OR_LAST,), ("!good",)),
-    Operation("bad", _ANYBODY | _DOCK, services.bad, (_ID_OR_LAST,), ("!bad",)),
+    Operation("good", _ANYBODY | _DOCK, partial(services.rate, good=True), (_ID_OR_LAST,), ("!good",)),
+    Operation("bad", _ANYBODY | _DOCK, partial(services.rate, good=False), (_ID_OR_LAST,), ("!bad",)),
     Operation("why", _MODERATORS, services.why, (_ID_OR_LAST,), ("!why [id]",)),
-    Operation("pause", _MODERATORS | _DOCK, services.pause, (), ("!bot pause",)),
-    Operation("resume", _MODERATORS | _DOCK, services.resume, (), ("!bot resume",)),
+    Operation("pause", _MODERATORS | _DOCK, services.switched("paused", switches.pause), (), ("!bot pause",)),
+    Operation("resume", _MODERATORS | _DOCK, services.switched("status", switches.resume), (), ("!bot resume",)),
     Operation("quiet", _MODERATORS | _DOCK, services.quiet, (_number("minutes", optional=True),),
         ("!bot quiet [minutes]",)),
-    Operation("safe", _MODERATORS | _DOCK, services.safe, (), ("!bot safe",)),
-    Operation("unsafe", _DOCK, services.unsafe),
+    Operation("safe", _MODERATORS | _DOCK, services.switched("safe", partial(switches.safe, on=True)), (),
+        ("!bot safe",)),
+    Operation("unsafe", _DOCK, services.switched("status", partial(switches.safe, on=False))),
     Operation("status", _MODERATORS, services.status, (), ("!bot status",)),
 )  # fmt: skip
 
 
 def _table(people: Iterable[Operation]) -> Mapping[str, Operation]:
     """People's operations, then the actions that only the model proposes; an operation of both is one entry."""
-    found = {one.name: replace(one, action=catalogue.find(one.name)) for one in people}
+    by_name = {one.name: replace(one, action=catalogue.find(one.name)) for one in people}
     for action in catalogue.ACTIONS:
-        found.setdefault(action.name, Operation(action.name, _MODEL, params=action.params, action=action))
-    return found
+        by_name.setdefault(action.name, Operation(action.name, _MODEL, params=action.params, action=action))
+    return by_name
 
 
 OPERATIONS = _table(_PEOPLE)

@@ -77,7 +77,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         return _refused("result", result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
-    data = {"name": name, "unfinished": unfinished, **_translated(result.data, language)}
+    data = {"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
     return language(f"result.{result.code}", **data)
 
 
@@ -86,12 +86,8 @@ def _refused(surface: str, result: OperationResult, language: Language) -> str:
     return language(key if key in language else f"{surface}.refused.other")
 
 
-def _translated(data: Mapping[str, object], language: Language) -> dict[str, object]:
-    """The data with what code wrote in English: reasons and errors."""
-    return {
-        name: language.translated(value) if name in {"reason", "sentence"} and isinstance(value, str) else value
-        for name, value in data.items()
-    }
+def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
+    return {name: language.reason(value) if isinstance(value, str) else value for name, value in data.items()}
 
 
 # What chat is answered: one line per result code.
@@ -103,7 +99,7 @@ def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
         return _refused("chat", result, language)
     if special := _SPECIAL.get(result.code):
         return special(result, language)
-    data = {**_people(result, language), **_translated(result.data, language)}
+    data = {**_people(result, language), **_in_words(result.data, language)}
     return language(f"chat.{result.code}", **data).rstrip()
 
 

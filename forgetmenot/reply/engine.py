@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.memory.viewer_rules import role_of
 from forgetmenot.operations import switches
@@ -180,15 +181,15 @@ class ReplyEngine:
     async def _reason_to_pass(self, job: PendingReply) -> str:
         wait = self._wait_ms(job)
         if wait > 0 and not job.trigger.direct:
-            return f"cooldown: {wait / SECOND:.0f} s to go"
+            return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
             await self._rest(wait)
         if not self._is_newest(job):
-            return "a newer line of theirs took its place"
+            return reason("newer_line")
         if is_stale(job.event, job.settings, self._clock.now()):
-            return "too late"
+            return reason("too_late")
         if await self._had_enough(job):
-            return f"limit: {job.settings.limits.replies_per_viewer_hour} answers to a viewer in an hour"
+            return reason("hour_limit", n=job.settings.limits.replies_per_viewer_hour)
         return self._outbox.refusal_reason("", job.deadline, others=self._thinking)
 
     async def _had_enough(self, job: PendingReply) -> bool:
@@ -236,7 +237,7 @@ class ReplyEngine:
 
     async def _speak(self, job: PendingReply, text: str) -> Reply:
         if not text:
-            return await self._end(job, ReplyStatus.SILENT, "nothing was left to say")
+            return await self._end(job, ReplyStatus.SILENT, reason("nothing_left"))
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, ReplyStatus.SHADOW, "", text)
         event = job.event

@@ -11,11 +11,11 @@ from forgetmenot.clock import Clock, iso
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, Prompt
 from forgetmenot.errors import InputError
-from forgetmenot.languages import ENGLISH, Language
+from forgetmenot.languages import ENGLISH, Language, reason
 from forgetmenot.llm.build import reply_name
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import fact_gathering
-from forgetmenot.operations.entry import CLASS_WORDS, ActionClass
+from forgetmenot.operations.entry import class_name
 from forgetmenot.prompt.material import TailMaterial, estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
@@ -122,7 +122,7 @@ KINDS = {
     "bot_replies": "replies",
     "actions_done": "actions",
 }
-GONE = "(no longer kept)"
+GONE = reason("gone")
 _OTHER = {"replies": "reply ", "streams": "stream "}
 
 
@@ -210,13 +210,11 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     """The trail of one reply. Raises InputError if there is no such row (any more)."""
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
-        raise InputError(
-            f"There is no reply {reply_id}. Old replies are deleted; `forgetmenot why` lists the last ones."
-        )
+        raise InputError(reason("reply_gone", n=reply_id))
     sections = await _sections(db, reply)
     asked = [row.text for section in sections if section.name == "message" for row in section.rows]
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
-    speaker = names.get(reply.viewer_id or "", "somebody")
+    speaker = names.get(reply.viewer_id or "", reason("somebody"))
     outcome, used, claims = await bot_messages.of_reply(db, reply_id)
     return ReplyExplanation(
         reply,
@@ -293,10 +291,16 @@ async def _texts(db: Database, ids: Mapping[str, list[int]]) -> dict[tuple[str, 
 
 
 def _action(done: LoggedAction) -> str:
-    detail = f", {done.detail}" if done.detail else ""
-    decided = f"{done.verdict} by rule {done.rule} ({done.reason})"
-    kind = CLASS_WORDS[ActionClass(done.kind)] if done.kind else "?"
-    return f"{done.name} ({kind}): {decided} → {done.status}{detail}"
+    return reason(
+        "decided",
+        action=done.name,
+        group=class_name(done.kind) if done.kind else "?",
+        verdict=done.verdict,
+        rule=done.rule,
+        reason=done.reason,
+        status=done.status,
+        detail=reason("detail", text=done.detail) if done.detail else "",
+    )
 
 
 _ENDINGS = {
@@ -317,11 +321,11 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     known = (trail.used or offered)[:4]
     used = "why.used" if trail.used else "why.offered" if offered else "why.used_none"
     key = f"why.{reply.trigger.replace('-', '_')}"
-    detail = say("why.detail", reason=say.translated(reply.detail)) if reply.detail else ""
+    detail = say("why.detail", reason=say.reason(reply.detail)) if reply.detail else ""
     parts = [
-        say(key if key in say else "why.mention", who=trail.speaker),
+        say(key if key in say else "why.mention", who=say.reason(trail.speaker)),
         say(used, list=", ".join(f"#{note}" for note in known), n=len(known)),
-        *(say.translated(action) for action in trail.actions[:1]),
+        *(say.reason(action) for action in trail.actions[:1]),
         say(f"why.{reply.status}", detail=detail),
     ]
     return say("why.line", id=reply.id, parts="; ".join(parts))[:450]

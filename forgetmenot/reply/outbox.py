@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from forgetmenot.clock import HOUR, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.postprocess import FilterContext, polish, tidy
@@ -177,12 +177,12 @@ class Outbox:
         """
         now = self._clock.now()
         if now > deadline:
-            return "too late"
+            return reason("too_late")
         if text and self.pace.is_repeated(text, now):
-            return "the same text was said just before"
+            return reason("same_text")
         ahead = self.waiting + others
         free = self.pace.free_at(now, ahead)
-        return "" if free == now or free < deadline else "no room in the queue before it is too late"
+        return "" if free == now or free < deadline else reason("queue_late")
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
@@ -221,7 +221,7 @@ class Outbox:
                 await self.step()
         finally:
             while (waiting := self._take()) is not None:
-                _finish(waiting, Sent(ReplyStatus.DROPPED, "the bot is stopping"))
+                _finish(waiting, Sent(ReplyStatus.DROPPED, reason("stopping")))
 
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
@@ -238,14 +238,14 @@ class Outbox:
             return
         waiting.message = self._said_otherwise(waiting.message, now)
         try:
-            reason = self._reason_to_drop(waiting.message, now) or await self._reason_in_chat(waiting.message)
-            await (self._drop(waiting, reason) if reason else self._deliver(waiting))
+            why = self._reason_to_drop(waiting.message, now) or await self._reason_in_chat(waiting.message)
+            await (self._drop(waiting, why) if why else self._deliver(waiting))
         except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             if not self._is_queued(waiting):
-                _finish(waiting, Sent(ReplyStatus.UNKNOWN, "the bot is stopping"))
+                _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopping")))
 
     def _is_queued(self, waiting: _Waiting) -> bool:
         return waiting in self._queues.get(waiting.message.viewer_id, ())
@@ -268,19 +268,19 @@ class Outbox:
         late = [w for queue in self._queues.values() for w in queue if now > w.message.deadline]
         for waiting in late:
             if not waiting.done.done():
-                await self._drop(waiting, "too late")
+                await self._drop(waiting, reason("too_late"))
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
         if not message.text:
-            return "nothing was left to say"
+            return reason("nothing_left")
         if now > message.deadline:
-            return "too late"
-        return "the same text was said just before" if self.pace.is_repeated(message.text, now) else ""
+            return reason("too_late")
+        return reason("same_text") if self.pace.is_repeated(message.text, now) else ""
 
     async def _reason_in_chat(self, message: Outgoing) -> str:
         """Why what happened in chat makes it pointless; empty if nothing does. Raises StoreError."""
         cleared = message.answers and await events.was_deleted(self._db, message.answers)
-        return "its line was cleared" if cleared else ""
+        return reason("line_cleared") if cleared else ""
 
     def _said_otherwise(self, message: Outgoing, now: int) -> Outgoing:
         texts = (message.text, *message.otherwise)
@@ -300,7 +300,7 @@ class Outbox:
         async with self._db.write() as tx:
             mine = await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
         if not mine:
-            _finish(waiting, Sent(ReplyStatus.UNKNOWN, "it was sent before"))
+            _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("sent_before")))
             return
         self.pace.call_begins(now)
         try:
@@ -330,7 +330,7 @@ class Outbox:
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         message = waiting.message
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, ReplyStatus.SILENT, "Twitch asked to wait", text="")
+            await bot_messages.settle(tx, message.reply_id, ReplyStatus.SILENT, reason("asked_to_wait"), text="")
         self._queues.setdefault(message.viewer_id, deque()).appendleft(waiting)
         self._queues.move_to_end(message.viewer_id, last=False)
         self._filled.set()

@@ -15,10 +15,10 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression import without_suppressed
+from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
@@ -121,7 +121,7 @@ class ReplyWriter:
         for _ in range(THOUGHTS):
             await self._flush()
             if await events.was_deleted(self._db, job.event.id):
-                return "", "its line was cleared"
+                return "", reason("line_cleared")
             prompt, material = await self._prompt(job)
             request = reply_request(prompt, job.settings, material.speaker.role)
             try:
@@ -135,7 +135,7 @@ class ReplyWriter:
                 polished, used, claims = self._supported(job, prompt, material, polished)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
-        return "", "lines of its prompt were cleared"
+        return "", reason("prompt_cleared")
 
     async def _any_cleared(self, event_ids: list[str]) -> bool:
         await self._flush()
@@ -156,14 +156,20 @@ class ReplyWriter:
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
         if reply.proposal is not None:
-            if reason := self._outbox.refusal_reason("", job.deadline):
-                return Polished("", (*fired, reason))  # neither done nor claimed
+            if self._outbox.refusal_reason("", job.deadline):
+                return Polished("", (*fired, "too late"))  # neither done nor claimed
             if_refused = polish(reply.proposal.if_refused, context).text
-            say = await self._carry_out(job, replace(reply.proposal, if_refused=if_refused), material, say)
+            params = {**reply.proposal.params}
+            if "text" in params:
+                params["text"] = await without_hidden_names(self._db, params["text"], job.event.user_id)
+            proposal = replace(reply.proposal, params=params, if_refused=if_refused)
+            say = await self._carry_out(job, proposal, material, say)
         elif claims_action(say, {done.done for done in material.actions_done}):
             say, fired = language("action.neutral"), (*fired, "claim")
         if (allowed := without_suppressed(say, material.left_alone)) != say:
             say, fired = allowed or language("action.another_subject"), (*fired, "left alone")
+        if (allowed := await without_hidden_names(self._db, say, job.event.user_id)) != say:
+            say, fired = allowed, (*fired, "hidden name")
         if say != polished.text:
             polished = polish(say, context)
         return Polished(polished.text, (*fired, *polished.filters))
@@ -243,7 +249,7 @@ class ReplyWriter:
         self, job: PendingReply, request: ModelRequest, material: TailMaterial, error: ModelError
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
-        reason = f"{type(error).__name__}: {error}"
+        reason = str(error)
         now = self._clock.now()
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (job.trigger.direct and due):

@@ -7,6 +7,7 @@ offline model costs nothing.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.settings.schema import PriceSettings, Provider, Settings
 
 MILLION = 1_000_000
@@ -48,17 +49,17 @@ def _of(price: PriceSettings, used: Used) -> float:
     return (fresh * price.input + used.cached * (price.cached or price.input) + used.output * price.output) / MILLION
 
 
-def in_words(settings: Settings, used: Mapping[str, Used]) -> str:
+def in_words(settings: Settings, used: Mapping[str, Used], language: Language = ENGLISH) -> str:
     """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
-    return amount(settings, cost(settings, used))
+    return amount(settings, cost(settings, used), language)
 
 
-def amount(settings: Settings, found: Cost | None) -> str:
+def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
     """A cost in words, as "0.0042 EUR"; empty where there is none."""
-    if found is None:
+    if cost is None:
         return ""
-    amount = f"{found.amount:.2f}" if found.amount >= 1 or not found.amount else f"{found.amount:.4f}"
-    if found.amount and float(amount) == 0:
+    amount = f"{cost.amount:.2f}" if cost.amount >= 1 or not cost.amount else f"{cost.amount:.4f}"
+    if cost.amount and float(amount) == 0:
         amount = "under 0.0001"
-    least = "" if found.whole else "at least "
-    return f"{least}{amount} {settings.model.currency}".rstrip()
+    money = f"{amount} {settings.model.currency}".rstrip()
+    return money if cost.whole else language("status.at_least", amount=money)

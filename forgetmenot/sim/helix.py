@@ -8,11 +8,12 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from aiohttp import web
 
 from forgetmenot.sim import irc
-from forgetmenot.sim.world import FOREVER, Said, Stream, Token, Tokens, User, World
+from forgetmenot.sim.world import FOREVER, SimMessage, SimStream, SimToken, Tokens, User, World
 
 _PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
 _JOINED = "2016-12-14T20:32:28Z"
@@ -35,7 +36,7 @@ class Call:
 
     method: str
     path: str
-    token: Token
+    token: SimToken
     query: Mapping[str, list[str]]
     body: Mapping[str, object] = field(default_factory=dict)
 
@@ -64,10 +65,10 @@ class Chat:
     def __init__(self, world: World, server: irc.IrcServer) -> None:
         self.world = world
         self.irc = server
-        self.said: list[Said] = []
-        self.on_said: Callable[[Said], None] | None = None
+        self.said: list[SimMessage] = []
+        self.on_said: Callable[[SimMessage], None] | None = None
 
-    async def deliver(self, said: Said) -> Said:
+    async def deliver(self, said: SimMessage) -> SimMessage:
         """Send a message to everybody."""
         self.world.messages[said.id] = said
         self.said.append(said)
@@ -93,14 +94,16 @@ class Chat:
         self.world.deleted.update(self.world.messages)
         await self.irc.broadcast(irc.clear_chat(self.world, None, None))
 
-    async def notice(self, said: Said, kind: str, system: str, parameters: Mapping[str, object] | None = None) -> Said:
+    async def notice(
+        self, said: SimMessage, kind: str, system: str, parameters: Mapping[str, object] | None = None
+    ) -> SimMessage:
         """Send a USERNOTICE to everybody."""
         self.world.messages[said.id] = said
         await self.irc.broadcast(irc.user_notice(self.world, said, kind, system, parameters or {}))
         return said
 
 
-class Helix:
+class HelixServer:
     """Answers the calls. `checks` may refuse one before it is carried out; `drop_code` may drop a chat message."""
 
     def __init__(self, world: World, tokens: Tokens, chat: Chat) -> None:
@@ -125,8 +128,8 @@ class Helix:
             ("DELETE", "moderation/bans"): self._unban,
             ("GET", "moderation/banned"): self._banned,
             ("DELETE", "moderation/chat"): self._delete,
-            ("GET", "moderation/moderators"): self._moderators,
-            ("GET", "channels/vips"): self._vips,
+            ("GET", "moderation/moderators"): partial(self._people, world.moderators),
+            ("GET", "channels/vips"): partial(self._people, world.vips),
         }
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -139,7 +142,7 @@ class Helix:
         except Refused as refused:
             return web.json_response(error_body(refused.status, refused.message), status=refused.status)
 
-    def _token(self, request: web.Request) -> Token:
+    def _token(self, request: web.Request) -> SimToken:
         given = request.headers.get("Authorization", "")
         if not given:
             raise Refused(401, "OAuth token is missing")
@@ -212,7 +215,7 @@ class Helix:
         asked = (not ids and not logins) or owner.id in ids or owner.login in [login.lower() for login in logins]
         return _ok([self._stream(stream)] if stream is not None and asked else [], pagination={})
 
-    def _stream(self, stream: Stream) -> dict[str, object]:
+    def _stream(self, stream: SimStream) -> dict[str, object]:
         owner = self.world.owner
         return {
             "id": stream.id,
@@ -263,13 +266,13 @@ class Helix:
             return _ok([{"message_id": "", "is_sent": False, "drop_reason": reason}])
         parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
         badges = world.badges_of(user)
-        said = Said(world.new_id(), user, text, world.now(), via="helix", badges=badges, reply_to=parent)
+        said = SimMessage(world.new_id(), user, text, world.now(), via="helix", badges=badges, reply_to=parent)
         await self.chat.deliver(said)
         return _ok([{"message_id": said.id, "is_sent": True, "drop_reason": None}])
 
     async def _announce(self, call: Call) -> web.Response:
         user, world = self.user(call.token.user_id), self.world
-        said = Said(world.new_id(), user, call.text("message")[:500], world.now(), via="helix")
+        said = SimMessage(world.new_id(), user, call.text("message")[:500], world.now(), via="helix")
         color = str(call.body.get("color", "primary")).upper()
         await self.chat.notice(replace(said, badges=world.badges_of(user)), "announcement", "", {"color": color})
         return web.Response(status=204)
@@ -332,13 +335,7 @@ class Helix:
             raise Refused(404, "The message was not found.")
         return web.Response(status=204)
 
-    async def _moderators(self, call: Call) -> web.Response:
-        return self._people(call, self.world.moderators)
-
-    async def _vips(self, call: Call) -> web.Response:
-        return self._people(call, self.world.vips)
-
-    def _people(self, call: Call, ids: set[str]) -> web.Response:
+    async def _people(self, ids: set[str], call: Call) -> web.Response:
         wanted = call.query.get("user_id", [])
         chosen = sorted(user_id for user_id in ids if not wanted or user_id in wanted)
         return _ok([_person(self.user(user_id)) for user_id in chosen], pagination={})
@@ -373,7 +370,7 @@ async def parameters(request: web.Request) -> dict[str, str]:
     return dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}
 
 
-def pair(token: Token, tokens: Tokens) -> dict[str, object]:
+def pair(token: SimToken, tokens: Tokens) -> dict[str, object]:
     """A log-in as Twitch answers it."""
     body = {"access_token": token.access, "expires_in": tokens.expires_in, "refresh_token": token.refresh}
     return body | {"scope": list(token.scopes), "token_type": "bearer"}

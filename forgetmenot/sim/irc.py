@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
-from forgetmenot.sim.world import FOREVER, Said, Tokens, User, World
+from forgetmenot.sim.world import FOREVER, SimMessage, Tokens, User, World
 
 HOST = "tmi.twitch.tv"
 _ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
@@ -106,7 +106,7 @@ def _person_tags(world: World, user: User, badges: tuple[str, ...]) -> dict[str,
     return tags | ({"vip": 1} if "vip" in names else {})
 
 
-def privmsg(world: World, said: Said) -> str:
+def privmsg(world: World, said: SimMessage) -> str:
     """PRIVMSG with all the tags of a viewer's client."""
     tags = _person_tags(world, said.user, said.badges)
     tags |= {"first-msg": int(said.first), "id": said.id, "returning-chatter": 0, "tmi-sent-ts": said.at}
@@ -123,7 +123,7 @@ def privmsg(world: World, said: Said) -> str:
     return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
 
 
-def _reply_tags(parent: Said) -> dict[str, object]:
+def _reply_tags(parent: SimMessage) -> dict[str, object]:
     root = parent.reply_to or parent
     return {
         "reply-parent-display-name": parent.user.name,
@@ -136,7 +136,7 @@ def _reply_tags(parent: Said) -> dict[str, object]:
     }
 
 
-def user_notice(world: World, said: Said, kind: str, system: str, parameters: Mapping[str, object]) -> str:
+def user_notice(world: World, said: SimMessage, kind: str, system: str, parameters: Mapping[str, object]) -> str:
     """USERNOTICE: a sub, a gift, a raid, an announcement. `said.text` is what the person added, if anything."""
     tags = _person_tags(world, said.user, said.badges)
     tags |= {"id": said.id, "login": said.user.login, "msg-id": kind, "system-msg": system, "tmi-sent-ts": said.at}
@@ -145,7 +145,7 @@ def user_notice(world: World, said: Said, kind: str, system: str, parameters: Ma
     return tagged(tags, f":{HOST} USERNOTICE #{world.owner.login}{text}")
 
 
-def clear_message(world: World, said: Said) -> str:
+def clear_message(world: World, said: SimMessage) -> str:
     """CLEARMSG: one message is gone."""
     tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
     return tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}")

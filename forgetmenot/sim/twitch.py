@@ -20,9 +20,9 @@ from typing import Self
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.helix import Chat, Helix, refresh, validate
+from forgetmenot.sim.helix import Chat, HelixServer, refresh, validate
 from forgetmenot.sim.irc import HOST, IrcServer, privmsg
-from forgetmenot.sim.world import CLIENT_ID, Said, Stream, Token, Tokens, World
+from forgetmenot.sim.world import CLIENT_ID, SimMessage, SimStream, SimToken, Tokens, World
 
 ALL_SCOPES = (
     "chat:read",
@@ -61,18 +61,15 @@ class TwitchSim:
     ) -> None:
         self.now = now or _real_now
         self.client_id = client_id
-        self.world = World(channel, self._now, seed=seed)
+        self.world = World(channel, lambda: self.now(), seed=seed)  # noqa: PLW0108  # a test may change it
         self.tokens = Tokens(self.world, client_id)
         self.irc = IrcServer(self.world, self.tokens)
         self.chat = Chat(self.world, self.irc)
-        self.helix = Helix(self.world, self.tokens, self.chat)
+        self.helix = HelixServer(self.world, self.tokens, self.chat)
         self._port = port
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
         self.url = ""
-
-    def _now(self) -> int:
-        return self.now()  # looked up each time: a test replaces it
 
     async def __aenter__(self) -> Self:
         """Listen on the loopback interface."""
@@ -160,7 +157,7 @@ class TwitchSim:
     ) -> str:
         """Somebody says something; the message's ID. `at`: ms. `badges`: of this one; `source_room`: shared chat."""
         user = self.world.user(login)
-        said = Said(
+        said = SimMessage(
             id=message_id or self.world.new_id(),
             user=user,
             text=text,
@@ -217,13 +214,13 @@ class TwitchSim:
     async def user_notice(self, login: str, text: str, kind: str, system: str, parameters: Mapping[str, object]) -> str:
         """A USERNOTICE; its ID."""
         user = self.world.user(login)
-        said = Said(self.world.new_id(), user, text, self.now(), badges=self.world.badges_of(user))
+        said = SimMessage(self.world.new_id(), user, text, self.now(), badges=self.world.badges_of(user))
         return (await self.chat.notice(said, kind, system, parameters)).id
 
-    def go_live(self, *, title: str = "", game: str = "", at: int | None = None, stream_id: str = "") -> Stream:
+    def go_live(self, *, title: str = "", game: str = "", at: int | None = None, stream_id: str = "") -> SimStream:
         """The stream begins. `at`: ms."""
         when = self.now() if at is None else at
-        self.world.stream = Stream(stream_id or str(40_000_000_000 + when // 1_000), when)
+        self.world.stream = SimStream(stream_id or str(40_000_000_000 + when // 1_000), when)
         self.world.title = title or self.world.title
         self.world.game = game or self.world.game
         return self.world.stream
@@ -236,6 +233,6 @@ class TwitchSim:
         """PING everybody; their PONGs are counted on the connections."""
         await self.irc.broadcast(f"PING :{HOST}")
 
-    def grant(self, login: str, *scopes: str) -> Token:
+    def grant(self, login: str, *scopes: str) -> SimToken:
         """Tokens without a log-in; without scopes, all that a bot may want."""
         return self.tokens.grant(login, scopes or ALL_SCOPES)

@@ -26,7 +26,7 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SimMessage:
     """A chat message that was delivered. `via`: "chat" (a viewer), "helix", or "irc". `at`: ms."""
 
     id: str
@@ -35,7 +35,7 @@ class Said:
     at: int
     via: str = "chat"
     badges: tuple[str, ...] = ()
-    reply_to: "Said | None" = None
+    reply_to: "SimMessage | None" = None
     me: bool = False
     bits: int = 0
     first: bool = False
@@ -54,7 +54,7 @@ class Ban:
 
 
 @dataclass(slots=True)
-class Stream:
+class SimStream:
     """The channel's broadcast: live between `started_at` and the day somebody calls `sim.go_offline()`."""
 
     id: str
@@ -90,9 +90,9 @@ class World:
         self.title = "A quiet evening"
         self.game_id, self.game = "509658", "Just Chatting"
         self.games: dict[str, str] = {"509658": "Just Chatting", "27471": "Minecraft", "504461": "Celeste"}
-        self.stream: Stream | None = None
+        self.stream: SimStream | None = None
         self.rules = Rules()
-        self.messages: dict[str, Said] = {}
+        self.messages: dict[str, SimMessage] = {}
         self.deleted: set[str] = set()
         self._random = random.Random(seed)
 
@@ -175,7 +175,7 @@ LIFETIME = 14_400  # seconds
 
 
 @dataclass(slots=True)
-class Token:
+class SimToken:
     """A user's access token and the refresh token beside it."""
 
     access: str
@@ -194,22 +194,22 @@ class Tokens:
         self.world = world
         self.client_id = client_id
         self.expires_in = LIFETIME
-        self.issued: list[Token] = []
+        self.issued: list[SimToken] = []
         self.refreshes = 0
         self.refused_refreshes = 0
 
-    def grant(self, login: str, scopes: tuple[str, ...]) -> Token:
+    def grant(self, login: str, scopes: tuple[str, ...]) -> SimToken:
         """Issue a pair of tokens to a user, who is created if needed."""
         user = self.world.user(login)
-        token = Token(secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes))
+        token = SimToken(secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes))
         self.issued.append(token)
         return token
 
-    def valid(self, access: str) -> Token | None:
+    def valid(self, access: str) -> SimToken | None:
         """The token that still works, or None."""
         return next((t for t in self.issued if t.access == access and not t.expired), None)
 
-    def refresh(self, refresh: str) -> Token | None:
+    def refresh(self, refresh: str) -> SimToken | None:
         """A new pair for a refresh token that was not used yet; None if there is none."""
         old = next((t for t in self.issued if t.refresh == refresh and not t.used), None)
         if old is None:

@@ -15,6 +15,8 @@ from enum import StrEnum
 
 import msgspec
 
+from forgetmenot import languages
+from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 
 
@@ -104,7 +106,7 @@ async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: 
     await tx.execute(
         "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
         " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
-        (status, detail[:300], now, status, action_id),
+        (status, detail, now, status, action_id),
     )
 
 
@@ -115,9 +117,9 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     """
     ids = json.dumps(list(reply_ids))
     await tx.execute(
-        "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = 'What it rests on was deleted in chat.'"
-        " WHERE status = 'waiting' AND bot_message_id IN (SELECT value FROM json_each(?))",
-        (ids,),
+        "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = ? WHERE status = 'waiting'"
+        " AND bot_message_id IN (SELECT value FROM json_each(?))",
+        (languages.reason("words_cleared"), ids),
     )
     await tx.execute(
         "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
@@ -177,7 +179,7 @@ async def set_revert(
     """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
     await tx.execute(
         "UPDATE action_logs SET revert_at = ?, status = coalesce(?, status), detail = ? WHERE id = ?",
-        (revert_at, status, detail[:300], action_id),
+        (revert_at, status, detail, action_id),
     )
 
 
@@ -305,4 +307,5 @@ def _all(rows: Iterable[Row]) -> list[LoggedAction]:
 
 
 def _logged(row: Row) -> LoggedAction:
-    return row_as(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]))
+    texts = {name: read_reason(row[name]) for name in ("reason", "detail")}
+    return row_as(row, LoggedAction, kind=row["class"], params=msgspec.json.decode(row["params_json"]), **texts)

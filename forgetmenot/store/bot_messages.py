@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
@@ -138,8 +139,7 @@ async def settle(
 async def resolve_left_sending(tx: Transaction) -> int:
     """At start: mark rows that a crash left in `sending` as unknown; returns how many."""
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'unknown', detail = 'the program stopped while it was being sent'"
-        " WHERE status = 'sending'"
+        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped_sending"),)
     )
 
 
@@ -164,9 +164,8 @@ async def answers_to(source: Source, viewer_id: str, since: int) -> int:
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
     """The line came back from chat: mark an `unknown` row with this text as sent."""
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'sent', detail = 'seen in chat'"
-        " WHERE status = 'unknown' AND at >= ? AND text = ?",
-        (since, text),
+        "UPDATE bot_messages SET status = 'sent', detail = ? WHERE status = 'unknown' AND at >= ? AND text = ?",
+        (reason("seen_in_chat"), since, text),
     )
 
 
@@ -320,7 +319,8 @@ def _json(value: object) -> str:
 
 def _message(row: Row) -> BotMessage:
     json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json"}
-    return row_as(row, BotMessage, **{name: msgspec.json.decode(row[column]) for name, column in json_of.items()})
+    read = {name: msgspec.json.decode(row[column]) for name, column in json_of.items()}
+    return row_as(row, BotMessage, **read, detail=read_reason(row["detail"]))
 
 
 # ── how chat took each reply, what of its prompt it used, and the sums of that ─────────────────

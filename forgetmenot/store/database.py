@@ -32,6 +32,7 @@ import aiosqlite
 import msgspec
 
 from forgetmenot import errors
+from forgetmenot.languages import Reason
 from forgetmenot.store import file_safety
 from forgetmenot.store.migrations import bring_to_latest, number, refuse_foreign
 from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
@@ -42,6 +43,8 @@ PAGES_AT_ONCE = 500
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
 REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
+
+sqlite3.register_adapter(Reason, lambda reason: reason.row)
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row

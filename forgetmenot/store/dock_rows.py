@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
+from forgetmenot.languages import read_reason
 from forgetmenot.store import action_logs, bot_messages, invariants, notes, privacy_log
 from forgetmenot.store.action_logs import LoggedAction
 from forgetmenot.store.bot_messages import BotMessage
@@ -131,7 +132,7 @@ async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
         " WHERE c.id > ? AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY c.id DESC LIMIT ?",
         (after, limit),
     )
-    return [Learnt(*row) for row in reversed(rows)]
+    return [Learnt(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
 
 
 async def replies(db: Database, limit: int) -> list[BotMessage]:
@@ -180,7 +181,9 @@ async def notes_since(db: Database, after: int) -> list[NoteNews]:
         "SELECT note_id, from_status, to_status, cause FROM note_changes WHERE id > ? ORDER BY id", (after,)
     )
     found = [(await notes.get(db, row["note_id"]), row) for row in rows]
-    return [NoteNews(note, row["from_status"], row["to_status"], row["cause"]) for note, row in found if note]
+    return [
+        NoteNews(note, row["from_status"], row["to_status"], read_reason(row["cause"])) for note, row in found if note
+    ]
 
 
 async def rows_since(
@@ -356,6 +359,7 @@ def _likes(find: str) -> list[str]:
 
 
 _HIDDEN = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
+_NOT_OPTED_OUT = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE opted_out_at IS NOT NULL)"
 _SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
 _STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
@@ -373,6 +377,7 @@ class NotePage(NamedTuple):
     find: str = ""
     offset: int = 0
     limit: int = 100
+    public: bool = False  # without people who opted out: the streamer sees them
 
 
 async def page(db: Database, wanted: NotePage) -> tuple[int, list[Note]]:
@@ -390,6 +395,7 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
     """Only those that ask for something: the database then finds its index."""
     found = [_HIDDEN, _SCOPES[wanted.scope], _STATUSES.get(wanted.status, "")]
     found += ["n.subject_id = :subject"] if wanted.subject else []
+    found += [_NOT_OPTED_OUT] if wanted.public else []
     found += [" OR ".join(f"n.fact LIKE :{like} ESCAPE '\\'" for like in likes)]
     return " AND ".join(f"({one})" for one in found if one)
 

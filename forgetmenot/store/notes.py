@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 _SELECT = """
@@ -208,7 +209,7 @@ async def changes(source: Source, note_id: int) -> list[Change]:
     rows = await source.rows(
         "SELECT note_id, at, from_status, to_status, cause FROM note_changes WHERE note_id = ? ORDER BY id", (note_id,)
     )
-    return [Change(*row) for row in rows]
+    return [Change(*row)._replace(cause=read_reason(row["cause"])) for row in rows]
 
 
 async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:

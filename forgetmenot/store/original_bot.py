@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,15 @@ _IMPORTANCE = ("low", "medium", "high")
 
 @dataclass(frozen=True, slots=True)
 class OriginalMemory:
-    """What was found. `lines`: one JSON line for each note; `missing`: tables and columns that are not there."""
+    """What was found. `lines`: one JSON line for each note; `missing`: tables and columns that are not there.
+
+    `unreadable`: rows that are left out because a text of theirs is not UTF-8.
+    """
 
     version: int
     lines: tuple[str, ...]
     missing: tuple[str, ...]
+    unreadable: tuple[str, ...]
 
 
 def read_original(path: Path) -> OriginalMemory:
@@ -72,21 +77,23 @@ def _read(db: sqlite3.Connection, path: Path) -> OriginalMemory:
     if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
         raise InputError(f"{path} is a memory of ForgetMeNot: use `memory restore`, or `memory export` and import.")
     missing: list[str] = []
-    viewers = {str(row["key"]): row for row in _rows(db, "viewers", _VIEWER, missing) if row.get("key") is not None}
-    episodes = {row.get("id"): row.get("summary") for row in _rows(db, "episodes", _EPISODE, missing)}
-    notes = list(_rows(db, "semantic_notes", _NOTE, missing))
+    unreadable: list[str] = []
+    read = partial(_rows, db, missing=missing, unreadable=unreadable)
+    viewers = {str(row["key"]): row for row in read("viewers", _VIEWER) if row.get("key") is not None}
+    episodes = {row.get("id"): row.get("summary") for row in read("episodes", _EPISODE)}
+    notes = list(read("semantic_notes", _NOTE))
     if "semantic_notes" in missing or "semantic_notes.fact" in missing:
         raise InputError(f"{path} has no table semantic_notes with facts: it is no database of the original bot.")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     lines = (json.dumps(_line(note, viewers, episodes, path.name)) for note in notes)
-    return OriginalMemory(version, tuple(lines), tuple(missing))
+    return OriginalMemory(version, tuple(lines), tuple(missing), tuple(unreadable))
 
 
 def _rows(
-    db: sqlite3.Connection, table: str, wanted: Mapping[str, str], missing: list[str]
+    db: sqlite3.Connection, table: str, wanted: Mapping[str, str], missing: list[str], unreadable: list[str]
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table by our own names for its columns."""
-    db.row_factory = sqlite3.Row
+    db.row_factory, db.text_factory = sqlite3.Row, partial(str, encoding="utf-8", errors="surrogateescape")
     real = "SELECT i.name FROM pragma_table_list(?1) t, pragma_table_info(?1) i WHERE t.schema = 'main'"
     there = [row["name"] for row in db.execute(f"{real} AND t.type = 'table'", (table,))]
     if not there:
@@ -96,7 +103,10 @@ def _rows(
     missing += [f"{table}.{ours}" for ours, name in columns.items() if name is None]
     read = ", ".join(f'"{name}"' for name in columns.values() if name is not None) or "NULL"
     for row in db.execute(f'SELECT {read} FROM "{table}"'):  # noqa: S608  # names of ours
-        yield {ours: row[name] for ours, name in columns.items() if name is not None}
+        if any("\udc80" <= char <= "\udcff" for value in row if isinstance(value, str) for char in value):
+            unreadable.append(f"{table} {row[0]}")
+        else:
+            yield {ours: row[name] for ours, name in columns.items() if name is not None}
 
 
 def _line(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY
+from forgetmenot.languages import read_reason
 from forgetmenot.store import opt_outs, privacy_log, run_stats
 from forgetmenot.store.database import Database, Row, Source, Transaction
 from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
@@ -379,4 +380,7 @@ async def export_rows(db: Database, viewer_id: str) -> dict[str, Rows]:
 
 
 async def _rows(db: Database, sql: str, viewer_id: str) -> Rows:
-    return [{key: row[key] for key in row.keys()} for row in await db.rows(sql, (viewer_id,))]  # noqa: SIM118  # a Row is no mapping
+    return [
+        {key: read_reason(row[key]) if key in {"cause", "reason"} else row[key] for key in row.keys()}  # noqa: SIM118  # a Row is no mapping
+        for row in await db.rows(sql, (viewer_id,))
+    ]

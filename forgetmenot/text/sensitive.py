@@ -1,13 +1,15 @@
 """What is never stored about people: a deterministic filter, not a request to a model.
 
-Gives the same answer for the same text: the first category that a phrase falls into, in English, also behind
-look-alike letters, digits for letters and words of lone letters. It reads phrases, not minds: measured on two
-lists (in tests/text), it misses what is only hinted at and refuses some harmless talk. A note too few is
-cheaper than a confidence kept.
+Gives the same answer for the same text: the first category that a text falls into, also behind look-alike letters,
+digits for letters and words of lone letters.
 
-Numbers that belong to a person (payment cards, bank accounts, telephones) are recognised by shape and check digits;
-dates, times, scores, version numbers and bare identifiers are none. The two libraries for that are imported with the
-first number that asks for them: most runs never see one.
+- What has a shape decides by itself: payment cards, bank accounts and telephone numbers by check digits and lengths
+  (dates, times, scores, version numbers and bare identifiers are none), e-mail and street addresses, account names.
+- What is said in words is judged by text/classifier, which is told of the words in text/sensitive_words: eleven
+  languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
+  confidence kept. docs/PRIVACY.md has the rates.
+
+The two libraries for numbers are imported with the first one that asks for them: most runs never see one.
 """
 
 import re
@@ -17,9 +19,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from forgetmenot.text import sensitive_rules as rules
+from forgetmenot.text.classifier import LONGEST_TEXT, classifier
 from forgetmenot.text.clean import skeleton, unleet
 from forgetmenot.text.mentions import MENTION
-from forgetmenot.text.sensitive_languages import is_sensitive_abroad
+from forgetmenot.text.sensitive_words import word_signs
 from forgetmenot.text.words import stems
 
 if TYPE_CHECKING:
@@ -141,6 +144,9 @@ CATEGORIES = (
 """The names for the settings, in the order in which they are looked for; words of one's own are "custom"."""
 
 CUSTOM = "custom"
+OVERLAP = 100
+REFUSED = 0.5
+"""The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
 
 _MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")  # d1abetes
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
@@ -178,17 +184,21 @@ def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extr
     bare = MENTION.sub(" somebody ", text)
     if _has_own_words(bare, extra):
         return CUSTOM
-    looks = " ".join(skeleton(bare).replace("’", "'").split())
-    serious = [rules.BANTER.sub(" · ", reading) for reading in _readings(looks)]
-    asked = (name for name in CATEGORIES if name not in allow)
-    return next(
-        (
-            name
-            for name in asked
-            if any(_falls_into(name, reading) for reading in serious) or is_sensitive_abroad(name, bare)
-        ),
-        None,
-    )
+    looks, *others = _readings(" ".join(skeleton(bare).replace("’", "'").split()))
+    for name in CATEGORIES:
+        if name not in allow and any(_has_shape(name, reading) for reading in (looks, *others)):
+            return name
+    worst: dict[str, float] = {}
+    for reading in (part for whole in (bare, *others) for part in _parts(whole)):
+        shares = classifier("sensitive").shares(reading, word_signs(reading))
+        asked = {name: share for name, share in shares.items() if name != "ok" and name not in allow}
+        worst = max(worst, asked, key=lambda judged: sum(judged.values()))
+    return max(worst, key=worst.__getitem__) if sum(worst.values()) > REFUSED else None
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts that the classifier reads whole; what stands at a border is in both."""
+    yield from (text[at : at + LONGEST_TEXT] for at in range(0, max(1, len(text) - OVERLAP), LONGEST_TEXT - OVERLAP))
 
 
 def _readings(text: str) -> list[str]:
@@ -218,10 +228,10 @@ def _dialled(run: re.Match[str]) -> str:
     return "tel " * named + joined.replace(" ", "")
 
 
-def _falls_into(category: str, text: str) -> bool:
+def _has_shape(category: str, text: str) -> bool:
     if any(found(text) for found in _NUMBERS.get(category, ())):
         return True
-    return rules.PATTERNS[category].search(text) is not None
+    return category in rules.PATTERNS and rules.PATTERNS[category].search(text) is not None
 
 
 def _has_own_words(text: str, extra: Iterable[str]) -> bool:

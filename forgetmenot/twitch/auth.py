@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.connection import IrcLogin
@@ -26,18 +27,11 @@ from forgetmenot.twitch.error_translation import translated
 from forgetmenot.twitch.oauth import oauth
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
 
-_NO_STREAMER = (
-    "Your own account is not signed in: no markers and titles, and moderators are known by their badges only."
-)
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
 
 
 Lacking = Callable[[Account, Settings, Iterable[str]], str]
 """A sentence on the rights that the settings need and a log-in lacks, or nothing (operations/catalogue)."""
-
-
-def _lacks_nothing(_account: Account, _settings: Settings, _held: Iterable[str]) -> str:
-    return ""
 
 
 class Login:
@@ -53,7 +47,7 @@ class Login:
         store: TokenStore,
         settings: Callable[[], Settings],
         clock: Clock,
-        lacking: Lacking = _lacks_nothing,
+        lacking: Lacking = lambda _account, _settings, _held: "",
     ) -> None:
         self.account = account
         self.trouble = ""
@@ -99,7 +93,8 @@ class Login:
         """What is said of rights that the log-in does not give; an empty text if it gives all."""
         trouble = self._lacking(self.account, self._settings(), scopes)
         actions = trouble.partition("(for: ")[2].partition(")")[0].replace("_", " ")
-        self._unset = (trouble, f"Twitch does not allow the {self.account.value}'s account yet: {actions or 'some'}.")
+        hint = reason("not_allowed_yet", account=reason(self.account.value), actions=actions or "some")
+        self._unset = (trouble, hint)
         return trouble
 
     async def irc(self, refused: str = "") -> IrcLogin | None:
@@ -200,24 +195,21 @@ class Login:
     async def _missing(self) -> TwitchLoginNeeded:
         if await asyncio.to_thread(self._store.is_empty, self.account):
             return self._nobody()
-        where = f"cannot be read just now from {self._store.place(self.account)}"
-        self.trouble = f"The {self.account.value}'s log-in {where}. Unlock it, or type `{self._command()}`."
-        return TwitchLoginNeeded(self.trouble)
+        return self._in_trouble("login_unreadable", place=self._store.place(self.account))
 
     def _nobody(self) -> TwitchLoginNeeded:
-        self.trouble = f"Nobody is logged in as {self.account.value}. Type `{self._command()}`."
-        bots = self.account is Account.BOT
-        hint = "The bot's account is not signed in: it listens and sends nothing." if bots else _NO_STREAMER
-        self._unset = (self.trouble, hint)
-        return TwitchLoginNeeded(self.trouble)
+        error = self._in_trouble("nobody_in")
+        self._unset = (self.trouble, reason("bot_not_in" if self.account is Account.BOT else "streamer_not_in"))
+        return error
 
     def _lapsed(self, token: Token) -> TwitchLoginNeeded:
         self._dead = token.refresh
-        self.trouble = f"The {self.account.value}'s log-in has expired. Type `{self._command()}` to sign in again."
-        return TwitchLoginNeeded(self.trouble)
+        return self._in_trouble("login_expired")
 
-    def _command(self) -> str:
-        return "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")
+    def _in_trouble(self, code: str, **values: object) -> TwitchLoginNeeded:
+        command = "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")
+        self.trouble = reason(code, account=reason(self.account.value), command=command, **values)
+        return TwitchLoginNeeded(self.trouble)
 
     async def validate(self) -> Token:
         """Ask Twitch whether the token is good, and renew it if it is not, or not for long. Raises TwitchError."""

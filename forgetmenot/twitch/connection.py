@@ -18,6 +18,7 @@ import aiohttp
 
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.settings.schema import Settings
@@ -34,7 +35,7 @@ from forgetmenot.twitch.chat_lines import (
     parse,
     understand,
 )
-from forgetmenot.twitch.error_translation import LOGIN_AGAIN, translated
+from forgetmenot.twitch.error_translation import translated
 
 # A connection can die without a sign (a pulled cable, a sleeping PC). After `idle_ms` of silence, or when the clock has
 # jumped, we send a PING; no answer means TwitchUnavailable.
@@ -43,8 +44,6 @@ from forgetmenot.twitch.error_translation import LOGIN_AGAIN, translated
 _OPEN_WITHIN_S = 20.0
 TICK_S = 5.0  # how often a silent connection is looked at
 _JUMP = 30 * SECOND  # a pause between two looks that only a suspended PC explains
-_ENDED = "Twitch's chat closed the connection."
-_SILENT = "Twitch's chat stopped answering."
 
 
 class Wire:
@@ -76,7 +75,7 @@ class Wire:
         elif message.type is aiohttp.WSMsgType.BINARY:
             text = bytes(message.data).decode("utf-8", "replace")
         else:
-            raise TwitchUnavailable(_ENDED)
+            raise TwitchUnavailable(reason("chat_closed"))
         self._alive, self._waiting_for_pong, self.heard_at = self._monotonic(), False, self._looked_at
         # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
@@ -87,7 +86,7 @@ class Wire:
         moment = self._monotonic()
         if self._waiting_for_pong:
             if moment - self._pinged_at >= min(10.0, self._idle_s):
-                raise TwitchUnavailable(_SILENT)
+                raise TwitchUnavailable(reason("chat_silent"))
         elif moment - self._alive >= self._idle_s or now - last_look > _JUMP:
             self._waiting_for_pong, self._pinged_at = True, moment
             await self.send("PING :still-there")
@@ -118,10 +117,6 @@ STEADY = 30 * SECOND  # a connection that lived this long makes the next pause s
 JOIN_WITHIN_S = 15.0
 
 _LOGIN_REFUSED = ("login authentication failed", "login unsuccessful", "improperly formatted auth", "invalid nick")
-_NO_CHANNEL = "There is no channel `{0}` on Twitch, or it is suspended. Check `channel` in the table [twitch]."
-_REFUSED = "Twitch's chat did not accept the log-in."
-_NOT_LOGGED_IN = f"Twitch's chat did not accept the log-in; listening without it. {LOGIN_AGAIN}"
-_BANNED = "The account is banned in the channel `{0}`. Ask its streamer to lift the ban, or use another account."
 
 
 class Phase(StrEnum):
@@ -230,7 +225,7 @@ class IrcConnection:
         """The access token that chat refused last, or an empty text."""
         return self._refused_token
 
-    async def _one_connection(self, session: aiohttp.ClientSession, reason: str) -> AsyncGenerator[ChatItem | Gap]:
+    async def _one_connection(self, session: aiohttp.ClientSession, gap: str) -> AsyncGenerator[ChatItem | Gap]:
         twitch = self._settings().twitch
         self._joined_at = self.own_badges = None
         self._sign_in = False
@@ -244,13 +239,13 @@ class IrcConnection:
                     self._heard_at = wire.heard_at
                 for line in lines:
                     found = understand(parse(line), self._channel, self._clock.now())
-                    for item in await self._take(wire, found, account, reason):
+                    for item in await self._take(wire, found, account, gap):
                         yield item
                 if not self._in_channel() and _monotonic() > deadline:
                     self._not_joined()
                 if self._sign_in:
                     self._attempts = 0
-                    raise _Rejoin("Connecting again with the log-in.")
+                    raise _Rejoin(reason("chat_sign_in"))
 
     def _in_channel(self) -> bool:
         return self._joined_at is not None
@@ -276,18 +271,18 @@ class IrcConnection:
         password = f"oauth:{account.token}" if account else "SCHMOOPIIE"
         await wire.send("CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
 
-    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, reason: str) -> list[ChatItem | Gap]:
+    async def _take(self, wire: Wire, found: Understood, account: IrcLogin | None, gap: str) -> list[ChatItem | Gap]:
         match found:
             case Ping(token):
                 await wire.send(f"PONG :{token}")
             case Welcome():
                 await wire.send(f"JOIN #{self._channel}")
             case Reconnect():
-                raise _Rejoin("Twitch asked to connect again.")
+                raise _Rejoin(reason("chat_again"))
             case Pong():
                 pass
             case RoomState(room_id):
-                return [*self._joined(room_id, account, reason), found]
+                return [*self._joined(room_id, account, gap), found]
             case ChannelNotice():
                 self._notice(found, account)
                 return [found]
@@ -298,7 +293,7 @@ class IrcConnection:
                 return [found]
         return []
 
-    def _joined(self, room_id: str, account: IrcLogin | None, reason: str) -> list[ChatItem | Gap]:
+    def _joined(self, room_id: str, account: IrcLogin | None, gap: str) -> list[ChatItem | Gap]:
         if self._joined_at is not None:
             return []
         now = self._clock.now()
@@ -307,30 +302,29 @@ class IrcConnection:
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
         last, self._heard_at = self._heard_at, now
-        return [] if last is None else [Gap(last, max(now, last), reason)]
+        return [] if last is None else [Gap(last, max(now, last), gap)]
 
     def _notice(self, notice: ChannelNotice, account: IrcLogin | None) -> None:
         said = notice.text.lower()
         if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
-            self._refused_token, self._login_trouble = account.token, _NOT_LOGGED_IN
+            self._refused_token, self._login_trouble = account.token, reason("chat_without")
             if self._refusals == 0:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
-            raise TwitchLoginNeeded(_REFUSED)
+            raise TwitchLoginNeeded(reason("chat_refused"))
         if self._joined_at is None and notice.id in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
-            self._cannot_join(_NO_CHANNEL)
+            self._cannot_join("chat_no_channel")
         if self._joined_at is None and notice.id in ("msg_banned", "msg_timedout"):
-            self._cannot_join(_BANNED)
+            self._cannot_join("chat_banned")
 
     def _not_joined(self) -> None:
         if self._attempts < 2:  # chat may be slow for once
-            raise TwitchUnavailable("Twitch's chat did not let the bot in. It tries again.")
-        self._cannot_join(_NO_CHANNEL)
+            raise TwitchUnavailable(reason("chat_not_in"))
+        self._cannot_join("chat_no_channel")
 
-    def _cannot_join(self, sentence: str) -> None:
-        if self._ever_joined:
-            raise TwitchUnavailable(sentence.format(self._channel))
-        raise TwitchRefused(sentence.format(self._channel))
+    def _cannot_join(self, code: str) -> None:
+        kind = TwitchUnavailable if self._ever_joined else TwitchRefused
+        raise kind(reason(code, channel=self._channel))
 
     async def _pause(self, reason: str) -> None:
         if self._joined_at is not None and self._clock.now() - self._joined_at >= STEADY:

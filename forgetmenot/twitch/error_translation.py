@@ -11,11 +11,10 @@ import aiohttp
 
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import Reason, reason
 from forgetmenot.network import BadProxy
 
-LOGIN_AGAIN = "Type `forgetmenot login` to sign in again."
-_PORTAL = "The network answers with its own web page, as in hotels. Open a browser and sign in to the network."
-_TRY_AGAIN = "The bot tries again."
+_AGAIN = reason("tries_again")
 _NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
@@ -56,8 +55,11 @@ class translated:  # noqa: N801  # used as a context manager, like a function
 
 
 def _once(error: TwitchError) -> TwitchError:
-    said = str(error).removesuffix(f" {_TRY_AGAIN}")
-    return type(error)(said) if said != str(error) else error
+    """The same error without "The bot tries again"."""
+    said = str(error)
+    if isinstance(said, Reason) and said.values.get("again"):
+        return type(error)(reason(said.code, **{**said.values, "again": ""}))
+    return error
 
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:
@@ -67,7 +69,7 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         return _from_network(error, doing)
     if isinstance(error, BadProxy):
-        return TwitchUnavailable(f"Could not {doing}: {error}")
+        return TwitchUnavailable(reason("could_not", doing=doing, reason=str(error).rstrip("."), again=""))
     if isinstance(error, _BROKEN):
         return _from_broken_answer(error, doing)
     return None
@@ -77,14 +79,14 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     from twitchio.exceptions import DeviceCodeFlowException, HTTPException, InvalidTokenException, MessageRejectedError
 
     if isinstance(error, MessageRejectedError):
-        return TwitchRefused(f"Twitch did not {doing}: {error.code or 'no reason given'}.")
+        return TwitchRefused(reason("not_shown", doing=doing, said=error.code or "no reason given"))
     if not isinstance(error, HTTPException):
-        return TwitchUnavailable(f"Twitch could not be asked to {doing}. {_TRY_AGAIN}")
+        return TwitchUnavailable(reason("not_asked", doing=doing, again=_AGAIN))
     message = str(error.extra.get("message", ""))
     if _is_page(message):
-        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
+        return TwitchUnavailable(reason("portal", doing=doing))
     if isinstance(error, InvalidTokenException | DeviceCodeFlowException) and error.status < 500:
-        return TwitchLoginNeeded(f"Twitch did not accept the log-in. {LOGIN_AGAIN}")
+        return TwitchLoginNeeded(reason("login_refused"))
     return from_status(error.status, message, doing)
 
 
@@ -93,57 +95,55 @@ def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.
     if status == 401:
         return _unauthorised(message, doing)
     if status == 429:
-        return TwitchRateLimited(f"Twitch asks for a pause before it can {doing}.", retry_after_s)
+        return TwitchRateLimited(reason("pause_asked", doing=doing), retry_after_s)
     if 400 <= status < 500 and status not in (407, 408):
         said = f": {message.rstrip('.')}" if message else f" (status {status})"
-        return TwitchRefused(f"Twitch refused to {doing}{said}.")
+        return TwitchRefused(reason("twitch_refused", doing=doing, said=said))
     kind = TwitchUnavailable if status == 503 else AnswerLost
-    return kind(f"Twitch could not {doing} (status {status}). {_TRY_AGAIN}")
+    return kind(reason("twitch_status", doing=doing, status=status, again=_AGAIN))
 
 
 def _unauthorised(message: str, doing: str) -> TwitchError:
     if "scope" in message.lower():
-        return TwitchLoginNeeded(f"The log-in lacks the right to {doing} ({message.rstrip('.')}). {LOGIN_AGAIN}")
+        return TwitchLoginNeeded(reason("lacks_right", doing=doing, message=message.rstrip(".")))
     if "do not match" in message:
-        return TwitchLoginNeeded(f"The log-in belongs to a different app than `client_id`. {LOGIN_AGAIN}")
-    return TwitchLoginNeeded(f"The log-in has expired: Twitch refused to {doing}. {LOGIN_AGAIN}")
+        return TwitchLoginNeeded(reason("other_app"))
+    return TwitchLoginNeeded(reason("expired", doing=doing))
 
 
 def _from_network(error: BaseException, doing: str) -> TwitchError:
     if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
         return _from_odd_answer(error, doing)
     kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
-    return kind(f"Could not {doing}: {_network_reason(error)}. {_TRY_AGAIN}")
+    return kind(reason("could_not", doing=doing, reason=_network_reason(error), again=_AGAIN))
 
 
 def _from_odd_answer(error: aiohttp.ClientResponseError, doing: str) -> TwitchError:
     if error.status < 400 or error.status == 511:
-        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
-    return TwitchUnavailable(f"Could not {doing}: the server answered with status {error.status}. {_TRY_AGAIN}")
+        return TwitchUnavailable(reason("portal", doing=doing))
+    why = reason("server_status", status=error.status)
+    return TwitchUnavailable(reason("could_not", doing=doing, reason=why, again=_AGAIN))
 
 
 def _network_reason(error: BaseException) -> str:
-    reasons: tuple[tuple[type[BaseException], str], ...] = (
-        (TimeoutError, "no answer in time"),
-        (aiohttp.ClientConnectorDNSError, "Twitch's name was not found; there may be no internet connection"),
-        (
-            aiohttp.ClientSSLError,
-            "the secure connection failed; check the PC's date, and programs that inspect its traffic",
-        ),
-        (aiohttp.ServerFingerprintMismatch, "the server is not the one that was expected"),
-        (aiohttp.ClientHttpProxyError, "the proxy refused"),
-        (aiohttp.ClientProxyConnectionError, "the proxy could not be reached; check HTTPS_PROXY"),
-        (aiohttp.InvalidURL, "its address is not valid; check the table [twitch] of the settings"),
-        (aiohttp.NonHttpUrlClientError, "its address is not valid; check the table [twitch] of the settings"),
-        (aiohttp.ClientConnectorError, "no connection; there may be no internet connection"),
+    codes: tuple[tuple[type[BaseException], str], ...] = (
+        (TimeoutError, "in_time"),
+        (aiohttp.ClientConnectorDNSError, "name_not_found"),
+        (aiohttp.ClientSSLError, "insecure"),
+        (aiohttp.ServerFingerprintMismatch, "other_server"),
+        (aiohttp.ClientHttpProxyError, "proxy_refused"),
+        (aiohttp.ClientProxyConnectionError, "proxy_away"),
+        (aiohttp.InvalidURL, "bad_address"),
+        (aiohttp.NonHttpUrlClientError, "bad_address"),
+        (aiohttp.ClientConnectorError, "no_connection"),
     )
-    return next((reason for kind, reason in reasons if isinstance(error, kind)), "the connection broke")
+    return reason(next((code for kind, code in codes if isinstance(error, kind)), "broke"))
 
 
 def _from_broken_answer(error: BaseException, doing: str) -> TwitchError:
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
-        return TwitchUnavailable(f"Could not {doing}. {_PORTAL}")
-    return AnswerLost(f"Twitch's answer could not be read when asked to {doing}. {_TRY_AGAIN}")
+        return TwitchUnavailable(reason("portal", doing=doing))
+    return AnswerLost(reason("unreadable", doing=doing, again=_AGAIN))
 
 
 def _is_page(text: object) -> bool:

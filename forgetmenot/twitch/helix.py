@@ -19,6 +19,7 @@ import aiohttp
 from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
 from forgetmenot.domain.chat import ChannelState
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=10, sock_connect=5)
 _LONGEST_WAIT_S = 120.0
-_DONE = Outcome(OutcomeKind.DONE)
 _SILENCED_S = 30.0
 Result = TypeVar("Result")
 
@@ -184,25 +184,20 @@ class Helix:
             channel = self._settings().twitch.channel.lower().lstrip("#")
             user = await self.user_by_login(channel)
             if user is None:
-                raise TwitchRefused(
-                    f"There is no channel `{channel}` on Twitch. Check `channel` in the table [twitch]."
-                )
+                raise TwitchRefused(reason("helix_no_channel", channel=channel))
             self._room = user.id
         heard = self._chat_room()
         if heard and heard != self._room:
             self._room = ""  # the name may belong to another account now: ask again next time
-            raise TwitchRefused(
-                "The channel's name belongs to a different account than the chat. The bot takes no action there. "
-                "Check `channel` in the table [twitch], then start again."
-            )
+            raise TwitchRefused(reason("other_channel"))
         return self._room
 
     async def user_by_login(self, login: str) -> TwitchUser | None:
         """Who goes by that name now. Raises TwitchError."""
         client, me = await self._bot.client(), await self._bot.user_id()
         with translated("look up a name"):
-            found = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
-            return TwitchUser(found[0].id, found[0].name or login, found[0].display_name or login) if found else None
+            users = await client.fetch_users(logins=[login.lower().lstrip("@")], token_for=me)
+            return TwitchUser(users[0].id, users[0].name or login, users[0].display_name or login) if users else None
 
     async def channel_state(self) -> ChannelState:
         """Title, category and whether it is live. Raises TwitchError."""
@@ -233,13 +228,13 @@ class Helix:
         me, room = await self._bot.user_id(), await self.room_id()
         channel = await self._channel(await self._streamer("look up bans"), room)
         with translated("look up bans"):
-            found = await channel.fetch_banned_user(user_ids=[user_id])
-            if not found:
+            banned = await channel.fetch_banned_user(user_ids=[user_id])
+            if not banned:
                 return None
-            until = found[0].expires_at
+            until = banned[0].expires_at
             return Penalty(
-                by_bot=found[0].moderator.id == me,
-                since=int(found[0].created_at.timestamp() * 1_000),
+                by_bot=banned[0].moderator.id == me,
+                since=int(banned[0].created_at.timestamp() * 1_000),
                 until=int(until.timestamp() * 1_000) if until is not None else None,
             )
 
@@ -247,9 +242,9 @@ class Helix:
         """Which of the room's modes are on now. Raises TwitchError."""
         me, channel = await self._here(self._bot)
         with translated("ask for the chat's settings"):
-            found = await channel.fetch_chat_settings(token_for=me)
+            chat = await channel.fetch_chat_settings(token_for=me)
             return RoomModes(
-                slow_s=(found.slow_mode_wait_time or 0) if found.slow_mode else None, emote_only=bool(found.emote_mode)
+                slow_s=(chat.slow_mode_wait_time or 0) if chat.slow_mode else None, emote_only=bool(chat.emote_mode)
             )
 
     async def title_and_category(self) -> tuple[str, str]:
@@ -283,93 +278,88 @@ class Helix:
 
     async def announce(self, text: str) -> Outcome:
         """Post an announcement."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "announce that",
-            lambda: channel.send_announcement(moderator=me, message=text, color="primary", token_for=me),
+            lambda me, channel: channel.send_announcement(moderator=me, message=text, color="primary", token_for=me),
         )
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
         """Time a viewer out."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "time a viewer out",
-            lambda: channel.timeout_user(
+            lambda me, channel: channel.timeout_user(
                 moderator=me, user=user_id, duration=seconds, reason=reason or None, token_for=me
             ),
         )
 
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
-            "lift a timeout", lambda: channel.unban_user(moderator=me, user_id=user_id, token_for=me)
+        return await self._act(
+            "lift a timeout", lambda me, channel: channel.unban_user(moderator=me, user_id=user_id, token_for=me)
         )
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
         """Ban a viewer until somebody lifts it."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "ban a viewer",
-            lambda: channel.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
+            lambda me, channel: channel.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
         )
 
     async def delete_message(self, event_id: str) -> Outcome:
         """Delete one message. Never more: without an id Twitch would clear the whole chat."""
         if not event_id:
             return Outcome(OutcomeKind.REFUSED, "No message was named.")
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "delete a message",
-            lambda: channel.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
+            lambda me, channel: channel.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
         )
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
         """Switch slow mode on (3–120 s between messages), or off with None."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "change slow mode",
-            lambda: channel.update_chat_settings(
+            lambda me, channel: channel.update_chat_settings(
                 me, slow_mode=seconds is not None, slow_mode_wait_time=seconds, token_for=me
             ),
         )
 
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
-            "change emote-only mode", lambda: channel.update_chat_settings(me, emote_mode=on, token_for=me)
+        return await self._act(
+            "change emote-only mode", lambda me, channel: channel.update_chat_settings(me, emote_mode=on, token_for=me)
         )
 
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of(
+        return await self._act(
             "give a shoutout",
-            lambda: channel.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
+            lambda me, channel: channel.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
         )
 
     async def create_marker(self, description: str) -> Outcome:
         """Mark this moment of the stream. Needs the broadcaster's log-in."""
-        me, channel = await self._here(await self._streamer("set a marker"))
-        return await _outcome_of(
+        api = await self._streamer("set a marker")
+        return await self._act(
             "set a marker",
-            lambda: channel.create_stream_marker(token_for=me, description=description[:140] or None),
+            lambda me, channel: channel.create_stream_marker(token_for=me, description=description[:140] or None),
+            api=api,
         )
 
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream; the outcome's `twitch_id` is the clip's."""
-        me, channel = await self._here(self._bot)
-        return await _outcome_of("make a clip", lambda: channel.create_clip(token_for=me), lambda clip: clip.id)
+        return await self._act(
+            "make a clip", lambda me, channel: channel.create_clip(token_for=me), lambda clip: clip.id
+        )
 
     async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
         api = await self._streamer("change the title")
-        _, channel = await self._here(api)
         game_id = await self._game(api, category) if category is not None else None
         if category is not None and game_id is None:
             return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
-        return await _outcome_of("change the channel", lambda: channel.modify_channel(game_id=game_id, title=title))
+        return await self._act(
+            "change the channel", lambda _, channel: channel.modify_channel(game_id=game_id, title=title), api=api
+        )
 
     async def _game(self, api: Api, name: str) -> str | None:
         client, me = await api.client(), await api.user_id()
@@ -384,6 +374,22 @@ class Helix:
             return self._bot
         raise TwitchLoginNeeded(f"Only the streamer may {doing}. Type `forgetmenot login --as broadcaster`.")
 
+    async def _act(
+        self,
+        doing: str,
+        call: Callable[[str, "twitchio.PartialUser"], Awaitable[Result]],
+        made: Callable[[Result], str] = lambda _result: "",
+        *,
+        api: Api | None = None,
+    ) -> Outcome:
+        """One call by who acts in the channel. `made`: the id of what it made. Raises TwitchError."""
+        me, channel = await self._here(api or self._bot)
+        try:
+            with translated(doing, again=False):
+                return Outcome(OutcomeKind.DONE, "", made(await call(me, channel)))
+        except TwitchRefused as error:
+            return Outcome(OutcomeKind.REFUSED, str(error))
+
     async def _here(self, api: Api) -> tuple[str, "twitchio.PartialUser"]:
         """Who acts, and the channel to act in."""
         me, room = await api.user_id(), await self.room_id()
@@ -392,14 +398,3 @@ class Helix:
     @staticmethod
     async def _channel(api: Api, room: str) -> "twitchio.PartialUser":
         return (await api.client()).create_partialuser(room)
-
-
-async def _outcome_of(
-    doing: str, call: Callable[[], Awaitable[Result]], made: Callable[[Result], str] | None = None
-) -> Outcome:
-    try:
-        with translated(doing, again=False):
-            result = await call()
-            return Outcome(OutcomeKind.DONE, "", made(result)) if made is not None else _DONE
-    except TwitchRefused as error:
-        return Outcome(OutcomeKind.REFUSED, str(error))

@@ -150,11 +150,7 @@ async def _read(chat: IrcConnection) -> None:
 async def test_badges_of_an_earlier_connection_do_not_count(sim: TwitchSim, account: TwitchAccount) -> None:
     account.chat.own_badges = frozenset({"moderator"})
 
-    async def read() -> None:
-        async for _ in account.chat.events():
-            pass
-
-    reading = asyncio.create_task(read())
+    reading = asyncio.create_task(_read(account.chat))
     await sim.joined()
     assert "moderator" not in (account.chat.own_badges or ())
     reading.cancel()

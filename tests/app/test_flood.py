@@ -3,28 +3,15 @@
 from pathlib import Path
 
 from forgetmenot.app.bot import BotIdentity, open_bot
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.chat.router import BURST
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.memory.notes.edits import VIEWER_TRUST, remember
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes, opt_outs
-from tests.stage import FakeModeration
 
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
-
-
-class Account(FakeModeration):
-    """An account that writes down what it says."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[str] = []
-
-    async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port gives it
-        self.said.append(text)
-        return Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
 
 
 def line(number: int, clock: ManualClock, who: str, text: str, *badges: str) -> ChatEvent:
@@ -36,7 +23,7 @@ def line(number: int, clock: ManualClock, who: str, text: str, *badges: str) -> 
 async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    account, me = Account(), BotIdentity("99", "forgetmenot")
+    account, me = RecordingAccount(), BotIdentity("99", "forgetmenot")
     path = tmp_path / "m.sqlite3"
     async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=account, me=me) as bot:
         await bot.hear(line(0, clock, "alice", "hello"))
@@ -58,7 +45,7 @@ async def test_what_a_bot_was_made_to_say_corrects_nothing(tmp_path: Path, clock
     """The bot may speak by the streamer's own account, whose word on the channel counts without a command."""
     me = BotIdentity("99", "carol")
     path = tmp_path / "m.sqlite3"
-    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=Account(), me=me) as bot:
+    async with open_bot(path, "test", settings=lambda: SETTINGS, clock=clock, account=RecordingAccount(), me=me) as bot:
         await bot.hear(line(0, clock, "dave", "hello"))
         await bot.settle()
         await remember(bot.db, None, "the marathon is on Monday", by="id-dave", at=clock.now())

@@ -1,6 +1,7 @@
 """`forgetmenot run` and `listen` as their user starts them, on a loopback Twitch that behaves well, and badly."""
 
 import asyncio
+import gc
 import signal
 import sqlite3
 import sys
@@ -10,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.app.bot import Bot
+from forgetmenot.app.live import SWITCH_S, YOUNG, begin_counting, keep_gap, short_pauses
+from forgetmenot.operations import switches
+from forgetmenot.store import channel_state
+from forgetmenot.twitch.connection import Gap
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
 
@@ -217,3 +223,29 @@ async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path,
         words = ("listen", "coffee", "--config", config, "--db", tmp_path / "m.sqlite3")
         async with running(tmp_path, *words) as bot:
             await ends_with_one_sentence(bot, "is the memory of another channel")
+
+
+async def test_gaps_are_counted_per_run_and_the_last_is_kept(bot: Bot) -> None:
+    now = bot.clock.now()
+    await begin_counting(bot)
+    await keep_gap(bot, Gap(now - 90_000, now - 80_000, "The connection was lost."))
+    await keep_gap(bot, Gap(now - 70_000, now - 25_000, "Twitch asked to connect again."))
+    kept = await channel_state.read_all(bot.db)
+    assert (kept["gaps"], kept["gap_from"], kept["gap_to"]) == ("2", str(now - 70_000), str(now - 25_000))
+    assert kept["gap_reason"] == "Twitch asked to connect again."
+    told = "2 gaps in what was heard since the start, the last of 45 s, 25 s ago"
+    assert told in await switches.status_line(bot.db, bot.settings(), now)
+    await begin_counting(bot)
+    assert "gap" not in await switches.status_line(bot.db, bot.settings(), now)
+
+
+def test_threads_give_way_soon_and_old_objects_are_not_walked_again_until_it_ends() -> None:
+    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    with short_pauses():
+        assert sys.getswitchinterval() < before
+        assert abs(sys.getswitchinterval() - SWITCH_S) < SWITCH_S / 10
+        assert gc.get_freeze_count() > 0
+        assert gc.get_threshold() == (YOUNG, *thresholds[1:])
+    assert sys.getswitchinterval() == before
+    assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == thresholds

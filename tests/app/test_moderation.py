@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.app import bot as program
 from forgetmenot.app.bot import Bot, BotIdentity, NoAccount, open_bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import DAY, MINUTE, SECOND, ManualClock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, EventKind, Redaction
 from forgetmenot.domain.memory import EpisodeKind, Part
@@ -115,19 +115,6 @@ async def test_what_she_said_is_in_no_feed(full: Bot, clock: ManualClock) -> Non
     await ban(full, clock)
     assert await full.db.value("SELECT count(*) FROM events WHERE viewer_id = ? AND text <> ''", (ALICE,)) == 0
     assert ALICE not in str([tuple(row) for row in await dock_rows.lines(full.db, 0, 50)])
-
-
-async def test_it_is_erased_after_seven_days(full: Bot, clock: ManualClock) -> None:
-    await ban(full, clock)
-    await clock.advance(7 * DAY - HOUR)
-    await full.tasks.catch_up()
-    assert await viewers.get(full.db, ALICE) is not None
-    await clock.advance(HOUR)
-    await full.tasks.catch_up()
-    assert await viewers.get(full.db, ALICE) is None
-    folder = full.db.path.parent
-    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).lower()
-    assert [trace for trace in TRACES if trace.encode() in held] == []
 
 
 async def test_a_lifted_ban_shows_it_again_and_erases_nothing(full: Bot, clock: ManualClock) -> None:

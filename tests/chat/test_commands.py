@@ -383,7 +383,7 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (someone>"]
     [bit] = await notes.of_subject(chat.db, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)
-    assert await chat.act("bit", "alice", text="is a moderator of this channel") == "refused:claim:role"
+    assert await chat.act("bit", "alice", text="is a moderator of this channel") == "refused:claim:authority"
     refused = await chat.act("remember", "alice", target=IDS["alice"], fact="can be reached at bob@example.org")
     assert refused == "refused:sensitive:contact"
 

@@ -250,16 +250,6 @@ async def test_slow_mode_and_emote_only_are_taken_back(wire: Wire) -> None:
     assert not wire.sim.world.rules.emote_mode
 
 
-async def test_a_ban_is_made_when_a_person_approves_it(wire: Wire) -> None:
-    wire.sim.world.moderator("carol")
-    carried = await wire.propose("ban", who="carol", target="bob")
-    assert wire.calls("POST", "moderation/bans") == []
-    answer = await wire.approvals.approve(carried.log_id or 0, "9")
-    assert (answer.ok, answer.data["line"]) == (True, "bob is banned.")
-    (call,) = wire.calls("POST", "moderation/bans")
-    assert call.body["data"] == {"user_id": wire.sim.world.user("bob").id}
-
-
 async def test_exactly_the_message_before_the_request_is_deleted(wire: Wire) -> None:
     said = await wire.sim.say("alice", "oops")
     async with wire.db.write() as tx:

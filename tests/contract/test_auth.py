@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.settings.schema import Settings, TwitchSettings
+from forgetmenot.sim.world import SimToken
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.connection import IrcLogin
 from forgetmenot.twitch.helix import Helix
@@ -17,6 +18,10 @@ from tests.loopback_servers.fixtures import asleep
 from tests.loopback_servers.twitch import TwitchSim
 
 MakeLogin = Callable[..., Login]
+
+
+def bot_login(store: TokenStore, settings: Settings) -> Login:
+    return Login(account=Account.BOT, store=store, settings=lambda: settings, clock=SystemClock())
 
 
 async def test_of_twenty_calls_on_an_expired_token_one_renews_and_all_succeed(
@@ -59,7 +64,7 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(
 
     make_login()
     watching = Watching(store.folder, use_keyring=False)
-    login = Login(account=Account.BOT, store=watching, settings=lambda: settings, clock=SystemClock())
+    login = bot_login(watching, settings)
     helix = Helix(settings=lambda: settings, bot=login)
     sim.expire()
     await helix.room_id()
@@ -67,15 +72,25 @@ async def test_a_renewed_token_is_saved_before_anybody_uses_it(
     assert used_before_saved == [0]
 
 
-async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
-    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
-) -> None:
-    login = make_login()
+def whole(granted: SimToken) -> Token:
+    return Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes)
+
+
+async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[Token]]:
+    """An expired token, and its renewal, which Twitch has not answered yet."""
     stale = await login.token()
     sim.expire()
     fault = sim.faults.add("oauth", path="oauth2/token", delay=0.1)
     renewal = asyncio.create_task(login.renew(stale))
     await sim.until(lambda: fault.used)
+    return stale, renewal
+
+
+async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
+    sim: TwitchSim, make_login: MakeLogin, store: TokenStore
+) -> None:
+    login = make_login()
+    stale, renewal = await renewing(sim, login)
     renewal.cancel()
     with pytest.raises(asyncio.CancelledError):
         await renewal
@@ -117,14 +132,10 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
 ) -> None:
     """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
     login = make_login()
-    stale = await login.token()
-    sim.expire()
-    fault = sim.faults.add("oauth", path="oauth2/token", delay=0.1)
-    slower = asyncio.create_task(login.renew(stale))
-    await sim.until(lambda: fault.used)
+    stale, slower = await renewing(sim, login)
     faster = sim.tokens.refresh(stale.refresh)
     assert faster is not None
-    store.save(Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes))
+    store.save(Account.BOT, whole(faster))
     assert (await slower).access == faster.access
     assert login.trouble == ""
 
@@ -175,7 +186,7 @@ async def test_the_trouble_ends_with_the_new_login_and_not_at_the_next_look(
         await helix.channel_state()
     assert login.trouble
     granted = sim.grant("keeper")
-    store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes))
+    store.save(Account.BOT, whole(granted))
     await helix.channel_state()
     await helix.aclose()
     assert login.trouble == ""
@@ -213,7 +224,7 @@ async def test_the_login_is_validated_at_start_and_every_hour(
 
 
 async def test_nobody_logged_in_is_told_and_chat_is_read_anonymously(settings: Settings, store: TokenStore) -> None:
-    login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=SystemClock())
+    login = bot_login(store, settings)
     assert await login.irc() is None
     with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
         await login.token()
@@ -233,7 +244,7 @@ async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: Twit
 async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, make_login: MakeLogin) -> None:
     make_login()
     bare = Settings(twitch=TwitchSettings(channel="demo"))
-    login = Login(account=Account.BOT, store=store, settings=lambda: bare, clock=SystemClock())
+    login = bot_login(store, bare)
     with pytest.raises(TwitchLoginNeeded, match=r"docs/TWITCH_APP\.md"):
         await login.validate()
 
@@ -250,7 +261,7 @@ class Locked(TokenStore):
 
 async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(settings: Settings, store: TokenStore) -> None:
     locked = Locked(store.folder, use_keyring=False)
-    login = Login(account=Account.BOT, store=locked, settings=lambda: settings, clock=SystemClock())
+    login = bot_login(locked, settings)
     with pytest.raises(TwitchLoginNeeded, match="cannot be read just now from your system's keyring"):
         await login.token()
     assert "keyring" in login.trouble
@@ -288,7 +299,7 @@ async def test_a_token_that_has_expired_is_renewed_to_be_revoked(sim: TwitchSim,
 @pytest.mark.parametrize("client_id", ["", "wrong"])
 async def test_without_the_right_app_nothing_is_claimed(settings: Settings, store: TokenStore, client_id: str) -> None:
     twitch = replace(settings.twitch, client_id=client_id)
-    login = Login(account=Account.BOT, store=store, settings=lambda: Settings(twitch=twitch), clock=SystemClock())
+    login = bot_login(store, Settings(twitch=twitch))
     store.save(Account.BOT, Token("a", "r"))
     assert await login.log_out() is False
     assert store.load(Account.BOT) is None
@@ -307,7 +318,7 @@ async def test_a_log_out_in_another_process_ends_the_running_one(
     running = make_login()
     token = await running.token()
     sim.faults.add("oauth", path="oauth2/revoke", drop=True)  # the refresh token is still good
-    other = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=SystemClock())
+    other = bot_login(store, settings)
     assert await other.log_out() is False
     with pytest.raises(TwitchLoginNeeded, match="Nobody is logged in"):
         await (running.renew(token) if asking == "renew" else running.validate())
@@ -327,11 +338,7 @@ def nowhere(store: TokenStore) -> None:
 
 async def unsaved(sim: TwitchSim, login: Login, store: TokenStore) -> Token:
     """Renewed while the place was lost; the new pair."""
-    stale = await login.token()
-    sim.expire()
-    fault = sim.faults.add("oauth", path="oauth2/token", delay=0.1)
-    renewal = asyncio.create_task(login.renew(stale))
-    await sim.until(lambda: fault.used)
+    _, renewal = await renewing(sim, login)
     nowhere(store)
     return await renewal
 
@@ -371,7 +378,7 @@ class Full(TokenStore):
 
 async def keep_nothing(sim: TwitchSim, settings: Settings, full: Full) -> Login:
     """A log-in whose renewed pair a full disk did not take; the old one still lies there."""
-    login = Login(account=Account.BOT, store=full, settings=lambda: settings, clock=SystemClock())
+    login = bot_login(full, settings)
     sim.expire()
     assert (await login.validate()).login == "keeper"
     assert "No space left" in login.trouble
@@ -404,7 +411,7 @@ async def test_after_a_full_disk_a_new_login_is_taken_up(
         with pytest.raises(TwitchLoginNeeded, match="expired"):
             await login.validate()
     granted = sim.grant("keeper")
-    store.save(Account.BOT, Token(granted.access, granted.refresh, granted.user_id, "keeper", granted.scopes))
+    store.save(Account.BOT, whole(granted))
     assert (await login.validate()).access == granted.access
 
 

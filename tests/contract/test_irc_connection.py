@@ -1,7 +1,7 @@
 """The real connection against a loopback Twitch: what it says, what it survives, and what it tells."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from random import Random
 
@@ -75,6 +75,16 @@ async def listening(
         await asyncio.gather(listener.task, return_exceptions=True)
 
 
+def keeper(sim: TwitchSim) -> Callable[[str], Awaitable[IrcLogin | None]]:
+    """The log-in of the bot's account."""
+    token = sim.grant("keeper")
+
+    async def login(_refused: str) -> IrcLogin | None:
+        return IrcLogin("keeper", token.access)
+
+    return login
+
+
 @pytest.fixture
 def hasty() -> HastyClock:
     return HastyClock()
@@ -98,13 +108,8 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
 
 
 async def test_signed_in_it_knows_its_own_badges(sim: TwitchSim, hasty: HastyClock) -> None:
-    token = sim.grant("keeper")
     sim.world.moderator("keeper")
-
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", token.access)
-
-    async with listening(sim, hasty, login) as listener:
+    async with listening(sim, hasty, keeper(sim)) as listener:
         await sim.until(lambda: listener.source.own_badges)
         assert listener.source.own_badges is not None
         assert "moderator" in listener.source.own_badges
@@ -289,12 +294,6 @@ async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, h
     assert len(set(hasty.pauses[6:])) > 1
 
 
-async def test_a_channel_that_does_not_exist_is_one_clear_sentence(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty, channel="nowhere") as listener:
-        with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
-            await listener.task
-
-
 async def test_the_pause_is_short_again_after_a_connection_that_held(sim: TwitchSim, hasty: HastyClock) -> None:
     sim.faults.add("irc", status=503, times=6)
     async with listening(sim, hasty) as listener:
@@ -320,12 +319,7 @@ async def test_a_chat_that_is_slow_for_once_is_waited_for(
 
 
 async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: HastyClock) -> None:
-    token = sim.grant("keeper")
-
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", token.access)
-
-    async with listening(sim, hasty, login) as listener:
+    async with listening(sim, hasty, keeper(sim)) as listener:
         await sim.joined()
         await sim.ban("keeper")
         await sim.drop()
@@ -335,24 +329,20 @@ async def test_a_ban_later_on_is_a_trouble_that_passes(sim: TwitchSim, hasty: Ha
         assert len(listener.gaps) == 1
 
 
-async def test_a_channel_that_never_answers_is_the_same_sentence(
-    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("silent", [False, True])
+async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sentence(
+    sim: TwitchSim, hasty: HastyClock, monkeypatch: pytest.MonkeyPatch, *, silent: bool
 ) -> None:
-    monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05)
-    sim.irc.silent_unknown = True
+    monkeypatch.setattr(room, "JOIN_WITHIN_S", 0.05 if silent else room.JOIN_WITHIN_S)
+    sim.irc.silent_unknown = silent
     async with listening(sim, hasty, channel="nowhere", idle_s=1) as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
 
 
 async def test_a_banned_account_is_one_clear_sentence(sim: TwitchSim, hasty: HastyClock) -> None:
-    token = sim.grant("keeper")
     await sim.ban("keeper")
-
-    async def login(_refused: str) -> IrcLogin | None:
-        return IrcLogin("keeper", token.access)
-
-    async with listening(sim, hasty, login) as listener:
+    async with listening(sim, hasty, keeper(sim)) as listener:
         with pytest.raises(TwitchRefused, match="banned in the channel `demo`"):
             await listener.task
 

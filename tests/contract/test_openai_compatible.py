@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from forgetmenot.app.scenario_player import NoMeter
 from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.llm.build import build_model
@@ -294,14 +295,9 @@ async def test_a_server_that_is_not_running_is_told_with_its_address() -> None:
     await model.aclose()
 
 
-class _NoMeter:
-    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
-        """Nothing."""
-
-
 async def test_the_key_of_gemini_is_never_sent_to_another_server(sim: SimOpenAI) -> None:
     settings = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url)
-    built = build_model(settings, "local", _NoMeter(), environ={"GEMINI_API_KEY": "secret"})
+    built = build_model(settings, "local", NoMeter(), environ={"GEMINI_API_KEY": "secret"})
     await built.generate(PLAIN)
     await built.aclose()
     assert sim.authorizations == [None]

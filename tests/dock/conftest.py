@@ -89,10 +89,6 @@ class Served:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def enter(self) -> None:
-        """Send the token from now on."""
-        self.client.headers[TOKEN_HEADER] = self.token
-
     async def events(self, after: str = "") -> str:
         """The address of an event stream, with a fresh ticket."""
         status, told = await self.post("/api/ticket", {})
@@ -111,7 +107,8 @@ class Served:
 
 
 @pytest.fixture
-async def dock(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Served]:
+async def stranger(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Served]:
+    """The dock, asked without its token."""
     control, settings, port = FakeControl(), LiveSettings(Settings()), free_port()
     serving = open_dock(
         control=control, setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=tmp_path, port=port
@@ -119,6 +116,13 @@ async def dock(db: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterato
     async with serving, aiohttp.ClientSession() as client:
         token = (tmp_path / TOKEN_FILE).read_text()
         yield Served(control, settings, port, token, client)
+
+
+@pytest.fixture
+def dock(stranger: Served) -> Served:
+    """The dock, asked with its token."""
+    stranger.client.headers[TOKEN_HEADER] = stranger.token
+    return stranger
 
 
 @pytest.fixture(scope="session")

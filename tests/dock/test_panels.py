@@ -47,7 +47,6 @@ async def people(db: Database, clock: ManualClock) -> None:
 
 @pytest.mark.usefixtures("people")
 async def test_people_are_found_by_any_part_of_a_name_and_regulars_come_first(dock: Served) -> None:
-    dock.enter()
     everybody = await rows(dock, "/api/people")
     assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"]
     assert everybody["rows"][0]["notes"] == 120
@@ -63,7 +62,6 @@ async def test_what_is_not_ascii_is_found_in_capitals_or_not(dock: Served, db: D
     async with db.write() as tx:
         await notes.insert(tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1)
         await tx.execute("UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'")
-    dock.enter()
     asked = f"find={quote(find)}"
     assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
     assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
@@ -71,7 +69,6 @@ async def test_what_is_not_ascii_is_found_in_capitals_or_not(dock: Served, db: D
 
 @pytest.mark.usefixtures("people")
 async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(dock: Served, db: Database) -> None:
-    dock.enter()
     async with db.write() as tx:  # an inactive note is in the list, so it is counted
         await tx.execute("UPDATE semantic_notes SET status = 'stale' WHERE id = 3")
     assert (await rows(dock, "/api/person/1"))["notes"] == (await rows(dock, "/api/notes?subject=1"))["total"] == 120
@@ -88,7 +85,6 @@ async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(doc
 
 @pytest.mark.usefixtures("people")
 async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: Database) -> None:
-    dock.enter()
     assert (await rows(dock, "/api/note/1"))["fact"] == f"knows fact 0 of {EVIL}"
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = '1'")
@@ -98,7 +94,6 @@ async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: D
 
 @pytest.mark.usefixtures("people")
 async def test_every_panel_answers(dock: Served) -> None:
-    dock.enter()
     for path in ("now", "approvals", "figures", "health", "settings", "streams", "stream/1", "left_alone", "person/1"):
         await rows(dock, f"/api/{path}")
 
@@ -113,7 +108,6 @@ async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database,
                 " VALUES (?, 'reply', ?, ?, 500000, 0, 100000, 1)",
                 (now, model, tokens),
             )
-    dock.enter()
     spent = (await rows(dock, "/api/now"))["now"]["spent"]
     assert (spent["output"], spent["cost"]) == (200_000, "")
     assert (await rows(dock, "/api/figures"))["streams"] == [[now, 3_000_000, 200_000, None]]
@@ -136,7 +130,6 @@ async def test_an_undo_is_offered_while_there_is_something_to_take_back(
                 " VALUES (?1, 'timeout', 'B', '{\"seconds\": \"60\"}', 'allow', 'allowed', '', 'done', ?1, ?1)",
                 (clock.now() - ago,),
             )
-    dock.enter()
     log = (await rows(dock, "/api/approvals"))["log"]
     assert sorted((clock.now() - one["at"], one["undoable"]) for one in log) == [(10_000, True), (90_000, False)]
 
@@ -147,7 +140,6 @@ MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 per
 
 @pytest.mark.parametrize("path", MISSING.split())
 async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served, path: str) -> None:
-    dock.enter()
     status, told = await dock.get(f"/api/{path}")
     assert status == 404
     assert isinstance(told, dict)
@@ -156,13 +148,11 @@ async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served, path: st
 
 @pytest.mark.parametrize("body", [[], "x", [{"id": 3}]])
 async def test_a_body_that_is_none_is_refused(dock: Served, body: object) -> None:
-    dock.enter()
     assert (await dock.post("/api/do/edit", body))[0] == 400
     assert dock.control.asked == []
 
 
 async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: Served) -> None:
-    dock.enter()
     told = await rows(dock, "/api/operations")
     assert told == buttons()
     for name in buttons():
@@ -190,7 +180,6 @@ async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_
             (1, "note_refused:asked", 9),
         ]
         await tx.many("INSERT INTO tally VALUES (?, ?, ?)", [*counts, (2, "summary_cut:words", 5), (2, "lines", 9)])
-    dock.enter()
     health = await rows(dock, "/api/health")
     assert [check["name"] for check in health["checks"]] == ["Chat"]
     assert [check["name"] for check in (await rows(dock, "/api/health?all=1"))["checks"]] == ["Chat", "Disk"]
@@ -201,7 +190,6 @@ async def test_the_health_page_checks_everything_when_asked_and_counts_what_was_
 
 
 async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock: Served) -> None:
-    dock.enter()
     dock.settings._now = parse_settings('[bot]\nlanguage = "de"', "test")
     async with dock.client.get(dock.origin) as answer:
         page = await answer.text()
@@ -218,7 +206,6 @@ async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock
 
 
 async def test_a_message_can_be_tried(dock: Served) -> None:
-    dock.enter()
     status, told = await dock.post("/api/try", {"viewer": "alice", "text": "hi"})
     assert (status, told) == (200, {"ok": True, "text": "alice: hi"})
     assert (await dock.post("/api/try", {"viewer": "alice", "text": " "}))[0] == 400
@@ -234,7 +221,6 @@ def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
 
 
 async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -> None:
-    dock.enter()
     build = server.load().build
     async with dock.client.get(dock.origin) as answer:
         page = await answer.text()

@@ -24,27 +24,26 @@ from tests.dock.conftest import Served
 ACT = {"id": 3}
 
 
-async def test_nothing_is_read_without_the_token_in_its_header(dock: Served) -> None:
-    async with dock.client.get(f"{dock.origin}/?token={dock.token}") as answer:
+async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served) -> None:
+    async with stranger.client.get(f"{stranger.origin}/?token={stranger.token}") as answer:
         assert answer.status == 200
         assert "Set-Cookie" not in answer.headers, "programs on other ports would get it"
-        assert dock.token not in await answer.text()
+        assert stranger.token not in await answer.text()
     for path in (
         "/api/now",
         "/api/health",
-        f"/api/now?token={dock.token}",
+        f"/api/now?token={stranger.token}",
         "/events",
         "/events?ticket=",
         "/events?ticket=x",
     ):
-        assert (await dock.get(path))[0] == 401
-    for wrong in ("", "wrong", dock.token[:-1]):
-        assert (await dock.get("/api/now", **{TOKEN_HEADER: wrong}))[0] == 401
-    assert (await dock.get("/api/now", **{TOKEN_HEADER: dock.token}))[0] == 200
+        assert (await stranger.get(path))[0] == 401
+    for wrong in ("", "wrong", stranger.token[:-1]):
+        assert (await stranger.get("/api/now", **{TOKEN_HEADER: wrong}))[0] == 401
+    assert (await stranger.get("/api/now", **{TOKEN_HEADER: stranger.token}))[0] == 200
 
 
 async def test_a_ticket_opens_one_event_stream_and_no_second(dock: Served) -> None:
-    dock.enter()
     address = await dock.events()
     async with dock.client.get(address) as answer:
         assert answer.status == 200
@@ -55,7 +54,6 @@ async def test_a_ticket_opens_one_event_stream_and_no_second(dock: Served) -> No
 
 
 async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(dock: Served) -> None:
-    dock.enter()
     held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * MOST_CONNECTIONS)]
     for number, (_, writer) in enumerate(held):
         if number % 2:
@@ -79,7 +77,6 @@ async def test_a_body_that_trickles_in_is_given_up(dock: Served, monkeypatch: py
     "host", ["localhost:{port}", "evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.nip.io:{port}", ""]
 )
 async def test_another_host_is_refused(dock: Served, host: str) -> None:
-    dock.enter()
     for path in ("/", f"/?token={dock.token}", "/api/now", "/events"):
         async with dock.client.get(dock.origin + path, headers={"Host": host.format(port=dock.port)}) as answer:
             assert answer.status in {400, 403}
@@ -90,7 +87,6 @@ async def test_another_host_is_refused(dock: Served, host: str) -> None:
     ["null", "http://evil.example", "http://localhost:{port}", "https://127.0.0.1:{port}", "http://127.0.0.1:1"],
 )
 async def test_another_origin_is_refused(dock: Served, origin: str) -> None:
-    dock.enter()
     told = origin.format(port=dock.port)
     assert (await dock.get("/api/now", Origin=told))[0] == 403
     assert (await dock.post("/api/do/approve", ACT, Origin=told))[0] == 403
@@ -98,24 +94,23 @@ async def test_another_origin_is_refused(dock: Served, origin: str) -> None:
 
 
 async def test_another_page_of_this_machine_may_not_read(dock: Served) -> None:
-    dock.enter()
     assert (await dock.get("/api/now", **{"Sec-Fetch-Site": "same-site"}))[0] == 403
     assert (await dock.get("/api/now", **{"Sec-Fetch-Site": "same-origin"}))[0] == 200
 
 
-async def test_acting_needs_the_origin_and_the_token_in_its_header(dock: Served) -> None:
-    assert (await dock.post("/api/do/approve", ACT, X_Dock_Token=""))[0] == 401
-    assert (await dock.post("/api/do/approve", ACT, X_Dock_Token=dock.token + "x"))[0] == 401
-    async with dock.client.post(
-        f"{dock.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": dock.token}
+async def test_acting_needs_the_origin_and_the_token_in_its_header(stranger: Served) -> None:
+    assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=""))[0] == 401
+    assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=stranger.token + "x"))[0] == 401
+    async with stranger.client.post(
+        f"{stranger.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": stranger.token}
     ) as answer:
         assert answer.status == 401  # no origin
-    headers = {"X-Dock-Token": dock.token, "Origin": dock.origin}
-    async with dock.client.post(f"{dock.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
+    headers = {"X-Dock-Token": stranger.token, "Origin": stranger.origin}
+    async with stranger.client.post(f"{stranger.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
         assert answer.status == 401  # a form
-    assert dock.control.asked == []
-    assert await dock.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "receipt": ""})
-    assert dock.control.asked == [("approve", ACT)]
+    assert stranger.control.asked == []
+    assert await stranger.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "receipt": ""})
+    assert stranger.control.asked == [("approve", ACT)]
 
 
 async def _raw(dock: Served, head: str, *lines: bytes) -> bytes:
@@ -146,7 +141,6 @@ async def test_a_token_that_is_no_text_is_a_wrong_one(dock: Served) -> None:
     ],
 )
 async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served, body: str) -> None:
-    dock.enter()
     headers = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/json"}
     for path in ("/api/do/approve", "/api/do/edit", "/api/try"):
         async with dock.client.post(dock.origin + path, data=body.encode(), headers=headers) as answer:
@@ -158,7 +152,6 @@ async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served, body: 
 
 
 async def test_nothing_is_changed_by_asking(dock: Served) -> None:
-    dock.enter()
     for method in ("GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
         async with dock.client.request(
             method, f"{dock.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": dock.token}
@@ -168,7 +161,6 @@ async def test_nothing_is_changed_by_asking(dock: Served) -> None:
 
 
 async def test_every_answer_forbids_foreign_and_inline_script(dock: Served) -> None:
-    dock.enter()
     for path in ("/", "/api/now", "/api/nothing", "/static/x/main.js", "/static/x/../../secrets"):
         async with dock.client.get(dock.origin + path) as answer:
             policy = answer.headers["Content-Security-Policy"]
@@ -181,7 +173,6 @@ async def test_every_answer_forbids_foreign_and_inline_script(dock: Served) -> N
 
 
 async def test_no_answer_holds_the_token(dock: Served) -> None:
-    dock.enter()
     for path in ("/", "/api/now", "/api/settings", "/api/health", "/api/figures", "/api/approvals", "/api/people"):
         async with dock.client.get(dock.origin + path) as answer:
             assert dock.token not in await answer.text()
@@ -203,7 +194,7 @@ def test_another_bind_address_is_refused(host: str) -> None:
         parse_settings(f'[dock]\nhost = "{host}"', "config.toml")
 
 
-async def test_it_listens_on_this_machine_alone(dock: Served) -> None:
+async def test_it_listens_on_this_machine_alone(stranger: Served) -> None:
     with pytest.raises(aiohttp.ClientError):
-        async with dock.client.get(f"http://[::1]:{dock.port}/"):
+        async with stranger.client.get(f"http://[::1]:{stranger.port}/"):
             pass

@@ -67,7 +67,6 @@ async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Tol
 
 
 async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock: ManualClock) -> None:
-    dock.enter()
     async with dock.client.get(await dock.events()) as one, dock.client.get(await dock.events()) as other:
         first, second = told(one), told(other)
         for page in (first, second):
@@ -80,7 +79,6 @@ async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock:
 async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
-    dock.enter()
     await say(db, clock, "before")
     async with dock.client.get(await dock.events()) as answer:
         mark = (await until(told(answer), "items", "before"))[1]
@@ -93,14 +91,12 @@ async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
 
 
 async def test_marks_of_another_memory_are_not_believed(dock: Served, db: Database, clock: ManualClock) -> None:
-    dock.enter()
     await say(db, clock, "before")
     async with dock.client.get(await dock.events("999.0.0")) as answer:
         await until(told(answer), "items", "before")
 
 
 async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database, clock: ManualClock) -> None:
-    dock.enter()
     await say(db, clock, "something rude")
     async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
@@ -113,7 +109,6 @@ async def test_a_cleared_line_is_taken_from_the_page(dock: Served, db: Database,
 async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
-    dock.enter()
     await say(db, clock, "something rude")  # and somebody saw it, in a bot that was stopped since
     async with db.write() as tx:
         await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
@@ -123,7 +118,6 @@ async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
 
 
 async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: Database, clock: ManualClock) -> None:
-    dock.enter()
     await say(db, clock, "my cat is called Miso")
     await say(db, clock, "good evening", viewer="2", name="Bob")
     async with dock.client.get(await dock.events()) as answer:
@@ -143,7 +137,6 @@ async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: D
 
 
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
-    dock.enter()
     await say(db, clock, "secret", viewer="2", name="Bob")
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
@@ -152,7 +145,6 @@ async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Dat
 
 
 async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None:
-    dock.enter()
     async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         await until(events, "items")
@@ -161,7 +153,6 @@ async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None
 
 
 async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None:
-    dock.enter()
     async with dock.client.get(await dock.events()) as answer:
         events = told(answer)
         await until(events, "items")
@@ -175,7 +166,6 @@ def looking() -> list[asyncio.Task[object]]:
 
 async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> None:
     """As all open docks do when the bot was started again."""
-    dock.enter()
     async with contextlib.AsyncExitStack() as stack:
         ask = [stack.enter_async_context(dock.client.get(await dock.events())) for _ in range(5)]
         for answer in await asyncio.gather(*ask):
@@ -184,7 +174,6 @@ async def test_pages_that_come_at_the_same_time_share_one_look(dock: Served) -> 
 
 
 async def test_nothing_is_looked_up_while_nobody_looks(dock: Served, db: Database) -> None:
-    dock.enter()
     assert not looking()
     async with dock.client.get(await dock.events()) as answer:
         await until(told(answer), "items")

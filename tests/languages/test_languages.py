@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.languages import ENGLISH, Language, in_language, languages
+from forgetmenot.errors import ForgetMeNotError
+from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.settings.labels import LABELS
+from forgetmenot.twitch.token_store import Account
 
 PACKAGE = Path(__file__).parents[2] / "forgetmenot"
 PAGE = "".join(path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js")))
@@ -84,16 +86,16 @@ def test_every_operation_action_and_setting_has_its_words() -> None:
 
 def test_every_result_of_a_service_has_its_words() -> None:
     codes = set()
-    for name in ("services", "services_memory", "approvals", "run"):
+    for name in ("services", "services_memory", "approvals", "run", "table"):
         tree = ast.parse((PACKAGE / "operations" / f"{name}.py").read_text("utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "code":
                 codes |= {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id in {"_result", "_status"}
-            ):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in {
+                "_result",
+                "_status",
+                "switched",
+            }:
                 codes |= {part.value for arg in node.args for part in ast.walk(arg) if isinstance(part, ast.Constant)}
     wanted = {code for code in codes if isinstance(code, str) and re.fullmatch(r"[a-z_]+", code)}
     assert len(wanted) > 40
@@ -139,40 +141,35 @@ def test_a_surface_holds_no_sentence_of_its_own(module: str) -> None:
     assert [text for text in texts if SENTENCE.search(text)] == []
 
 
-# ── what code says in English ───────────────────────────────────────────────────────────────
+# ── reasons ─────────────────────────────────────────────────────────────────────────────────
 
 
-def written_by_code() -> set[str]:
-    """Every text of the package, with {} for what is filled in."""
-    found = set()
+def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -> None:
+    there = {key.removeprefix("reason."): text for key, text in ENGLISH.texts.items() if key.startswith("reason.")}
+    literals = set(texts_in_code())
+    named = {"class_a", "class_b", "class_c"} | {account.value for account in Account}
+    assert sorted(there.keys() - literals - named) == []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                found.add("".join(str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(re.sub(r"\{\w+\}", "{}", node.value))
-    return found
+            if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reason" and node.args):
+                continue
+            if isinstance(code := node.args[0], ast.Constant) and isinstance(code.value, str):
+                given = {keyword.arg for keyword in node.keywords}
+                assert filled_in(there[code.value]) <= given, f"{path.name}: {code.value}"
 
 
-def test_what_is_translated_by_its_english_text_is_written_by_code() -> None:
-    code = "\n".join(written_by_code())
-    for key, text in ENGLISH.texts.items():
-        if key.startswith("inside."):
-            pieces = [piece.strip(" .;") for piece in re.split(r"\{\w+\}|; ", str(text))]
-            assert all(piece in code for piece in pieces), f"{key}: {text}"
-
-
-def test_a_sentence_of_code_is_found_with_what_it_holds() -> None:
-    german = in_language("de")
-    assert german.translated("The bot is paused.") == "Der Bot hat Pause."
-    assert german.translated("clip was used a moment ago.") == "clip gab es gerade erst."
-    assert german.translated("Twitch's chat stopped answering. The bot tries again.") == (
-        "Der Chat von Twitch antwortet nicht mehr. Der Bot versucht es weiter."
+def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
+    german, why = in_language("de"), reason("not_undone", reason=reason("in_time"))
+    assert (why, german.reason(why)) == (
+        "not undone: no answer in time",
+        "nicht rückgängig gemacht: keine Antwort in der Zeit",
     )
-    assert german.translated("not undone: no answer in time") == "nicht rückgängig gemacht: keine Antwort in der Zeit"
-    for text in ("", "Something else.", "That needs the broadcaster's log-in."):
-        assert german.translated(text) == text
-    assert ENGLISH.translated("The bot is paused.") == "The bot is paused."
+    kept = read_reason(why.row)
+    assert (kept, german.reason(kept)) == (why, german.reason(why))
+    assert german.reason(str(ForgetMeNotError(why))) == german.reason(why)
+    assert german.reason(joined("", why, reason("undone"))) == f"{german.reason(why)} rückgängig gemacht"
+    for text in ("", "not undone: no answer in time", '["no_such_code", {}]', '["', '["undone"]', '["undone", 3]'):
+        assert german.reason(read_reason(text)) == text
 
 
 def test_numbers_and_times_are_written_as_people_do() -> None:

@@ -75,125 +75,108 @@ class HandTime:
         return RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
 
 
-@pytest.fixture
-def model() -> ScriptedModel:
-    """A model that answers "ok" until it is told otherwise."""
-    return ScriptedModel()
+@dataclass
+class Guarded:
+    """A model that answers "ok" until it is told otherwise, a meter that can be read, and time that stands still."""
+
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+    meter: ListMeter = field(default_factory=ListMeter)
+    time: HandTime = field(default_factory=HandTime)
+
+    def guard(self, limits: Limits | None = None) -> GuardedModel:
+        return _guard(self.model, self.meter, self.time, limits)
 
 
 @pytest.fixture
-def meter() -> ListMeter:
-    """A meter that can be read."""
-    return ListMeter()
-
-
-@pytest.fixture
-def time() -> HandTime:
-    """Time that stands still."""
-    return HandTime()
+def at() -> Guarded:
+    return Guarded()
 
 
 def _guard(model: LanguageModel, meter: CallMeter, time: HandTime, limits: Limits | None = None) -> GuardedModel:
     return GuardedModel(model, gate=CallQueue(2), meter=meter, limits=limits or Limits(), pace=time.pace)
 
 
-async def test_an_answer_passes_through_with_its_latency(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    guarded = _guard(model, meter, time)
+async def test_an_answer_passes_through_with_its_latency(at: Guarded) -> None:
+    guarded = at.guard()
     assert await guarded.generate(REPLY) == ModelAnswer("ok", "scripted", TokenUsage(100, None, 5), latency_ms=0)
-    assert meter.rows == [(Purpose.REPLY, "scripted", 100, None)]
+    assert at.meter.rows == [(Purpose.REPLY, "scripted", 100, None)]
     assert guarded.trouble is None
     await guarded.aclose()
-    assert model.closed
+    assert at.model.closed
 
 
-async def test_an_answer_without_end_is_cut(model: ScriptedModel, meter: ListMeter, time: HandTime) -> None:
-    model.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
-    guarded = _guard(model, meter, time)
+async def test_an_answer_without_end_is_cut(at: Guarded) -> None:
+    at.model.script += ["".join(map(str, range(300_000))), "w" * 20 * 50]
+    guarded = at.guard()
     long, fitting = await guarded.generate(REPLY), await guarded.generate(REPLY)
     assert (len(long.text), long.finish) == (20 * REPLY.max_output_tokens, "length")
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
 
-async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
+async def test_a_summary_that_loops_to_its_limit_is_taken_up_to_the_loop(at: Guarded) -> None:
+    at.model.script += ['{"summary": "P1 plays drums. ' + "P2 laughed again. " * 500]
     schema = {"type": "object", "required": ["summary"]}
     request = ModelRequest(Purpose.SUMMARY, "s", "p", 50, schema=schema)
-    answer = await _guard(model, meter, time).generate(request)
+    answer = await at.guard().generate(request)
     assert (answer.text, answer.finish) == ('{"summary": "P1 plays drums. P2 laughed again. P2 laughed again', "length")
 
 
-async def test_a_passing_failure_is_tried_again_with_growing_waits(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script = deque([ModelUnavailable("down."), ModelUnavailable("down.")])
-    assert (await _guard(model, meter, time).generate(REPLY)).text == "ok"
-    assert time.slept == [0.5, 1.0]
-    assert [row[3] for row in meter.rows] == ["ModelUnavailable", "ModelUnavailable", None]
+async def test_a_passing_failure_is_tried_again_with_growing_waits(at: Guarded) -> None:
+    at.model.script = deque([ModelUnavailable("down."), ModelUnavailable("down.")])
+    assert (await at.guard().generate(REPLY)).text == "ok"
+    assert at.time.slept == [0.5, 1.0]
+    assert [row[3] for row in at.meter.rows] == ["ModelUnavailable", "ModelUnavailable", None]
 
 
-async def test_the_wait_that_the_server_asked_for_is_honoured(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script = deque([ModelRateLimited("slow down.", 1.5)])
-    await _guard(model, meter, time).generate(REPLY)
-    assert time.slept == [1.5]
+async def test_the_wait_that_the_server_asked_for_is_honoured(at: Guarded) -> None:
+    at.model.script = deque([ModelRateLimited("slow down.", 1.5)])
+    await at.guard().generate(REPLY)
+    assert at.time.slept == [1.5]
 
 
-async def test_a_wait_beyond_the_deadline_is_not_waited_for(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script = deque([ModelRateLimited("slow down.", 12.0)])
+async def test_a_wait_beyond_the_deadline_is_not_waited_for(at: Guarded) -> None:
+    at.model.script = deque([ModelRateLimited("slow down.", 12.0)])
     with pytest.raises(ModelRateLimited) as caught:
-        await _guard(model, meter, time, Limits(reply_s=12.0)).generate(REPLY)
+        await at.guard(Limits(reply_s=12.0)).generate(REPLY)
     assert caught.value.retry_after_s == 12.0
-    assert time.slept == []
+    assert at.time.slept == []
 
 
-async def test_retries_are_bounded(model: ScriptedModel, meter: ListMeter, time: HandTime) -> None:
-    model.script = deque([ModelUnavailable("down.")] * 9)
+async def test_retries_are_bounded(at: Guarded) -> None:
+    at.model.script = deque([ModelUnavailable("down.")] * 9)
     with pytest.raises(ModelUnavailable):
-        await _guard(model, meter, time, Limits(retries=2)).generate(SUMMARY)
-    assert len(model.requests) == 3
+        await at.guard(Limits(retries=2)).generate(SUMMARY)
+    assert len(at.model.requests) == 3
 
 
 @pytest.mark.parametrize("error", [ModelRefused("wrong key."), ModelBlocked("blocked.")])
-async def test_what_cannot_get_better_is_not_tried_again(
-    model: ScriptedModel, meter: ListMeter, time: HandTime, error: ModelError
-) -> None:
-    model.script = deque([error])
+async def test_what_cannot_get_better_is_not_tried_again(at: Guarded, error: ModelError) -> None:
+    at.model.script = deque([error])
     with pytest.raises(type(error)):
-        await _guard(model, meter, time).generate(REPLY)
-    assert len(model.requests) == 1
-    assert [row[3] for row in meter.rows] == [type(error).__name__]
+        await at.guard().generate(REPLY)
+    assert len(at.model.requests) == 1
+    assert [row[3] for row in at.meter.rows] == [type(error).__name__]
 
 
-async def test_after_failures_in_a_row_the_model_is_left_alone_and_then_probed(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script = deque([ModelRefused("wrong key.")] * FAILURES)
-    guarded = _guard(model, meter, time)
+async def test_after_failures_in_a_row_the_model_is_left_alone_and_then_probed(at: Guarded) -> None:
+    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES)
+    guarded = at.guard()
     for _ in range(FAILURES):
         with pytest.raises(ModelRefused):
             await guarded.generate(REPLY)
     with pytest.raises(ModelUnavailable) as caught:
         await guarded.generate(REPLY)
     assert caught.value.retry_after_s == FIRST_REST_S
-    assert len(model.requests) == FAILURES
+    assert len(at.model.requests) == FAILURES
     assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
-    time.now += FIRST_REST_S
+    at.time.now += FIRST_REST_S
     assert (await guarded.generate(REPLY)).text == "ok"
     assert guarded.trouble is None
 
 
-async def test_a_blocked_prompt_is_no_failure_of_the_server(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
-    model.script = deque([ModelBlocked("blocked.")] * (FAILURES + 1))
-    guarded = _guard(model, meter, time)
+async def test_a_blocked_prompt_is_no_failure_of_the_server(at: Guarded) -> None:
+    at.model.script = deque([ModelBlocked("blocked.")] * (FAILURES + 1))
+    guarded = at.guard()
     for _ in range(FAILURES + 1):
         with pytest.raises(ModelBlocked):
             await guarded.generate(REPLY)
@@ -203,32 +186,28 @@ async def test_a_blocked_prompt_is_no_failure_of_the_server(
 @pytest.mark.parametrize(
     "answer", [ModelBlocked("blocked."), "", "no object", "[]", '{"text": "said"}', '{"summary": "']
 )
-async def test_for_the_memory_no_usable_answer_is_a_failure_like_any(
-    model: ScriptedModel, meter: ListMeter, time: HandTime, answer: str | ModelError
-) -> None:
+async def test_for_the_memory_no_usable_answer_is_a_failure_like_any(at: Guarded, answer: str | ModelError) -> None:
     request = replace(SUMMARY, schema={"type": "object", "required": ["summary"]})
-    model.script = deque([answer] * FAILURES)
-    guarded = _guard(model, meter, time, Limits(retries=0))
+    at.model.script = deque([answer] * FAILURES)
+    guarded = at.guard(Limits(retries=0))
     for _ in range(FAILURES):
         with pytest.raises(ModelBlocked):
             await guarded.generate(request)
     with pytest.raises(ModelUnavailable):
         await guarded.generate(request)
     assert "failed 5 times in a row" in (guarded.trouble or "")
-    assert {row[3] for row in meter.rows} == {"ModelBlocked"}
+    assert {row[3] for row in at.meter.rows} == {"ModelBlocked"}
 
 
-async def test_a_bug_in_an_adapter_is_a_failure_like_any(
-    model: ScriptedModel, meter: ListMeter, time: HandTime
-) -> None:
+async def test_a_bug_in_an_adapter_is_a_failure_like_any(at: Guarded) -> None:
     """Also of the call that tries whether the server is back: else nobody would ever be asked again."""
-    model.script = deque([ModelRefused("wrong key.")] * FAILURES + [ValueError("a bug"), "ok"])
-    guarded = _guard(model, meter, time, Limits(retries=0))
+    at.model.script = deque([ModelRefused("wrong key.")] * FAILURES + [ValueError("a bug"), "ok"])
+    guarded = at.guard(Limits(retries=0))
     for _ in range(FAILURES + 1):
         with pytest.raises(ModelError):
             await guarded.generate(REPLY)
-        time.now += FIRST_REST_S
-    time.now += FIRST_REST_S
+        at.time.now += FIRST_REST_S
+    at.time.now += FIRST_REST_S
     assert (await guarded.generate(REPLY)).text == "ok"
 
 
@@ -245,18 +224,16 @@ class _Silent:
         """Nothing."""
 
 
-async def test_a_model_that_never_answers_is_given_up_at_the_deadline(meter: ListMeter, time: HandTime) -> None:
-    guarded = _guard(_Silent(), meter, time, Limits(reply_s=0.01))
+async def test_a_model_that_never_answers_is_given_up_at_the_deadline(at: Guarded) -> None:
+    guarded = _guard(_Silent(), at.meter, at.time, Limits(reply_s=0.01))
     with pytest.raises(ModelUnavailable, match="in time"):
         await guarded.generate(REPLY)
-    assert [row[3] for row in meter.rows] == ["ModelUnavailable"]
+    assert [row[3] for row in at.meter.rows] == ["ModelUnavailable"]
 
 
-async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(
-    meter: ListMeter, time: HandTime
-) -> None:
+async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_the_server(at: Guarded) -> None:
     guarded = GuardedModel(
-        _Silent(), gate=CallQueue(1), meter=meter, limits=Limits(reply_s=0.01, memory_s=60), pace=time.pace
+        _Silent(), gate=CallQueue(1), meter=at.meter, limits=Limits(reply_s=0.01, memory_s=60), pace=at.time.pace
     )
     hog = asyncio.create_task(guarded.generate(SUMMARY))
     await asyncio.sleep(0)
@@ -264,7 +241,7 @@ async def test_waiting_for_a_place_counts_against_the_deadline_but_not_against_t
         await guarded.generate(REPLY)
     hog.cancel()
     await asyncio.gather(hog, return_exceptions=True)
-    assert meter.rows == []
+    assert at.meter.rows == []
     assert guarded.trouble is None
 
 
@@ -273,8 +250,8 @@ class _FullDisk:
         raise StoreFull("The disk is full.")
 
 
-async def test_a_meter_that_cannot_write_does_not_cost_the_answer(model: ScriptedModel, time: HandTime) -> None:
-    assert (await _guard(model, _FullDisk(), time).generate(REPLY)).text == "ok"
+async def test_a_meter_that_cannot_write_does_not_cost_the_answer(at: Guarded) -> None:
+    assert (await _guard(at.model, _FullDisk(), at.time).generate(REPLY)).text == "ok"
 
 
 async def test_an_outage_is_told_once() -> None:
@@ -320,8 +297,8 @@ def test_an_abandoned_probe_lets_the_next_call_probe() -> None:
 
 
 def test_the_trouble_is_a_sentence_with_the_reason_and_the_next_try() -> None:
-    assert _broken().trouble(5.0) == "failed 3 times in a row: no answer. Next try in 10 s."
-    assert _broken(1).trouble(0.0) == "failed once: no answer."
+    assert _broken().trouble("m", 5.0) == "The model m failed 3 times in a row: no answer. Next try in 10 s."
+    assert _broken(1).trouble("m", 0.0) == "The model m failed once: no answer."
 
 
 async def _hold(gate: CallQueue, name: str, log: list[str], release: asyncio.Event, *, urgent: bool) -> None:

@@ -17,8 +17,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.loopback_servers.model_server import ModelServer
-from tests.loopback_servers.token_counter import count
+from tests.loopback_servers.model_server import ModelServer, count
 
 MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
 KEY = "sim-key"

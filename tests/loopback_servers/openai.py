@@ -12,8 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.loopback_servers.model_server import ModelServer
-from tests.loopback_servers.token_counter import count
+from tests.loopback_servers.model_server import ModelServer, count
 
 ALL_FORMATS = frozenset({"json_schema", "json_object"})
 Sent = dict[str, Any]

@@ -17,7 +17,7 @@ from aiohttp.typedefs import Middleware
 from forgetmenot.sim import twitch
 from forgetmenot.sim.helix import error_body, json_body, pair, parameters, refresh, validate
 from forgetmenot.sim.irc import HOST, notice
-from forgetmenot.sim.world import FOREVER, Said, User
+from forgetmenot.sim.world import FOREVER, SimMessage, User
 from tests.loopback_servers.faults import Faults, hang_up, strike
 from tests.loopback_servers.twitch_rules import Rules, is_privileged
 
@@ -109,7 +109,7 @@ class Drops:
         }
         return next((code for code, on in modes.items() if on), "")
 
-    def _said_since(self, user: User, ms: int) -> list[Said]:
+    def _said_since(self, user: User, ms: int) -> list[SimMessage]:
         since = self.world.now() - ms
         return [said for said in self.said[-500:] if said.user.id == user.id and said.at > since]
 
@@ -279,12 +279,12 @@ class TwitchSim(twitch.TwitchSim):
             self.actions.append(recorded)
 
     @property
-    def log(self) -> list[Said]:
+    def log(self) -> list[SimMessage]:
         """Every chat message that was delivered, in order."""
         return self.chat.said
 
     @property
-    def sent(self) -> list[Said]:
+    def sent(self) -> list[SimMessage]:
         """Those of them that came through Helix."""
         return [said for said in self.chat.said if said.via == "helix"]
 

@@ -40,6 +40,13 @@ async def heard(db: Database) -> list[tuple[str, str]]:
     return [(one.viewer_id, one.fact) for one in await heard_facts(db, PrivacySettings())]
 
 
+async def test_it_names_nobody_who_opted_out(chat: Chat) -> None:
+    await chat.say("bob", "!optout")
+    await chat.say("alice", "I play chess with Bob")
+    assert await chat.say("alice", "!memory") == "What I know about you: plays chess with someone (heard just now)"
+    assert await heard(chat.db) == [(IDS["alice"], "plays chess with someone")]
+
+
 async def test_it_is_known_to_memory_at_once_and_gone_with_its_line(chat: Chat) -> None:
     await chat.say("alice", "I play the cello")
     assert await chat.say("alice", "!memory") == "What I know about you: plays the cello (heard just now)"

@@ -9,9 +9,8 @@ from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.store import notes
 from forgetmenot.text.mentions import fenced
-from tests.dry_prompt import prompt_for
 from tests.memory.conftest import Channel
-from tests.notes_world import Change, Learn, World
+from tests.notes_world import Change, Learn, World, prompt_for
 
 ODD = [
     '" OR 1=1 --', "NEAR(drums band, 5)", "summary:drums AND NOT band", "drums* ^band {a} (b)",

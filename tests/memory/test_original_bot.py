@@ -108,6 +108,15 @@ def test_no_value_of_a_foreign_database_stops_the_others(tmp_path: Path, odd: di
     assert len(read_original(tmp_path / "odd.db").lines) == 2
 
 
+def test_a_row_that_is_not_utf_8_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(old_database(tmp_path / "odd.db", 4))) as db, db:
+        db.execute("UPDATE semantic_notes SET fact = CAST(x'ff61' AS TEXT) WHERE id = 6")
+        db.execute("UPDATE episodes SET summary = CAST(x'ff61' AS TEXT)")
+    found = read_original(tmp_path / "odd.db")
+    assert found.unreadable == ("episodes 9", "semantic_notes 6")
+    assert len(found.lines) == 4
+
+
 def test_nothing_of_a_foreign_database_is_run(tmp_path: Path) -> None:
     rows = "WITH RECURSIVE row (fact) AS (SELECT 'a' UNION ALL SELECT fact FROM row LIMIT 10000) SELECT * FROM row"
     with contextlib.closing(sqlite3.connect(tmp_path / "view.db")) as db, db:

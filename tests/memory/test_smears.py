@@ -11,8 +11,7 @@ from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
-from tests.dry_prompt import prompt_for, section
-from tests.notes_world import Change, Learn, World, live
+from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
 
 async def test_a_smear_stays_hearsay_however_often_one_person_repeats_it(
@@ -102,10 +101,10 @@ async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World, lea
 
 
 GOSSIP = [
-    "has a friend, <@2>, who steals",
+    "has a friend, <@2>, who snores",
     "knows that <@2> secretly sings",
-    "saw that <@2>'s car was stolen",
-    "was told by <@2> that she hates the streamer",
+    "saw that <@2>'s car was sold",
+    "was told by <@2> that she misses the streamer",
 ]
 
 

@@ -44,17 +44,6 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
     assert carried.words_hint == "Effect: Confetti."
 
 
-async def test_a_shortened_timeout_is_told_as_it_was(room: Room) -> None:
-    carried = await room.timeout_alice("600")
-    assert room.ports.calls == [("timeout", "1", "60")]
-    assert carried.words_hint == "Alice is timed out for 60 s."
-
-
-async def test_a_claim_in_the_refusal_is_not_said(room: Room) -> None:
-    carried = await room.propose("timeout", {"target": "bob"}, if_refused="I timed out bob for you")
-    assert carried.words_hint == NEUTRAL
-
-
 async def test_an_opted_in_viewer_may_be_the_target(room: Room) -> None:
     async with room.db.write() as tx:
         await viewers.set_fun(tx, "2", room.clock.now(), takes_part=True)
@@ -75,8 +64,9 @@ async def test_who_is_immune_is_left_alone_even_if_they_opted_in(room: Room, who
 async def test_twitch_has_the_last_word_on_immunity(room: Room) -> None:
     room.ports.immune = {"1"}
     assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
-    room.ports.immunity_error = errors.TwitchUnavailable("down")
-    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
+    for error in (errors.TwitchUnavailable("down"), TimeoutError()):
+        room.ports.immunity_error = error
+        assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"
     assert room.ports.calls == []
 
 
@@ -127,31 +117,6 @@ async def test_the_row_is_running_before_twitch_is_called(room: Room) -> None:
     assert seen == [ActionStatus.RUNNING]
 
 
-async def test_no_answer_in_time_is_unknown_and_nothing_is_claimed(room: Room) -> None:
-    room.ports.hangs = True
-    carried = await room.timeout_alice()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.UNKNOWN
-    assert carried.words_hint == UNSURE
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (errors.TwitchUnavailable("503"), OutcomeKind.UNKNOWN),
-        (errors.TwitchRefused("not a moderator"), OutcomeKind.REFUSED),
-        (errors.TwitchLoginNeeded("log in"), OutcomeKind.FAILED),
-        (errors.TwitchRateLimited("slow down"), OutcomeKind.FAILED),
-    ],
-)
-async def test_an_error_is_an_outcome_and_nothing_is_claimed(room: Room, error: Exception, kind: OutcomeKind) -> None:
-    room.ports.answer = error
-    carried = await room.timeout_alice()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is kind
-    assert carried.words_hint in {NEUTRAL, UNSURE}
-
-
 async def test_three_failures_of_a_kind_switch_the_action_off_until_somebody_switches_it_on(room: Room) -> None:
     room.ports.answer = Outcome(OutcomeKind.REFUSED, "missing scope")
     for _ in range(3):
@@ -194,17 +159,6 @@ async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
 
 
-async def test_slow_mode_is_taken_back(room: Room) -> None:
-    await room.propose("slow_mode", {"seconds": "20"}, who="carol", text="slow the chat down")
-    await room.clock.advance(19_000)
-    await room.approvals.work_off()
-    assert room.ports.calls == [("slow_mode", "5")]
-    await room.clock.advance(2_000)
-    await room.approvals.work_off()
-    await room.approvals.work_off()
-    assert room.ports.calls == [("slow_mode", "5"), ("slow_mode", "None")]
-
-
 async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again_and_again(room: Room) -> None:
     class Crash(BaseException):
         pass
@@ -239,11 +193,6 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     await room.clock.advance(10_000)
     assert (await room.propose("remember", other, who="carol", text=said)).decision.verdict is Verdict.ALLOW
     assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
-
-
-async def test_the_last_message_before_the_request_is_deleted(room: Room) -> None:
-    await room.propose("delete", {"target": "me"}, text="please delete my last message")
-    assert room.ports.calls == [("delete_message", "said-1")]
 
 
 async def test_shadow_paused_and_safe_do_nothing(room: Room) -> None:
@@ -304,8 +253,3 @@ async def test_what_went_wrong_is_told_as_not_done(room: Room, kind: OutcomeKind
     room.ports.answer = Outcome(kind)
     await room.timeout_alice()
     assert await lately(room.db, since=0) == (ActionDone(1, f"timeout of <@1> for 30 s: {told}"),)
-
-
-async def test_twitch_not_answering_about_immunity_is_no_answer(room: Room) -> None:
-    room.ports.immunity_error = TimeoutError()
-    assert (await room.timeout_alice()).decision.rule == "immune_on_twitch"

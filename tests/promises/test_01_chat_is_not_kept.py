@@ -12,6 +12,7 @@ from aiohttp import web
 
 from forgetmenot.app.bot import BotIdentity, open_bot
 from forgetmenot.app.replay import Replay, read_recording, replay
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
 from forgetmenot.demo.script import load
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
@@ -26,7 +27,6 @@ from forgetmenot.store import channel_state, run_stats
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
 from tests.program import environment
-from tests.stage import FakeChat, FakeModeration
 
 LINES = 10_000
 START = 20_000 * DAY
@@ -183,14 +183,6 @@ async def test_a_day_later_no_line_of_a_replay_is_in_any_file(tmp_path: Path) ->
 ASKED_AT = 1_800_000_000_000
 
 
-class Account(FakeModeration, FakeChat):
-    """A Twitch account that remembers what it was asked to say."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        FakeModeration.__init__(self)
-        FakeChat.__init__(self, clock)
-
-
 async def echo(sent: Sent) -> web.StreamResponse:
     """Refuse, with the end of what was sent, wherever a server may put it."""
     said = json.dumps(sent["messages"])[-600:]
@@ -210,7 +202,7 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
             ),
         )
         path = tmp_path / "memory.sqlite3"
-        account, me = Account(clock), BotIdentity("99", "forgetmenot_bot")
+        account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
         async with open_bot(path, "run", settings=lambda: settings, clock=clock, account=account, me=me) as bot:
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())

@@ -9,7 +9,6 @@ import pytest
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory.compaction import Compactor
@@ -20,20 +19,14 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database
+from tests.notes_world import Scripted
 
 PER_MINUTE = 400
 
 
-class Away:
+def away() -> Scripted:
     """A model that cannot be reached."""
-
-    name = "away"
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:  # noqa: ARG002  # a port's shape
-        raise ModelUnavailable("The model cannot be reached.")
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
+    return Scripted(ModelUnavailable("The model cannot be reached."))
 
 
 class Night:
@@ -76,7 +69,7 @@ class Night:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [Offline, Away])
+@pytest.mark.parametrize("model", [Offline, away])
 async def test_a_busy_night_and_days_away_lose_nothing(
     db: Database, clock: ManualClock, model: Callable[[], LanguageModel]
 ) -> None:
@@ -98,7 +91,7 @@ async def test_a_busy_night_and_days_away_lose_nothing(
 
 
 async def test_after_hours_without_a_model_it_reads_what_waited(db: Database, clock: ManualClock) -> None:
-    night = Night(db, clock, Away())
+    night = Night(db, clock, away())
     await night.run(10)
     await clock.advance(5 * HOUR)
     night = Night(db, clock, Offline())

@@ -1,12 +1,10 @@
 """Promise 3: every note has at least one episode as evidence, and nothing sensitive becomes one."""
 
 import json
-from collections.abc import Sequence
 
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.memory.extraction import Extractor, ExtractReport
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.notes.proposals import FactRefused
@@ -14,29 +12,12 @@ from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
+from tests.notes_world import Scripted
 
 SENSITIVE = (
     "has type 1 diabetes", "votes Republican", "is a devout Catholic", "is gay and came out last year",
     "lives at 12 Baker Street, Springfield", "can be reached at alice@example.org",
 )  # fmt: skip
-
-
-class Says:
-    """A LanguageModel that always proposes the same changes."""
-
-    name = "scripted"
-
-    def __init__(self, facts: Sequence[str]) -> None:
-        plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
-        self._text = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """The same answer to every request."""
-        assert request.schema is not None
-        return ModelAnswer(self._text, self.name, TokenUsage())
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
 
 
 @pytest.fixture
@@ -59,8 +40,11 @@ async def alice(db: Database) -> str:
 async def extract(
     db: Database, clock: ManualClock, *facts: str, privacy: PrivacySettings | None = None
 ) -> ExtractReport:
+    """What a model that always proposes these facts makes of the episode."""
     settings = Settings(privacy=privacy or PrivacySettings())
-    return await Extractor(db=db, model=Says(facts), settings=lambda: settings, clock=clock).run_pass()
+    plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
+    said = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
+    return await Extractor(db=db, model=Scripted(said), settings=lambda: settings, clock=clock).run_pass()
 
 
 async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alice: str) -> None:

@@ -2,7 +2,6 @@
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -10,30 +9,14 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import show
-
-
-class Teller:
-    """A model that tells what a test wants told."""
-
-    name = "teller"
-
-    def __init__(self, words: str) -> None:
-        self.words = words
-        self.asked: list[ModelRequest] = []
-
-    async def generate(self, request: ModelRequest) -> ModelAnswer:
-        self.asked.append(request)
-        return ModelAnswer(f'{{"summary": "{self.words}"}}', self.name, TokenUsage())
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
+from tests.notes_world import Scripted
 
 
 class Road:
     """From lines to an episode."""
 
     def __init__(self, db: Database, clock: ManualClock, words: str) -> None:
-        self.db, self.clock, self.model = db, clock, Teller(words)
+        self.db, self.clock, self.model = db, clock, Scripted(f'{{"summary": "{words}"}}')
         settings = Settings()
         self.stream_tracker = StreamTracker(db, lambda: settings)
         self.settings = lambda: settings
@@ -65,7 +48,7 @@ class Road:
 async def test_no_name_leaves_in_a_call(db: Database, clock: ManualClock) -> None:
     road = Road(db, clock, "P1 greeted P2.")
     await road.hear(("1", "alice_w", "hi bob_the_fox"), ("2", "bob_the_fox", "@Alice_W hello, alice_w!"))
-    sent = "".join(request.system + request.prompt for request in road.model.asked).casefold()
+    sent = "".join(request.system + request.prompt for request in road.model.requests).casefold()
     assert "alice_w" not in sent
     assert "bob_the_fox" not in sent
 

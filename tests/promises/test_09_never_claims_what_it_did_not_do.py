@@ -9,11 +9,10 @@ from forgetmenot.languages import in_language
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.operations.wording import words_for
-from tests.stage import Stage, answering, chat, stage
+from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")
 
-__all__ = ["chat", "stage"]
 LIES = [
     "I timed out bob.", "Done!", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
     "slow mode is on", "Enjoy your timeout, bob", "bob: gone", "𝐛𝐚𝐧𝐧𝐞𝐝", "Consider it done, alice",

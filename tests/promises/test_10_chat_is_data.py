@@ -78,6 +78,21 @@ async def test_nothing_redacted_and_nobody_who_opted_out_is_in_it(stage: Stage) 
     assert "is shy of somebody" in prompt
 
 
+async def test_no_reply_and_no_action_names_who_opted_out_but_to_themselves(stage: Stage) -> None:
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")
+    stage.model.answers = ["Ask @carol, Carol knows, and bob too."] * 2
+    await stage.ask("@forgetmenot_bot who knows?")
+    assert stage.said == ["Ask someone, someone knows, and bob too."]
+    await stage.clock.advance(MINUTE)
+    await stage.ask("@forgetmenot_bot who knows?", "3")
+    assert stage.said[-1] == "Ask carol, Carol knows, and bob too."
+    stage.model.answers = [answering("Sure!", "say", text="Carol is here.", if_refused="No.")]
+    await stage.clock.advance(MINUTE)
+    await stage.ask("@forgetmenot_bot say that carol is here")
+    assert "someone is here." in stage.said
+
+
 async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> None:
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '3'")

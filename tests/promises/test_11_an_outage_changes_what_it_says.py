@@ -14,6 +14,7 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.errors import StoreError
+from forgetmenot.languages import read_reason
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings, TwitchSettings
 from forgetmenot.twitch.connection import Gap, IrcConnection
 from tests.loopback_servers.openai import SimOpenAI, raw
@@ -64,7 +65,7 @@ async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everyth
         row = await bot.db.row("SELECT status, text, detail FROM bot_messages")
         assert row is not None
         assert (row["status"], row["text"]) == ("silent", "")
-        assert row["detail"].startswith("ModelUnavailable: ")
+        assert read_reason(row["detail"]) == "The model server is having trouble (503)."
         await bot.memory_pass()
         assert bot.memory_trouble
         assert await unread(bot) == LINES + 1

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 import twitchio
 
-from forgetmenot.sim.world import Said
+from forgetmenot.sim.world import SimMessage
 from tests.loopback_servers.irc_reader import Connect
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -39,7 +39,7 @@ async def test_the_same_text_within_30_seconds_is_dropped(
 
 def _slow(sim: TwitchSim) -> None:
     sim.world.rules.slow_mode = True
-    sim.chat.said.append(Said("1", sim.world.user("bot"), "just now", sim.now()))
+    sim.chat.said.append(SimMessage("1", sim.world.user("bot"), "just now", sim.now()))
 
 
 def _timed_out(sim: TwitchSim) -> None:

@@ -28,7 +28,7 @@ from forgetmenot.store.model_calls import (
 )
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.run_stats import Totals, totals
-from tests.loopback_servers.token_counter import count
+from tests.loopback_servers.model_server import count
 
 
 async def learn(db: Database, fact: str) -> int:

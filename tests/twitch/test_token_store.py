@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import keyring
@@ -44,13 +45,22 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
             raise keyring.errors.KeyringLocked
 
 
+@contextmanager
+def using(backend: keyring.backend.KeyringBackend) -> Iterator[None]:
+    """This keyring is the computer's."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(backend)
+    try:
+        yield
+    finally:
+        keyring.set_keyring(before)
+
+
 @pytest.fixture
 def ring() -> Iterator[MemoryKeyring]:
-    before = keyring.get_keyring()
     ours = MemoryKeyring()
-    keyring.set_keyring(ours)
-    yield ours
-    keyring.set_keyring(before)
+    with using(ours):
+        yield ours
 
 
 def test_a_file_is_for_its_owner_alone_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -118,23 +128,17 @@ def test_a_keyring_that_is_switched_off_loses_nothing(tmp_path: Path) -> None:
     """`keyring --disable` leaves a keyring that takes everything and keeps nothing."""
     from keyring.backends.null import Keyring
 
-    before = keyring.get_keyring()
-    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
-    try:
+    with using(Keyring()):  # type: ignore[no-untyped-call]
         store = TokenStore(tmp_path)
         store.save(Account.BOT, ONE)
         assert store.load(Account.BOT) == ONE
-    finally:
-        keyring.set_keyring(before)
 
 
 def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
     """As on a headless Linux, where keyring raises NoKeyringError."""
-    before = keyring.get_keyring()
     from keyring.backends.fail import Keyring
 
-    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]  # keyring is not fully typed
-    try:
+    with using(Keyring()):  # type: ignore[no-untyped-call]  # keyring is not fully typed
         store = TokenStore(tmp_path)
         assert store.load(Account.BOT) is None
         store.save(Account.BOT, ONE)
@@ -143,8 +147,6 @@ def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
         store.delete(Account.BOT)
         assert store.load(Account.BOT) is None
         assert store.is_empty(Account.BOT)
-    finally:
-        keyring.set_keyring(before)
 
 
 def test_deleting_empties_both_places(tmp_path: Path, ring: MemoryKeyring) -> None:

@@ -53,13 +53,13 @@ def _asked_for(text: str, who: str) -> Mapping[str, Any] | None:
         if re.search(pattern, text, re.IGNORECASE):
             target = {"target": who} if name == "timeout" else {}
             return {"action": {"name": name, **target}, "say": say, "if_refused": if_refused}
-    found = None if text.rstrip().endswith("?") else _REMEMBER.search(text)
-    if found is None:
+    asked = None if text.rstrip().endswith("?") else _REMEMBER.search(text)
+    if asked is None:
         return None
-    if found["verb"].lower() == "forget":
-        forget = {"name": "forget", "target": who, "what": " ".join(words(found["what"]))[:100]}
+    if asked["verb"].lower() == "forget":
+        forget = {"name": "forget", "target": who, "what": " ".join(words(asked["what"]))[:100]}
         return {"action": forget, "say": "Forgotten.", "if_refused": "I could not forget that."}
-    facts = claims(found["what"])
+    facts = claims(asked["what"])
     if not facts:
         return None
     remember = {"name": "remember", "target": who, "fact": fact_of(facts[0])}

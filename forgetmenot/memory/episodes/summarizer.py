@@ -58,7 +58,7 @@ class WindowCase:
 def forbidden(settings: Settings) -> Callable[[str], bool]:
     """Judges whether a text holds something that is never stored."""
     from forgetmenot.text.sensitive import sensitive_category
-    from forgetmenot.text.sensitive_languages import in_uncovered_language
+    from forgetmenot.text.sensitive_words import in_uncovered_language
 
     allow, extra = frozenset(settings.privacy.allow_categories), tuple(settings.privacy.never_store)
 

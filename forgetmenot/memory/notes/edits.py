@@ -17,6 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.languages import reason
 from forgetmenot.memory.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import HALF_A_DAY_MS, LIVE, REPLACES, TAKE_BACK, ClaimSource
@@ -184,7 +185,7 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
         if about is not None and await forgotten_facts.is_forgotten(tx, about, traces(stored), own_since=None):
             raise FactRefused("forgotten")
         new_id = await _write(tx, old, stored, by, at)
-        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause="corrected by hand", superseded_by=new_id)
+        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
         return await _live(tx, new_id)
 
 

@@ -24,7 +24,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
 from forgetmenot.text.mentions import MENTION, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.sensitive_languages import in_uncovered_language
+from forgetmenot.text.sensitive_words import in_uncovered_language
 from forgetmenot.text.words import stems
 
 SHORTEST, LONGEST = 5, 200

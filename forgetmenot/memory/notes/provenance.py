@@ -3,12 +3,13 @@
 And what a model wrote that did not become one: `refusals`. Texts show present names. Reads only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.clock import iso
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.languages import Reason, reason
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.store import bot_messages, evidence, notes, run_stats, viewers
 from forgetmenot.store.database import Database
@@ -36,12 +37,12 @@ _SAID = {"stated": "said so", "confirmed": "said it again", "contradicted": "sai
 _CAME_UP = {"stated": "it came up", "confirmed": "it came up again", "contradicted": "otherwise"}
 _CAUSES = {
     "said": "written",
-    note_merge.REPLACES: "written, in the place of another note",
+    note_merge.REPLACES: "written_instead",
     "import": "imported",
-    "conflict": "something else was said",
-    note_merge.TAKE_BACK: "it was said again after all",
-    edits.UNDONE: "somebody took the change back",
-    REDACTED: "the line that it rested on was cleared in chat",
+    "conflict": "conflict",
+    note_merge.TAKE_BACK: "said_after_all",
+    edits.UNDONE: "change_undone",
+    REDACTED: "cleared",
 }
 REPLIES_NAMED = 5
 
@@ -91,7 +92,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
     return NoteExplanation(
         note=note,
         evidence=chain,
-        history=[change._replace(cause=show(change.cause, names)) for change in history],
+        history=history,
         replaced=replaced,
         replaced_by=successor,
         replies=await bot_messages.with_note(db, note_id),
@@ -120,7 +121,7 @@ def in_words(explanation: NoteExplanation) -> str:
             "Replaced by",
             _notes([explanation.replaced_by] if explanation.replaced_by is not None else [], explanation.names),
         ),
-        ("History", [f"{moment(one.at)}: {_happened(one)}" for one in explanation.history]),
+        ("History", [f"{moment(one.at)}: {_happened(one, explanation.names)}" for one in explanation.history]),
         ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
     )
     lines = _about(explanation)
@@ -182,13 +183,16 @@ def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
     return [f"#{note.id}: {show(note.fact, names)}" for note in found]
 
 
-def because(cause: str) -> str:
-    """Why a note changed, in words."""
-    return _CAUSES.get(cause, cause)
+def because(cause: str, names: Mapping[str, str]) -> str:
+    """Why a note changed, with present names."""
+    why = reason(_CAUSES[cause]) if cause in _CAUSES else cause
+    if isinstance(why, Reason):
+        return reason(why.code, **{name: show(str(value), names) for name, value in why.values.items()})
+    return show(why, names)
 
 
-def _happened(change: Change) -> str:
-    cause = because(change.cause)
+def _happened(change: Change, names: dict[str, str]) -> str:
+    cause = because(change.cause, names)
     return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
 
 

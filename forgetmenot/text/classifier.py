@@ -1,0 +1,98 @@
+"""Sorts short texts into classes by the pieces of their words, with a fixed table of weights. Pure.
+
+A logistic regression: the same text always gets the same shares. Pieces are whole words, pairs of neighbours and of
+words with one between them, and two to five letters in a row of a word, so that inflected, misspelt and joined words
+still count. Letters that only look like Latin ones are read as these; names and mentions all count as the same word.
+
+The tables are built from labelled sentences by scripts/train_classifiers.py and are part of the program.
+"""
+
+import json
+import math
+import re
+import zlib
+from array import array
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from forgetmenot.text.clean import fold_word, plain
+from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.words import UNSPACED
+
+SHORTEST_PIECE, LONGEST_PIECE = 2, 5
+LONGEST_TEXT = 600
+"""Characters that are looked at."""
+_HANDLE = re.compile(rf"{MENTION.pattern}|\bP\d{{1,3}}\b")
+_WORD = re.compile(r"\w+")
+
+
+class TextClassifier:
+    """A table of weights, ready to be asked. Raises ValueError where the bytes are none.
+
+    The bytes: one line of JSON, then, compressed, for each label one signed byte for each bucket. The JSON has
+    `labels`, `buckets`, `scale`, `biases`, `signs` (the weights of what the caller found out, by its name) and `rows`
+    (the hash of the sentences it was trained on); lists of weights are in the order of the labels.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        head, _, packed = data.partition(b"\n")
+        told = json.loads(head)
+        self.labels: tuple[str, ...] = tuple(told["labels"])
+        self.rows = str(told["rows"])
+        self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
+        self._signs: dict[str, list[float]] = told["signs"]
+        weights = zlib.decompress(packed)
+        if len(weights) != self._buckets * len(self.labels):
+            raise ValueError("a table of weights of the wrong size")
+        self._columns = [
+            array("b", weights[start : start + self._buckets]) for start in range(0, len(weights), self._buckets)
+        ]
+
+    def shares(self, text: str, signs: Iterable[str] = ()) -> dict[str, float]:
+        """How much speaks for each label: from 0 to 1, together 1. `signs`: what else was found out about the text."""
+        found = pieces(text, self._buckets)
+        scale = self._scale / math.sqrt(len(found) + 1)
+        sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
+        told = [self._signs[sign] for sign in signs if sign in self._signs]
+        sums = [sum(terms) for terms in zip(sums, self._biases, *told, strict=True)]
+        powers = [math.exp(one - max(sums)) for one in sums]
+        return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
+
+
+@cache
+def classifier(name: str) -> TextClassifier:
+    """One of the program's own: "claims" or "sensitive"."""
+    return TextClassifier(files(__package__).joinpath(f"{name}.weights").read_bytes())
+
+
+def as_read(text: str) -> str:
+    """A text in small letters without accents, with words that only look Latin in Latin letters."""
+    return " ".join(map(fold_word, plain(text).split()))
+
+
+def word_list(listed: str) -> re.Pattern[str]:
+    """A pattern for words between spaces: "idiot*" with any ending, "*bot" with any beginning, "no_longer" as two.
+
+    Words in scripts without spaces between words are found anywhere. For texts as `as_read` makes them.
+    """
+    stems = [plain(word).replace("_", " ") for word in listed.split()]
+    anywhere = [re.escape(stem) for stem in stems if UNSPACED.match(stem)]
+    whole = [re.escape(stem).replace(r"\*", r"\w*") for stem in stems if not UNSPACED.match(stem)]
+    return re.compile("|".join([rf"\b(?:{'|'.join(whole)})\b", *anywhere]))
+
+
+def pieces(text: str, buckets: int) -> set[int]:
+    """The numbers of the pieces that a text is made of, each below `buckets`."""
+    words = ["^", *_WORD.findall(as_read(_HANDLE.sub(" somebody ", text[:LONGEST_TEXT]))), "$"]
+    found = {f"{one} {other}" for one, other in pairwise(words)}
+    found |= {f"{one}  {other}" for one, other in zip(words, words[2:], strict=False)}
+    for word in words:
+        padded = f"_{word}_"
+        found.add(padded)
+        if not word.isascii():
+            found.update(word)
+        for size in range(SHORTEST_PIECE, LONGEST_PIECE + 1):
+            found.update(padded[at : at + size] for at in range(len(padded) - size + 1))
+    return {zlib.crc32(piece.encode("utf-8", "replace")) % buckets for piece in found}
