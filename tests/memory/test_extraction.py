@@ -47,6 +47,8 @@ async def test_the_model_sees_handles_and_what_is_known_and_no_names(
         "asked about the drums",
         "states a wish",
         "was a member of the chat",
+        "shares their love of drums",
+        "says that drums are loud",
     ],
 )
 async def test_what_somebody_did_in_the_talk_is_no_fact(world: World, learn: Learn, change: Change, fact: str) -> None:

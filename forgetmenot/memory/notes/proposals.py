@@ -71,7 +71,8 @@ _TALK = re.compile(
     r"|(?:person|user) who"
     r"|member of (?:the |this )?(?:chat|channel|stream|community))"
     r"|mention(?:s|ed)|comment(?:s|ed)|stat(?:es|ed)|discuss(?:es|ed)|express(?:es|ed)|repl(?:ies|ied)|respond(?:s|ed)"
-    r"|react(?:s|ed)|agree[sd]|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
+    r"|share[sd] (?:their|his|her) (?:love|passion|thoughts?|opinions?|feelings?|experiences?|views?|excitement)"
+    r"|react(?:s|ed)|agree[sd]|welcome[sd]|says|asks|jokes|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
     re.IGNORECASE,
 )
 """What somebody did in the talk itself, or that they were there: no fact about them."""
