@@ -56,16 +56,16 @@ def _always(text: str) -> Callable[[ModelRequest], str]:
     return lambda _request: text
 
 
-ODD = [{"op": "add", "about": "P1", "said_by": "P1", "fact": "plays", "confidence": "\ud800"}, {"id": 2**70}, 7, None]
+ODD = [{"who": "P1", "said_by": "P1", "fact": "plays", "confidence": "\ud800"}, {"replaces": 2**70}, 7, None]
 MODES: tuple[Callable[[ModelRequest], str], ...] = (
     *map(_always, ("", " \n", "null", "[]", "{}", "42", '"summary"', "not JSON at all", "<html>502</html>")),
     *map(_always, ('{"summary": null}', '{"summary": 5}', '{"summary": ""}', '{"text": "P1 spoke."}')),
     *map(_always, ("<think>Let me see.</think>", '{"summary": "P1 sp', "[" * 50_000, "x" * 2_000_000)),
     *map(_always, ('{"summary": "\\ud800"}', '{"summary": "P99 won."}', '{"summary": "\u200b\u200b"}')),
-    _always('```json\n{"changes": 1}\n```'),
-    _always(json.dumps({"changes": ODD})),
+    _always('```json\n{"notes": 1}\n```'),
+    _always(json.dumps({"notes": ODD})),
     lambda request: json.dumps({"summary": request.prompt[:3_000]}),
-    lambda request: json.dumps({"changes": [{"op": "confirm", "about": "P1", "id": -1}], "summary": request.system}),
+    lambda request: json.dumps({"notes": [{"who": "P1", "fact": "plays", "repeats": -1}], "summary": request.system}),
     *map(
         _raising,
         (

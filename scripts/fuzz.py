@@ -40,6 +40,7 @@ from forgetmenot.logs import set_up
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.episodes import prompts, summary_rules
 from forgetmenot.memory.facts import corrections
+from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import parameters
@@ -60,7 +61,8 @@ TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
 SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
-SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), 0.4)
+CHAT_READ = Evidence([Said("1", "I play drums")])
+SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4)
 TERMS = transfer_format.Terms(SCREEN_NOW, filtered=True, privacy=SETTINGS.privacy)
 
 
@@ -173,9 +175,9 @@ READERS: dict[str, Reader] = {
     "notes": Reader(
         _notes,
         (
-            '{"changes": [{"op": "add", "about": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 0.9}]}',
-            '[{"op": "confirm", "about": "P1", "id": 4, "confidence": 1}]',
-            '{"changes": [{"op": "add", "about": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
+            '{"notes": [{"who": "P1", "said_by": "P1", "fact": "plays drums", "confidence": 0.9}]}',
+            '[{"who": "P1", "fact": "plays", "repeats": 4, "confidence": 1}]',
+            '{"notes": [{"who": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
         ),
         share=0.1,
     ),

@@ -99,6 +99,23 @@ class World:
             )
         return episode_id
 
+    async def chat(self, *said: tuple[str, str] | tuple[str, str, int]) -> int:
+        """A window of chat whose lines are still there: who said what, and when (or now)."""
+        people = {who: (sum(one[0] == who for one in said), 0) for who in dict.fromkeys(one[0] for one in said)}
+        episode = await self.episode("<@1> and <@2> talked.", people)
+        async with self.db.write() as tx:
+            await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode))
+            run = await tx.insert("INSERT INTO runs (started_at, command) VALUES (0, 'test')", ())
+            await tx.many(
+                "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at, episode_id)"
+                " VALUES (?, ?, ?, 'message', ?, 'viewer', ?, ?)",
+                [
+                    (f"{episode}-{number}", run, who, text, at[0] if at else self.clock.now(), episode)
+                    for number, (who, text, *at) in enumerate(said)
+                ],
+            )
+        return episode
+
     def extractor(self, *answers: str | Exception) -> "tuple[Extractor, Scripted]":
         """An extractor with a scripted model."""
         from forgetmenot.memory.extraction import Extractor
@@ -123,8 +140,7 @@ def change() -> Callable[..., dict[str, object]]:
 
     def one(**fields: object) -> dict[str, object]:
         plain: dict[str, object] = {
-            "op": "add",
-            "about": "P1",
+            "who": "P1",
             "said_by": "P1",
             "fact": "plays drums in a band",
             "confidence": 0.8,
@@ -163,7 +179,7 @@ def learn(world: World) -> "Callable[..., Awaitable[ExtractReport]]":
     ) -> "ExtractReport":
         there = people or {"1": (5, 1), "2": (3, 0)}
         episode = await world.episode(summary or saying(changes, there), there, stream_id)
-        extractor, _ = world.extractor(json.dumps({"changes": list(changes)}))
+        extractor, _ = world.extractor(json.dumps({"notes": list(changes)}))
         report = await extractor.run_pass()
         if not summary:  # what tests look for in prompts comes from the notes
             async with world.db.write() as tx:

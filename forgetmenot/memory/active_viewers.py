@@ -148,6 +148,7 @@ def _enter(level: dict[str, str], word: str, person: str) -> None:
     level[word] = person if level.get(word, person) == person else NOBODY
 
 
+@lru_cache(maxsize=8_192)
 def _whole(name: str) -> str:
     return "".join(words(name))
 
@@ -167,3 +168,4 @@ def _read(login: str, display_name: str) -> tuple[Pieces, Pieces, Pieces]:
 def forget_names() -> None:
     """Clear the cache of parsed names after an erasure."""
     _read.cache_clear()
+    _whole.cache_clear()

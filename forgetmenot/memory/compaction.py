@@ -78,7 +78,7 @@ class Compactor:
         self._settings = settings
         self._clock = clock
         self._stream_tracker = stream_tracker
-        self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
+        self._summariser = Summarizer(db=db, model=model, settings=settings)
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._one_at_a_time = asyncio.Lock()
         self._suspicious = False  # the last pass got refusals only: one window is tried, the others stay whole

@@ -18,9 +18,11 @@ deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_d
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, SECOND, Clock
@@ -33,7 +35,7 @@ from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import backup, channel_state, forgotten_facts, notes, opt_outs, personal_data, privacy_log
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import Database, Row, Transaction
+from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.removal import Names, says, traces, without_fact, without_person
 
@@ -107,7 +109,7 @@ class Eraser:
     async def begin(self, viewer_id: str) -> tuple[bool, str]:
         """Hide a person now and erase them beside whatever else happens; False if `erase_due` does it later.
 
-        Not twice in a short time: each erasure rebuilds the file. What a stop interrupts is finished by `erase_due`.
+        Not twice in a short time: each erasure searches every file. What a stop interrupts is finished by `erase_due`.
         With it comes the code of the receipt (memory/receipts), which is written when the erasure is done.
         """
         now = self._clock.now()
@@ -242,24 +244,23 @@ async def _names(db: Database, viewer_id: str) -> Names:
     if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await personal_data.names_of(db, viewer_id)
-    words = {name.casefold() for name in names if name.isalpha() and await _is_a_word(db, name)}
-    return Names(viewer_id, names, ORDINARY | words, await personal_data.names_around(db, viewer_id, names))
+    return await asyncio.to_thread(_read_names, db.path, viewer_id, names)
 
 
-async def _is_a_word(db: Database, name: str) -> bool:
+def _read_names(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
+    words = {name.casefold() for name in names if name.isalpha() and _is_a_word(path, name)}
+    return Names(viewer_id, names, ORDINARY | words, personal_data.names_around(path, viewer_id, names))
+
+
+def _is_a_word(path: Path, name: str) -> bool:
     """Whether a name is so common in what is remembered that it must be a word: somebody may be called "minecraft".
 
     Else erasing one account could cut a game, or a town, out of everybody's notes. It still counts behind an @.
     """
     alone = Names("", [name])
-    texts = 0
-    for place in _KEPT_TEXTS:
-        after, last = 0, await personal_data.last_row(db, place)
-        while after <= last and texts <= WORD_IN_TEXTS:
-            rows = await personal_data.written_in(db, place, alone.needles, after=after)
-            texts += sum(alone.hidden(str(row[1])) != row[1] for row in rows)
-            after += personal_data.ROWS_PER_SEARCH
-    return texts > WORD_IN_TEXTS
+    rows = (row for place in _KEPT_TEXTS for row in personal_data.written_in(path, place, alone.needles))
+    texts = (row for row in rows if alone.hidden(str(row[1])) != row[1])
+    return next(islice(texts, WORD_IN_TEXTS, None), None) is not None
 
 
 async def _delete_some(db: Database, viewer_id: str, now: int, report: ErasureReport) -> bool:
@@ -290,33 +291,28 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
 
 
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
-    after, changed = 0, 0
-    while after <= await personal_data.last_row(db, place):
-        rows = await personal_data.written_in(db, place, who.needles, after=after)
-        cleaned = await asyncio.to_thread(_cleaned, rows, place, who) if rows else []
+    """Look through a place until nothing of them is found: others write while it is cleaned."""
+    changed = 0
+    while cleaned := await asyncio.to_thread(_cleaned, db.path, place, who):
         for some in range(0, len(cleaned), TEXTS_AT_ONCE):
+            rows = cleaned[some : some + TEXTS_AT_ONCE]
             async with db.write() as tx:
                 if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
                     await personal_data.drop_briefs(tx)
-                await personal_data.rewrite(tx, place, cleaned[some : some + TEXTS_AT_ONCE])
-        if cleaned and place == PLACES[0]:
-            async with db.write() as tx:
-                await personal_data.drop_empty_episodes(tx, [int(str(row[-1])) for row in cleaned if not row[0]], now)
-        changed += len(cleaned)
-        after += personal_data.ROWS_PER_SEARCH
+                changed += await personal_data.rewrite(tx, place, rows)
+                if place == PLACES[0]:
+                    emptied = [row[len(place.columns)] for row in rows if not row[0]]
+                    await personal_data.drop_empty_episodes(tx, emptied, now)
     return changed
 
 
-def _cleaned(rows: Iterable[Row], place: Place, who: Names) -> list[tuple[object, ...]]:
-    """The rows that change: cleaned columns, then the rowid."""
+def _cleaned(path: Path, place: Place, who: Names) -> list[tuple[Any, ...]]:
+    """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     found = []
-    for row in rows:
-        texts = tuple(row)[1:]
-        cleaned = tuple(_clean_text(text, who, cut=place.cut) if isinstance(text, str) else text for text in texts)
-        if place.whole and cleaned != texts:
-            cleaned = ("",) * len(texts)
+    for rowid, *texts in personal_data.written_in(path, place, who.needles):
+        cleaned = [_clean_text(text, who, cut=place.cut) if isinstance(text, str) else text for text in texts]
         if cleaned != texts:
-            found.append((*cleaned, row[0]))
+            found.append((*(("",) * len(texts) if place.whole else cleaned), rowid, *texts))
     return found
 
 

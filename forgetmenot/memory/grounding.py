@@ -35,6 +35,8 @@ REACH = 6
 """So many words after a negation, in the same part of a sentence, are denied by it."""
 WITNESSES = 3
 """So many people who say the same make it a fact about the channel."""
+CLEARLY = 0.6
+"""The share of a fact's words that a line must have for its writer to be taken for the speaker unasked."""
 
 _NUMBER_NAMES = """\
     zero null cero zéro; eins; two twice zwei zweimal dos deux due dois iki два две; three third thrice drei dritte
@@ -61,6 +63,13 @@ _WISH = frozenset(
         """want wants wanted wanna wish wishes hope hopes would might maybe could should gonna going will plan plans if
         möchte will würde vielleicht quiero quisiera ojalá quizás voudrais peut-être quero vorrei forse chcę может хочу
         belki istiyorum"""
+    )
+)
+_FIRST_PERSON = frozenset(
+    words(
+        """I I'm I've I'd my me mine we our us ich mein meine meinen meiner mir mich wir unser yo mi mis soy tengo vivo
+        nosotros je j'ai mon mes moi nous eu meu minha tenho nós io mio mia miei sono jestem mam mój moja benim bizim
+        я мой моя моё меня мне мы наш"""
     )
 )
 _PLAIN = STOPWORDS | frozenset(
@@ -165,6 +174,25 @@ class Evidence:
             return "words"  # "is a viewer": it says nothing that could be supported
         fault = self._fault([(fact, frozenset() if speaker is None else frozenset({speaker}))], fact)
         return self._own_fault(fact, speaker) if fault is None and speaker is not None else fault
+
+    def speaker_of(self, fact: str, subject: str) -> str | None:
+        """Who said a fact about `subject`: they, in a line of their own in the first person, or who names them.
+
+        Nobody whose line has less than CLEARLY of its words, or names anybody else.
+        """
+        content, named = _content(fact), frozenset(MENTION.findall(fact))
+        for own in (True, False):
+            for line in self._lines:
+                told = line.words & _FIRST_PERSON if own else subject in line.named
+                if (
+                    (line.speaker == subject) is own
+                    and told
+                    and line.named <= named | {subject}
+                    and sum(self._match_words(word, line.words) for word in content) >= CLEARLY * len(content)
+                    and self.note_fault(fact, line.speaker) is None
+                ):
+                    return line.speaker
+        return None
 
     def channel_fault(self, fact: str) -> str | None:
         """The rule that refuses a fact about the channel: "channel" where nobody who may said it."""

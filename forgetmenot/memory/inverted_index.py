@@ -46,6 +46,7 @@ class InvertedIndex:
         """The stems of the words that the table lists, sorted, and beside them the words."""
         self._listed_words = array("I", [i for _, i in listed])
         self._unlisted = array("I", [i for i, number in enumerate(numbers) if number is None])
+        self._unlisted_words = [self.words[i] for i in self._unlisted]
 
     def places(self, word: int) -> "array[int]":
         """The texts that a word stands in; twice where it stands there twice."""
@@ -55,7 +56,7 @@ class InvertedIndex:
         """The words that have this stem."""
         number = self._table.number(wanted) if self._table else None
         listed = [] if number is None else self._of_listed(number)
-        unlisted = having_stem([self.words[i] for i in self._unlisted], wanted)
+        unlisted = having_stem(self._unlisted_words, wanted)
         return [*listed, *(self._unlisted[i] for i in unlisted)]
 
     def like_stem(self, wanted: str) -> list[tuple[int, float]]:
@@ -189,39 +190,34 @@ class FieldWeights:
 
     def scores(self, query: Mapping[str, float]) -> list[float]:
         """The score of each note."""
-        count = self._layout.notes
+        count, table = self._layout.notes, self._table
         scores = [0.0] * (count + self._layout.groups)
         for term, asked in query.items():
-            if self._weigh(term):
-                for row, weight in self._table.weights(term):
-                    scores[row] += asked * weight
-        around = scores[count:]
-        if not any(around):
+            if term not in table:
+                own, around, most = self._occurrences(term)
+                found = self._weights(own, around, sum(most.values()))
+                table.add(term, found, found.values())
+            for row, weight in table.weights(term):
+                scores[row] += asked * weight
+        around_notes = scores[count:]
+        if not any(around_notes):
             return scores[:count]
-        return [own + around[group] for own, group in zip(scores, self._layout.group_of, strict=False)]
+        return [own + around_notes[group] for own, group in zip(scores, self._layout.group_of, strict=False)]
 
     def coverage(self, terms: Collection[str], notes: Sequence[int]) -> float:
         """How much of what is asked for the best of some notes says itself, from 0 to 1; rare terms count more."""
         count = self._layout.notes
         covered, whole = dict.fromkeys(notes, 0.0), 0.0
         for term in terms:
-            most = dict(self._most.weights(term)) if self._weigh(term) else {}
+            if term not in self._most:
+                found = self._occurrences(term)[2]
+                self._most.add(term, found, found.values())
+            most = dict(self._most.weights(term))
             rarity = _rarity(count, sum(most.values()))
             whole += rarity
             for note in covered:
                 covered[note] += rarity * most.get(note, 0.0)
         return max(covered.values()) / whole if covered and whole else 0.0
-
-    def _weigh(self, term: str) -> bool:
-        """Work out what a term weighs, unless that is known; whether any note has it."""
-        if term not in self._table:
-            own, around, most = self._occurrences(term)
-            if not own and not around:
-                return False
-            found = self._weights(own, around, sum(most.values()))
-            self._table.add(term, found, found.values())
-            self._most.add(term, most, most.values())
-        return True
 
     def _weights(self, own: Mapping[int, float], around: Mapping[int, float], having: float) -> dict[int, float]:
         """What a term weighs in each note and group. How rare it is counts over what the notes say themselves."""

@@ -23,13 +23,14 @@ from itertools import chain, groupby, islice
 from typing import Protocol
 
 from forgetmenot.domain.memory import Note, Recalled
-from forgetmenot.memory.inverted_index import FieldWeights, InvertedIndex, TextPlaces
+from forgetmenot.memory.inverted_index import BYTES_PER_TERM, FieldWeights, InvertedIndex, TextPlaces
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
 
 DAY_MS = 86_400_000
 LOW_WEIGHT = 0.3  # of the category and the title in the query
+NEAREST_KEPT = 1_000
 NEAR_ENOUGH = 0.4  # Jaccard similarity of trigrams, for a word that was never seen
 STEM_FIELDS = (1.0, 0.6, 0.15, 0.3)  # fact, asked with, all notes of its episodes, their summaries
 TRIGRAM_FIELDS = (1.0, 0.6, 0.15, 0.2)
@@ -134,12 +135,14 @@ class Postings:
         self._trigrams = FieldWeights(layout, index, index.like_trigram, letters, TRIGRAM_FIELDS)
         self._meanings = Meanings(table, [table.numbers(fact) for fact in facts]) if table else None
         self._times: tuple[list[bool], list[bool]] | None = None
+        self._nearest_kept: dict[str, str | None] = {}
 
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds by now."""
         meanings = self._meanings.size if self._meanings else 0
-        return self._index.size + self._stems.size + self._trigrams.size + meanings
+        nearest = BYTES_PER_TERM * len(self._nearest_kept)
+        return self._index.size + self._stems.size + self._trigrams.size + meanings + nearest
 
     def ranked(
         self,
@@ -215,10 +218,19 @@ class Postings:
         return known
 
     def _nearest(self, word: str) -> str | None:
-        """The nearest known word by Jaccard similarity of trigrams, if it is near enough."""
+        """The nearest known word by Jaccard similarity of trigrams, if it is near enough; kept: chat repeats itself."""
+        if word not in self._nearest_kept:
+            if len(self._nearest_kept) >= NEAREST_KEPT:
+                self._nearest_kept.clear()
+            self._nearest_kept[word] = self._find_nearest(word)
+        return self._nearest_kept[word]
+
+    def _find_nearest(self, word: str) -> str | None:
         grams = trigrams(word)
         shared = Counter(chain.from_iterable(map(self._index.with_trigram, grams)))
         least = NEAR_ENOUGH * len(grams)
+        if max(shared.values(), default=0) < least:
+            return None
         best, most = None, 0.0
         for number in sorted([number for number, common in shared.items() if common >= least]):
             known = self._index.words[number]

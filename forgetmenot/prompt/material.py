@@ -202,4 +202,4 @@ def bytes_for(tokens: int, factor: float = 1.0) -> int:
 
 
 def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

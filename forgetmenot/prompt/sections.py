@@ -13,7 +13,7 @@ from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.material import HeardToday, Past, PromptLine, clip, estimate
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import called, fence, mention, show
+from forgetmenot.text.mentions import SOMEBODY, called, fence, show
 
 LINE_BYTES = 360
 OWN_BYTES = 240
@@ -102,7 +102,9 @@ def name_of(viewer: Viewer) -> str:
 
 def said_by(line: PromptLine, names: Names) -> str:
     """Who said a line; the bot itself is "you"."""
-    return "you" if line.viewer_id is None else clip(clean(show(mention(line.viewer_id), names)), 60)
+    if line.viewer_id is None:
+        return "you"
+    return clip(clean(called(names[line.viewer_id])), 60) if line.viewer_id in names else SOMEBODY
 
 
 def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:

@@ -39,9 +39,9 @@ from forgetmenot.store.privacy_log import HashKey, refuse_lost_key
 
 SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
-PAGES_AT_ONCE = 500
+PAGES_AT_ONCE = 250
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
-REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
+REBUILD_TRIES, REBUILD_PAUSE_S = 8, 0.25  # the last try is not given up: that long others may be held up once
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
@@ -349,6 +349,13 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
     )
+
+
+@contextlib.contextmanager
+def reading_beside(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of its own for a thread that reads long, so that no reply waits for it. Raises StoreError."""
+    with translating(path), contextlib.closing(_connect_to_read(path)) as own:
+        yield own
 
 
 def _checkpoint(path: Path) -> None:

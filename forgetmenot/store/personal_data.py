@@ -3,29 +3,27 @@
 Guarantees:
 - Every text column of every table is looked at: `PLACES` names how each is cleaned, `EXEMPT` why the others need not
   be, and a test compares the two with the schema.
-- Large tables are read in pieces, so that nobody waits long.
+- Large tables are read on a connection of its own, so that nobody waits.
 
 What a cleaned text says is decided by memory/erasure.
 """
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
 from forgetmenot.store import opt_outs, privacy_log, run_stats
-from forgetmenot.store.database import Database, Row, Source, Transaction
+from forgetmenot.store.database import Database, Source, Transaction, reading_beside
 from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
 from forgetmenot.text.mentions import provisional
 
-ROWS_PER_SEARCH = 500
-"""Rows looked at in one read: replies read in between."""
-PEOPLE_AT_ONCE = 2_000
-"""The same of people: their names are short."""
-TEXTS_AT_ONCE = 1_000
+TEXTS_AT_ONCE = 2_000
+"""Rows whose texts are searched together."""
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 """Rows that one transaction of an erasure deletes."""
 BANNED_FOR = 7 * DAY
@@ -118,26 +116,16 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
     return sorted({name for row in rows for name in row if name})
 
 
-async def names_around(source: Source, viewer_id: str, names: Sequence[str]) -> list[str]:
+def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
-    rows = await _called(source, "viewers", "id", viewer_id, names)
-    rows += await _called(source, "viewer_names", "viewer_id", viewer_id, names)
-    parts = [name.lower() for name in names]
-    return sorted({name for row in rows for name in row if name and any(part in name.lower() for part in parts)})
-
-
-async def _called(source: Source, table: str, of: str, viewer_id: str, names: Sequence[str]) -> list[Row]:
-    """The names of others in which one of these stands."""
-    hay = "lower(coalesce(login, '') || char(10) || coalesce(display_name, '')) AS hay"
-    wanted = " OR ".join("instr(hay, lower(?)) > 0" for _ in names) or "FALSE"
-    sql = (
-        f"SELECT login, display_name FROM (SELECT login, display_name, {hay} FROM {table}"  # noqa: S608  # constants
-        f" WHERE rowid > ? AND rowid <= ? AND {of} <> ?) WHERE {wanted}"
+    called = (
+        "SELECT login, display_name FROM viewers WHERE id <> ?1"
+        " UNION SELECT login, display_name FROM viewer_names WHERE viewer_id <> ?1"
     )
-    rows: list[Row] = []
-    for after in range(0, await _last(source, table), PEOPLE_AT_ONCE):
-        rows += await source.rows(sql, (after, after + PEOPLE_AT_ONCE, viewer_id, *names))
-    return rows
+    with reading_beside(path) as own:
+        others = {name for row in own.execute(called, (viewer_id,)).fetchall() for name in row if name}
+    parts = [name.lower() for name in names]
+    return sorted(name for name in others if any(part in name.lower() for part in parts))
 
 
 async def all_names(source: Source) -> set[str]:
@@ -149,23 +137,26 @@ async def all_names(source: Source) -> set[str]:
     return {name for row in rows for name in row if name}
 
 
-async def all_texts(db: Database) -> AsyncIterator[tuple[str, list[str]]]:
-    """Every text in every table, the full-text index among them: table by table, some rows at a time."""
-    tables = await db.rows("SELECT name, sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table' ORDER BY 1")
-    for name, no_rowid in map(tuple, tables):
-        columns = ", ".join(f'"{row[1]}"' for row in await db.rows(f'PRAGMA table_info("{name}")'))
-        if no_rowid:  # such tables of ours are small
-            yield name, _texts(await db.rows(f'SELECT {columns} FROM "{name}"'))  # noqa: S608  # of our schema
-            continue
-        part = f'SELECT rowid, {columns} FROM "{name}" WHERE rowid > ? ORDER BY rowid LIMIT {TEXTS_AT_ONCE}'  # noqa: S608
-        after = -(2**63)
-        while rows := await db.rows(part, (after,)):
-            after = rows[-1][0]
-            yield name, _texts(rows)
+def all_texts(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Every text in every table, on lines of their own: table by table, some rows at a time. Raises StoreError.
 
-
-def _texts(rows: Iterable[Row]) -> list[str]:
-    return [cell for row in rows for cell in tuple(row) if isinstance(cell, str)]
+    On a connection of its own, so that no reply waits; SQLite puts the texts together, without Python's lock.
+    """
+    with reading_beside(path) as own:
+        tables = "SELECT name, sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+        for name, no_rowid in own.execute(f"{tables} ORDER BY 1").fetchall():
+            columns = own.execute(
+                "SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', '')", (name,)
+            ).fetchall()
+            line = " || char(10) || ".join(f"iif(typeof({one}) = 'text', {one}, '')" for (one,) in columns) or "NULL"
+            together = "CAST(group_concat(line, char(10)) AS BLOB)"
+            rows = f"SELECT {'0' if no_rowid else 'rowid'} AS place, {line} AS line FROM {name}"  # noqa: S608
+            some = rows if no_rowid else f"{rows} WHERE rowid > :after ORDER BY rowid LIMIT {TEXTS_AT_ONCE}"
+            after: int | None = -(2**63)
+            while after is not None:
+                after, texts = own.execute(f"SELECT max(place), {together} FROM ({some})", {"after": after}).fetchone()  # noqa: S608
+                yield name, texts or b""
+                after = None if no_rowid else after
 
 
 async def count_rows(source: Source, viewer_id: str) -> Held:
@@ -242,31 +233,27 @@ async def facts_of(source: Source, viewer_id: str, limit: int) -> dict[int, str]
     return {row[0]: row[1] for row in rows}
 
 
-async def last_row(source: Source, place: Place) -> int:
-    """The highest rowid of a table."""
-    return await _last(source, place.table)
-
-
-async def _last(source: Source, table: str) -> int:
-    return int(await source.value(f"SELECT coalesce(max(rowid), 0) FROM {table}"))  # noqa: S608  # a constant
-
-
-async def written_in(source: Source, place: Place, needles: Sequence[str], *, after: int) -> list[Row]:
-    """The rows among the next `ROWS_PER_SEARCH` in which one of these stands: rowid, and the place's columns."""
+def written_in(path: Path, place: Place, needles: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The rows in which one of these stands: rowid, and the place's columns. Raises StoreError."""
     together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
     found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
     columns = ", ".join(place.columns)
-    return await source.rows(
-        f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
-        f" WHERE rowid > ? AND rowid <= ? AND {place.only}) WHERE {found}",
-        (after, after + ROWS_PER_SEARCH, *needles),
-    )
+    with reading_beside(path) as own:
+        yield from own.execute(
+            f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"  # noqa: S608
+            f" WHERE {place.only}) WHERE {found}",
+            needles,
+        )
 
 
-async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> None:
-    """Write cleaned texts: the place's columns in order, then the rowid."""
+async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> int:
+    """Write cleaned texts where nobody else has changed them; how many.
+
+    Of each row the place's columns in order, the rowid, and the columns as they were read.
+    """
     columns = ", ".join([*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])])
-    await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ?", rows)  # noqa: S608  # constants
+    as_read = " AND ".join(f"{column} IS ?" for column in place.columns)
+    return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)  # noqa: S608
 
 
 async def everybody(source: Source) -> dict[str, int]:

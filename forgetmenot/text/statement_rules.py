@@ -18,7 +18,6 @@ MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 8
 BIT_TIMES, BIT_PEOPLE = 4, 3
 NOTHING = "Nothing in particular was said."
 
-_LINE = re.compile(r"\A\s*\[[^\]]{1,20}\]\s*(?P<rest>.+?)\s*\Z")
 _SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
 _BURST = re.compile(r"\A(?P<what>.+?)\s*[×x](?P<times>\d+)(?:\s*[,(]\s*(?P<people>\d+)\s+(?:people|person)\)?)?\Z")
 _EVENTS = (
@@ -43,8 +42,7 @@ def summary(transcript: str) -> str:
     times: Counter[str] = Counter()
     people: dict[str, set[str]] = defaultdict(set)
     for line in transcript.splitlines():
-        found = _LINE.match(line)
-        rest = found["rest"] if found else ""
+        rest = line.strip()
         if spoken := _SAID.match(rest):
             said.append((spoken["who"], spoken["text"]))
             if phrase := _phrase(spoken["text"]):
@@ -116,7 +114,7 @@ def extract(prompt: str) -> str:
     episode = blocks.get("episode", "" if blocks else prompt)
     sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
     changes = [change for sentence in sentences if (change := _change(sentence.strip()))]
-    return json.dumps({"changes": changes[:MOST_NOTES]}, ensure_ascii=False)
+    return json.dumps({"notes": changes[:MOST_NOTES]}, ensure_ascii=False)
 
 
 def _change(sentence: str) -> dict[str, Any] | None:
@@ -133,12 +131,9 @@ def _change(sentence: str) -> dict[str, Any] | None:
         return None
     topics = [(topic, asked) for topic, said, asked in _TOPICS if said & set(words(fact))]
     return {
-        "op": "add",
-        "about": about,
+        "who": about,
         "fact": fact,
-        "confidence": 0.75,
         "lifetime": next((term for term, see in _LIFETIMES if re.search(see, fact)), "permanent"),
-        "importance": "medium",
         "topics": [topic for topic, _ in topics][:3],
         "asked_with": [word for _, asked in topics for word in asked if word not in words(fact)][:6],
         "said_by": "" if about in {"bit", "channel"} else about,

@@ -42,10 +42,10 @@ async def test_people_go_by_handles_in_the_call_and_come_back_as_ids(channel: Ch
     await channel.ingest.flush()
     await channel.compactor.run_pass(everything=True)
     fences = fenced(channel.model.asked[0].prompt)
-    assert fences["people"].splitlines() == ["P1 streamer, newcomer", "P2 viewer, newcomer"]
+    assert fences["people"] == "P1 (streamer), P2"
     assert fences["chat"].splitlines() == [
-        "[12:00] P1: my sister P2 and I moved to Oslo, @someone",
-        "[12:00] P2: P1 is right",
+        "P1: my sister P2 and I moved to Oslo, @someone",
+        "P2: P1 is right",
     ]
     assert await channel.db.value("SELECT summary FROM episodes") == "<@id-Alice> and <@id-Bob> moved to Oslo."
 
@@ -413,7 +413,7 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     await channel.ingest.flush()
     await channel.compactor.run_pass(everything=True)
     chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
-    assert chat == ["[12:00] P2 (to the bot): hello bot", "[12:00] BOT: Hello P2."]
+    assert chat == ["P2 (to the bot): hello bot", "BOT: Hello P2."]
     people = {row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")}
     assert people == {"id-alice", "id-bob"}
     assert await events.count_unread(channel.db) == 0
@@ -440,4 +440,4 @@ async def test_an_opted_out_person_is_someone(channel: Channel) -> None:
     channel.say("carol", "I do")
     await channel.ingest.flush()
     await channel.compactor.run_pass(everything=True)
-    assert fenced(channel.model.asked[0].prompt)["chat"] == "[12:00] P1: someone plays drums"
+    assert fenced(channel.model.asked[0].prompt)["chat"] == "P1: someone plays drums"

@@ -187,10 +187,10 @@ async def test_a_lifted_ban_is_forgotten(channel: Channel) -> None:
 async def test_a_note_about_somebody_who_was_just_erased_is_not_written(world: "World") -> None:
     await world.episode("<@1> plays drums.", {"1": (3, 0)})
     change = {
-        "op": "add", "about": "P1", "fact": "plays drums", "confidence": 0.9, "lifetime": "permanent",
+        "who": "P1", "fact": "plays drums", "confidence": 0.9, "lifetime": "permanent",
         "importance": "high", "said_by": "P1",
     }  # fmt: skip
-    extractor, model = world.extractor(json.dumps({"changes": [change]}))
+    extractor, model = world.extractor(json.dumps({"notes": [change]}))
     await Eraser(db=world.db, clock=world.clock).erase("1")
     await extractor.run_pass()
     assert await world.db.value("SELECT count(*) FROM semantic_notes") == 0

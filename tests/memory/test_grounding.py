@@ -104,6 +104,43 @@ def test_what_somebody_asks_or_says_of_their_family_is_no_fact_about_them() -> N
     assert read.note_fault("drove trams in Prague", "4") is None
 
 
+@pytest.mark.parametrize(
+    ("line", "fact", "speaker"),
+    [
+        (("P2", "I brew my own cider"), "brews their own cider", "2"),
+        (("P2", "ich braue meinen Cider"), "ich braue meinen Cider", "2"),
+        (("P2", "cider again"), "brews cider", None),  # less than CLEARLY
+        (("P2", "brew cider with apples"), "brews cider", None),  # no first person
+        (("P2", "do I brew cider?"), "brews cider", None),
+        (("P2", "my brother brews cider"), "brews cider", None),
+        (("P2", "I heard that P4 brews cider"), "brews cider", None),  # of somebody else
+        (("P2", "I brew cider with P4"), "brews cider with P4", "2"),
+        (("P3", "P2 brews cider"), "brews cider", "3"),
+        (("P3", "I brew cider"), "brews cider", None),  # of themselves
+        (("P3", "P2 and P4 brew cider"), "brews cider", None),
+    ],
+)
+def test_who_said_it_is_found_in_lines_alone(line: tuple[str, str], fact: str, speaker: str | None) -> None:
+    who, text = line
+    read = evidence((who, "viewer", text), ("P4", "viewer", "what is going on"), ("P5", "viewer", "I like cider"))
+    assert read.speaker_of(named(fact), "2") == speaker
+
+
+def test_speakers_are_found_for_a_share_of_labelled_notes() -> None:
+    """Without being told who spoke: fewer true notes are kept, and few invented ones pass."""
+    for split in ("dev", "heldout"):
+        kept = {"true": [0, 0], "invented": [0, 0]}
+        for case in CASES:
+            read = evidence(*case["lines"])
+            for kind, count in kept.items():
+                notes = [(who[1:], named(fact)) for who, fact in case[f"notes_{kind}"] if who != "channel"]
+                count[0] += sum(read.speaker_of(fact, who) == who for who, fact in notes if case["split"] == split)
+                count[1] += len(notes) if case["split"] == split else 0
+        print(split, kept)  # noqa: T201
+        assert kept["true"][0] >= 0.18 * kept["true"][1]
+        assert kept["invented"][0] <= 0.04 * kept["invented"][1]
+
+
 def test_a_note_that_says_nothing_is_supported_by_nothing() -> None:
     assert CHAT.note_fault("is a viewer", "2") == "words"
 

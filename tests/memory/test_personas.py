@@ -88,12 +88,12 @@ async def test_what_is_learned_under_a_persona_with_its_own_notes_is_its_own(
 ) -> None:
     world.settings = speaks("pirate")
     await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    extractor, _ = world.extractor(json.dumps({"changes": [change()]}))
+    extractor, _ = world.extractor(json.dumps({"notes": [change()]}))
     await extractor.run_pass()
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate"]
     world.settings = speaks("parrot")
     await world.episode("<@1> likes tea.", {"1": (5, 0)})
-    extractor, _ = world.extractor(json.dumps({"changes": [change(fact="likes green tea")]}))
+    extractor, _ = world.extractor(json.dumps({"notes": [change(fact="likes green tea")]}))
     await extractor.run_pass()
     assert [note.persona for note in await notes.of_subject(world.db, "1")] == ["pirate", ""]
 

@@ -1,5 +1,7 @@
 """What others say about somebody stays hearsay, however they go about it."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -137,7 +139,7 @@ async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
     [own] = await live(world)
     report = await learn(
         change(fact="hates her cats", said_by="P2"),
-        change(op="supersede", id=own.id, fact="hates her cats", said_by="P2"),
+        change(replaces=own.id, fact="hates her cats", said_by="P2"),
     )
     assert report.refused == {"weaker_word": 2}
     assert [note.fact for note in await live(world)] == ["loves her cats"]
@@ -149,11 +151,29 @@ async def test_a_made_up_speaker_speaks_for_nobody(world: World, learn: Learn, c
     assert (await learn(change(said_by="P1 "))).added == 1
 
 
+@pytest.mark.parametrize("said_by", [{}, {"said_by": "P9"}, {"said_by": "P1"}, {"said_by": "P2"}])
+async def test_who_said_it_is_found_in_the_chat_and_not_taken_from_the_answer(
+    world: World, change: Change, said_by: dict[str, str]
+) -> None:
+    """P1 is alice, who spoke of her cider; bob spoke of her chess, and of his own car."""
+    own = [("1", "so I pressed cider from apples"), ("1", "gg"), ("1", "gg")]
+    chat = [*own, ("2", "alice loses at chess"), ("2", "I might sell my car")]
+    bare = {name: value for name, value in change().items() if name != "said_by"} | said_by
+    facts = ("presses cider from apples", "loses at chess", "sells her car")
+    extractor, _ = world.extractor(json.dumps({"notes": [bare | {"fact": fact} for fact in facts]}))
+    await world.episode("<@1> talked.", {"1": (3, 0), "2": (2, 0)})
+    assert (await extractor.run_pass()).added == 0  # without the lines nobody is found
+    await world.chat(*chat)
+    assert (await extractor.run_pass()).added == 2
+    found = {note.fact: note.source_kind for note in await live(world)}
+    assert found == {"presses cider from apples": SourceKind.SELF_CLAIM, "loses at chess": SourceKind.REPORTED}
+
+
 async def test_a_smear_does_not_come_in_as_a_fact_about_the_channel(world: World, learn: Learn, change: Change) -> None:
     smear = {"fact": "P1 loses at chess", "confidence": 1.0}
-    report = await learn(change(about="channel", said_by="", **smear), change(about="channel", said_by="P2", **smear))
+    report = await learn(change(who="channel", said_by="", **smear), change(who="channel", said_by="P2", **smear))
     assert report.refused == {"about_a_person": 2}
-    await learn(change(about="bit", said_by="P2", **smear))
+    await learn(change(who="bit", said_by="P2", **smear))
     [bit] = await live(world, None)
     assert (bit.source_kind, bit.confidence) == (SourceKind.REPORTED, 0.5)
     shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
@@ -162,8 +182,8 @@ async def test_a_smear_does_not_come_in_as_a_fact_about_the_channel(world: World
 
 async def test_the_channel_may_be_told_of_by_its_streamer(world: World, learn: Learn, change: Change) -> None:
     people = {"9": (9, 0), "1": (5, 0)}
-    await learn(change(about="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
-    await learn(change(about="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
+    await learn(change(who="channel", said_by="P1", fact="P1 streams on Fridays"), people=people)
+    await learn(change(who="channel", said_by="P2", fact="P1 dances at a thousand subs"), people=people)
     found = {note.fact: note.source_kind for note in await live(world, None)}
     assert found == {
         "<@9> streams on Fridays": SourceKind.OBSERVED,

@@ -42,8 +42,8 @@ async def extract(
 ) -> ExtractReport:
     """What a model that always proposes these facts makes of the episode."""
     settings = Settings(privacy=privacy or PrivacySettings())
-    plain = {"op": "add", "about": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
-    said = json.dumps({"changes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
+    plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
+    said = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
     return await Extractor(db=db, model=Scripted(said), settings=lambda: settings, clock=clock).run_pass()
 
 

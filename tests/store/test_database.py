@@ -142,7 +142,7 @@ async def test_wiping_leaves_no_byte_of_deleted_text(db: Database, *, thorough: 
         assert b"needle-in-the-file" not in file.read_bytes()
 
 
-async def test_whoever_wants_to_write_does_not_wait_for_the_file_to_be_rebuilt(db: Database) -> None:
+async def test_whoever_wants_to_write_does_not_wait_until_all_is_wiped(db: Database) -> None:
     async with db.write() as tx:
         await tx.many(INSERT, [(number, "x" * 4_000) for number in range(4_000)])
     ended = []

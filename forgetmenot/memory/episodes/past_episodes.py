@@ -66,9 +66,9 @@ async def spoken_of(
     if len(terms) == 1 and len(found) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
     visible = await _visible(at, found, suppression_filter)
-    shared = {one.id: (_shared(terms, f"{one.summary} {one.topic}"), _shared(terms, one.topic)) for one in visible}
-    about = [one for one in visible if shared[one.id][0] >= enough]
-    return sorted(about, key=lambda one: shared[one.id], reverse=True)[:limit]
+    shared = [(_shared(terms, f"{one.summary} {one.topic}"), _shared(terms, one.topic), one) for one in visible]
+    shared.sort(key=lambda one: one[:2], reverse=True)
+    return [one for count, _, one in shared if count >= enough][:limit]
 
 
 async def fitting(at: Source, query: Query, limit: int = 3) -> list[Episode]:
@@ -90,7 +90,7 @@ def _telling(query: Query) -> list[str]:
 
 def _shared(stems: Iterable[str], text: str) -> int:
     """How many of these stems a text has."""
-    words_of_it = sorted(set(words(text)))
+    words_of_it = sorted(set(words(text))) if text else []
     return sum(bool(having_stem(words_of_it, one)) for one in stems)
 
 

@@ -94,11 +94,9 @@ class _Brief(msgspec.Struct):
     text: str
 
 
-def summary_request(
-    people: Sequence[str], transcript: Sequence[str], *, words: int, max_output_tokens: int
-) -> ModelRequest:
+def summary_request(people: str, transcript: Sequence[str], *, words: int, max_output_tokens: int) -> ModelRequest:
     """Ask for one window's summary."""
-    prompt = f"{fence('people', chr(10).join(people))}\n\n{fence('chat', chr(10).join(transcript))}"
+    prompt = f"{fence('people', people)}\n\n{fence('chat', chr(10).join(transcript))}"
     return memory_request(Purpose.SUMMARY, SUMMARY.format(words=words), prompt, max_output_tokens)
 
 

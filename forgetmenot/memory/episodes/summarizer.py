@@ -6,11 +6,10 @@ ModelError where the model gave no summary (ModelBlocked: it never will for this
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from forgetmenot.clock import DAY, Clock
-from forgetmenot.domain.chat import Role, Standing
+from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import EpisodeKind, Part
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
@@ -19,10 +18,9 @@ from forgetmenot.memory.episodes.summary_rules import KeptText, storable_summary
 from forgetmenot.memory.episodes.transcript import Window, introduce, parts, transcript
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles, names_typed
-from forgetmenot.memory.viewer_rules import standing_of
 from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.schema import PeopleSettings, Settings
-from forgetmenot.store import channel_state, run_stats, streams, viewers
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text import statement_rules
@@ -74,11 +72,10 @@ def forbidden(settings: Settings) -> Callable[[str], bool]:
 class Summarizer:
     """Reads windows. `settings` is asked once per window."""
 
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings]) -> None:
         self._db = db
         self._model = model
         self._settings = settings
-        self._clock = clock
 
     async def with_model(self, window: Window) -> NewEpisode:
         """Ask the model. Raises ModelError. A window without a line worth showing is counted instead."""
@@ -87,9 +84,8 @@ class Summarizer:
         lines = transcript(window, case.handles)
         if not lines or not any(part.lines for part in case.people.values()):
             return self._counted(case, settings)
-        standings = await self._standings(window, case.people, settings.people)
         request = prompts.summary_request(
-            introduce(case.people, window, standings, case.handles),
+            introduce(case.people, window, case.handles),
             lines,
             words=settings.memory.summary_words,
             max_output_tokens=prompts.output_limit(settings.memory.summary_words, settings.model),
@@ -125,14 +121,6 @@ class Summarizer:
             log.info("sentences of summaries cut", rules=dict(cut))
             async with self._db.write() as tx:
                 await run_stats.add_to_latest(tx, {f"summary_cut:{rule}": number for rule, number in cut.items()})
-
-    async def _standings(
-        self, window: Window, people: Collection[str], settings: PeopleSettings
-    ) -> dict[str, Standing]:
-        now = self._clock.now()
-        lately = now - settings.regular_within_d * DAY
-        came = await streams.attendance_of(self._db, people, lately=lately, during=window[0].stream_id)
-        return {who: standing_of(one, settings, now) for who, one in came.items()}
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Without a model. What cannot even be counted becomes a number of lines, because the age limit cannot wait."""

@@ -1,18 +1,19 @@
 """A window of chat as a model reads it: handles for names, repeats collapsed, one line each. Pure.
 
-    [20:14] P3: text                    [20:14] P3 (to the bot): text
-    [20:15] * P4 subscribed             [20:15] KEKW ×37, 30 people
-    [20:15] BOT: text                   [20:16] * P3 was timed out for 60 s
+    P3: text                    P3 (to the bot): text
+    * P4 subscribed             KEKW ×37, 30 people
+    BOT: text                   * P3 was timed out for 60 s
 
 text/statement_rules reads the same format. Commands ("!so") are left out, but for the fact in a
-!remember, which was said like any other. Times are UTC.
+!remember, which was said like any other. Times are left out: they were a quarter of the tokens, and a small model
+wrote better summaries without them.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forgetmenot.domain.chat import EventKind, Line, Role, Standing
+from forgetmenot.domain.chat import EventKind, Line, Role
 from forgetmenot.domain.memory import Part
 from forgetmenot.memory.handles import BOT, Handles
 from forgetmenot.text.chat_commands import is_command, said_text
@@ -140,18 +141,10 @@ def _rank(role: Role) -> int:
     return _RANKS.index(role) if role in _RANKS else len(_RANKS)
 
 
-def introduce(
-    people: Mapping[str, Part], window: Window, standings: Mapping[str, Standing], handles: Handles
-) -> list[str]:
-    """A line about each: `P3 viewer, regular`."""
-    roles = {line.viewer_id: line.role for line in window}
-    return [_introduced(who, part, roles.get(who, Role.VIEWER), standings, handles) for who, part in people.items()]
-
-
-def _introduced(who: str, part: Part, role: Role, standings: Mapping[str, Standing], handles: Handles) -> str:
-    known = standings.get(who, Standing.NEWCOMER)
-    absent = "" if part.lines else ", spoken about, said nothing"
-    return f"{handles.handle(who)} {_ROLES.get(role, role.value)}, {known.value}{absent}"
+def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> str:
+    """Who is in a window: "P1 (streamer), P2 (moderator), P3". On one line: a small model copies a list of lines."""
+    roles = {line.viewer_id: _ROLES.get(line.role, line.role.value) for line in window if line.role is not Role.VIEWER}
+    return ", ".join(handles.handle(who) + (f" ({roles[who]})" if who in roles else "") for who in people)
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
@@ -188,7 +181,7 @@ def _repeats(window: Window) -> dict[str, list[Line]]:
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
     people = len({line.viewer_id for line in lines})
     words = handles.hide_chat(cut(_key_as_typed(first), MOST_OF_A_REPEAT))
-    return f"{_time(first)} {words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
+    return f"{words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
 
 
 def _key_as_typed(line: Line) -> str:
@@ -202,20 +195,15 @@ def _shown(line: Line, handles: Handles) -> list[str]:
         return []
     text = handles.hide_chat(cut(clean(said), MOST_CHARACTERS))
     if line.from_bot:
-        return [f"{_time(line)} {BOT}: {text}"] if text else []
+        return [f"{BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
     if line.kind is EventKind.MODERATION:
-        return [f"{_time(line)} * {who} {line.system_text}"]
-    happened = [f"{_time(line)} * {_sentence(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
+        return [f"* {who} {line.system_text}"]
+    happened = [f"* {_sentence(who, handles.hide_chat(line.system_text))}"] if line.system_text else []
     to_bot = " (to the bot)" if line.addressed or said != line.text else ""
-    return [*happened, f"{_time(line)} {who}{to_bot}: {text}"] if text else happened
+    return [*happened, f"{who}{to_bot}: {text}"] if text else happened
 
 
 def _sentence(who: str, sentence: str) -> str:
     """Twitch's own sentence, which mostly says itself who it is about."""
     return sentence if who in sentence.split() else f"{who}: {sentence}"
-
-
-def _time(line: Line) -> str:
-    minutes = line.at // 60_000 % 1_440
-    return f"[{minutes // 60:02}:{minutes % 60:02}]"

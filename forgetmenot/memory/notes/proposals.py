@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from forgetmenot.domain.memory import Importance, Lifetime, Scope, SourceKind
+from forgetmenot.memory.grounding import Evidence
 from forgetmenot.memory.text_gate import claim_fault, text_fault
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import without_moments
@@ -28,6 +29,8 @@ from forgetmenot.text.words import stems
 
 SHORTEST, LONGEST = 5, 200
 REPORTED_AT_MOST = 0.5
+CONFIDENCE = 0.75
+"""Of a note whose model does not say how sure it is."""
 WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
@@ -68,11 +71,12 @@ _TALK = re.compile(
     r"|(?:person|user) who"
     r"|member of (?:the |this )?(?:chat|channel|stream|community))"
     r"|mention(?:s|ed)|comment(?:s|ed)|stat(?:es|ed)|discuss(?:es|ed)|express(?:es|ed)|repl(?:ies|ied)|respond(?:s|ed)"
-    r"|react(?:s|ed)|agree[sd]|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
+    r"|share[sd] (?:their|his|her) (?:love|passion|thoughts?|opinions?|feelings?|experiences?|views?|excitement)"
+    r"|react(?:s|ed)|agree[sd]|welcome[sd]|says|asks|jokes|said|asked|told|talked|typed|greeted|thanked|joked|answered|claimed|laughed|chatted)\b",
     re.IGNORECASE,
 )
 """What somebody did in the talk itself, or that they were there: no fact about them."""
-_LIST = re.compile(r'\s*\{\s*"changes"\s*:\s*\[\s*')
+_LIST = re.compile(r'\s*\{\s*"notes"\s*:\s*\[\s*')
 _NEXT = re.compile(r"\s*,\s*")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
@@ -82,40 +86,42 @@ def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
 
 
 _TEXT = {"type": "string"}
-_FIELDS: Mapping[str, Any] = {
-    "op": {"type": "string", "enum": ["add", "confirm", "supersede"]},
-    "id": {"type": "integer"},
-    "about": _TEXT,
-    "fact": _TEXT,
-    "confidence": {"type": "number"},
-    "lifetime": _one_of(Lifetime),
-    "importance": _one_of(Importance),
-    "topics": {"type": "array", "items": _TEXT},
-    "asked_with": {"type": "array", "items": _TEXT},
-    "said_by": _TEXT,
+_NOTE: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "who": _TEXT,
+        "fact": _TEXT,
+        "lifetime": _one_of(Lifetime),
+        "said_by": _TEXT,
+        "repeats": {"type": "integer"},
+        "replaces": {"type": "integer"},
+        "importance": _one_of(Importance),
+        "topics": {"type": "array", "items": _TEXT},
+        "asked_with": {"type": "array", "items": _TEXT},
+        "confidence": {"type": "number"},
+    },
+    "required": ["who", "fact", "lifetime"],
 }
-_REQUIRED = ["op", "about", "fact", "confidence", "lifetime", "importance", "said_by"]
-_CHANGE: Mapping[str, Any] = {"type": "object", "properties": _FIELDS, "required": _REQUIRED}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"changes": {"type": "array", "items": _CHANGE}},
-    "required": ["changes"],
+    "properties": {"notes": {"type": "array", "items": _NOTE}},
+    "required": ["notes"],
 }
 
 
 class Proposed(msgspec.Struct, frozen=True):
-    """One change as a model writes it."""
+    """One note as a model writes it. `repeats` and `replaces`: numbers of known notes."""
 
-    op: str
-    about: str
-    fact: str = ""
-    id: int | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    who: str
+    fact: str
+    repeats: int | None = None
+    replaces: int | None = None
+    said_by: str | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] = CONFIDENCE
     lifetime: object = None
     importance: object = None
     topics: object = None
     asked_with: object = None
-    said_by: str | None = None
 
 
 class NoteSubject(NamedTuple):
@@ -130,10 +136,15 @@ class NoteSubject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
+    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out.
+
+    `chat`: the evidence is the very lines, in which somebody can be found who said it.
+    """
 
     people: Mapping[str, NoteSubject]
     to_ids: Callable[[str], str | None]
+    evidence: Evidence
+    chat: bool
     min_confidence: float
     allowed: frozenset[str] = frozenset()
     never: tuple[str, ...] = ()
@@ -143,8 +154,8 @@ class Screen:
 class ProposedChange:
     """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
 
-    op: str
-    note_id: int | None
+    repeats: int | None
+    replaces: int | None
     scope: Scope
     subject_id: str | None
     fact: str
@@ -166,7 +177,7 @@ class FactRefused(Exception):
 
 
 def proposals(text: str) -> list[object] | None:
-    """The changes in a model's answer, not yet looked at, each once; None where the answer is no such object.
+    """The notes in a model's answer, not yet looked at, each once; None where the answer is no such object.
 
     Of a list that was cut off at the limit, the whole ones.
     """
@@ -176,7 +187,7 @@ def proposals(text: str) -> list[object] | None:
         return _begun(text)
     except RecursionError:
         return None
-    changes = answer.get("changes") if isinstance(answer, dict) else None
+    changes = answer.get("notes") if isinstance(answer, dict) else None
     return _each_once(changes) if isinstance(changes, list) else None
 
 
@@ -212,19 +223,18 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         proposed = msgspec.convert(raw, Proposed)
     except msgspec.ValidationError as error:
         raise FactRefused("malformed") from error
-    _check_op(proposed)
     scope, subject = _subject(proposed, screen)
-    speaker = _speaker(proposed, screen, needed=scope is Scope.VIEWER)
-    fact = "" if proposed.op == "confirm" else _fact(proposed, screen, subject)
-    if scope is Scope.VIEWER:
-        gossips = subject is not None and tells_of_another(fact, subject.viewer_id)
+    fact = _fact(proposed, screen, subject)
+    speaker = _speaker(proposed, screen, fact, scope, subject)
+    if subject is not None:
+        gossips = tells_of_another(fact, subject.viewer_id)
     else:
         gossips = _names_others(fact, scope, speaker, screen)
     source = SourceKind.REPORTED if gossips else _source(scope, subject, speaker)
     confidence = min(proposed.confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else proposed.confidence
     return ProposedChange(
-        op=proposed.op,
-        note_id=proposed.id,
+        repeats=proposed.repeats,
+        replaces=proposed.replaces,
         scope=scope,
         subject_id=subject.viewer_id if subject else None,
         fact=fact,
@@ -238,15 +248,8 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     )
 
 
-def _check_op(proposed: Proposed) -> None:
-    if proposed.op not in {"add", "confirm", "supersede"}:
-        raise FactRefused("unknown_op")
-    if proposed.op != "add" and proposed.id is None:
-        raise FactRefused("no_id")
-
-
 def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, NoteSubject | None]:
-    about = proposed.about.strip()
+    about = proposed.who.strip()
     if about in _PLACES:
         return _PLACES[about], None
     person = screen.people.get(about)
@@ -257,16 +260,26 @@ def _subject(proposed: Proposed, screen: Screen) -> tuple[Scope, NoteSubject | N
     return Scope.VIEWER, person
 
 
-def _speaker(proposed: Proposed, screen: Screen, *, needed: bool) -> NoteSubject | None:
-    said_by = (proposed.said_by or "").strip()
-    if not said_by and not needed:
-        return None
-    person = screen.people.get(said_by)
-    if person is None:
-        raise FactRefused("no_speaker")
-    if not person.spoke or person.hidden:
-        raise FactRefused("speaker_silent")
-    return person
+def _speaker(
+    proposed: Proposed, screen: Screen, fact: str, scope: Scope, subject: NoteSubject | None
+) -> NoteSubject | None:
+    """Who said it, by the evidence: who is named, else who is found; None: everybody saw it. Raises FactRefused."""
+    named = screen.people.get((proposed.said_by or "").strip())
+    if named is not None and (not named.spoke or named.hidden):
+        fault: str | None = "speaker_silent"
+    elif scope is Scope.CHANNEL:
+        fault = screen.evidence.channel_fault(fact)
+    elif subject is not None and named is None:
+        fault = "no_speaker"
+    else:
+        fault = screen.evidence.note_fault(fact, named.viewer_id if named is not None and subject is not None else None)
+    if fault is None:
+        return named
+    found = screen.evidence.speaker_of(fact, subject.viewer_id) if subject is not None and screen.chat else None
+    for person in screen.people.values():
+        if person.viewer_id == found and not person.hidden:
+            return person
+    raise FactRefused(fault if fault in {"no_speaker", "speaker_silent"} else f"unsupported:{fault}")
 
 
 def _source(scope: Scope, subject: NoteSubject | None, speaker: NoteSubject | None) -> SourceKind:
@@ -295,7 +308,7 @@ def tells_of_another(fact: str, viewer_id: str) -> bool:
 def _fact(proposed: Proposed, screen: Screen, subject: NoteSubject | None) -> str:
     if proposed.confidence < screen.min_confidence:
         raise FactRefused("confidence")
-    named = screen.to_ids(clean(proposed.fact))
+    named = screen.to_ids(clean(proposed.fact).removesuffix("."))
     if named is None:
         raise FactRefused("unknown_handle")
     if subject is not None:

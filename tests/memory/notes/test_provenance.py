@@ -82,8 +82,8 @@ async def test_a_note_that_was_told_says_who_asked(world: World) -> None:
 
 
 async def test_every_section_that_shows_notes_counts_as_a_use(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(about="bit", said_by="", fact="the cat causes every crash"), stream_id=await world.stream())
-    await learn(change(about="bit", said_by="P2", fact="the cat causes every crash"), stream_id=await world.stream())
+    await learn(change(who="bit", said_by="", fact="the cat causes every crash"), stream_id=await world.stream())
+    await learn(change(who="bit", said_by="P2", fact="the cat causes every crash"), stream_id=await world.stream())
     [bit] = await notes.of_subject(world.db, None)
     sections = ("lore", "others", "brief", "channel_notes", "channel_notes_more")
     used = [await used_in_a_reply(world, bit.id, name) for name in sections]

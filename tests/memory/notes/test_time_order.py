@@ -30,23 +30,14 @@ class Channel:
     async def read(self, *facts: str) -> dict[str, int]:
         """Summarise all that was said, and learn these facts from it; what was refused."""
         await self.world.clock.advance(MINUTE)
-        episode = await self.world.episode("<@1> talked about games.", {ALICE: (len(self.said), 0)})
-        async with self.world.db.write() as tx:
-            await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(self.said), episode))
-            run = await tx.insert("INSERT INTO runs (started_at, command) VALUES (0, 'test')", ())
-            for number, (at, text) in enumerate(self.said):
-                await tx.execute(
-                    "INSERT INTO events (id, run_id, viewer_id, kind, text, role, at, episode_id)"
-                    " VALUES (?, ?, '1', 'message', ?, 'viewer', ?, ?)",
-                    (f"{episode}-{number}", run, text, at, episode),
-                )
+        await self.world.chat(*((ALICE, text, at) for at, text in self.said))
         self.said.clear()
         changes = [
-            {"op": "add", "about": "P1", "said_by": "P1", "fact": fact, "confidence": 0.9, "lifetime": "permanent",
+            {"who": "P1", "said_by": "P1", "fact": fact, "confidence": 0.9, "lifetime": "permanent",
              "importance": "medium", "topics": [], "asked_with": []}
             for fact in facts
         ]  # fmt: skip
-        extractor, _ = self.world.extractor(json.dumps({"changes": changes}))
+        extractor, _ = self.world.extractor(json.dumps({"notes": changes}))
         return dict((await extractor.run_pass()).refused)
 
     async def known(self) -> list[str]:
