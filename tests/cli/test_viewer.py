@@ -21,7 +21,7 @@ LINES = [
         "fact": "plays drums",
         "episode": {"key": "a", "summary": "They spoke of a band."},
     },
-    {"id": 2, "viewer": "bob", "fact": "is alicequux's brother, <@login:alicequux> says"},
+    {"id": 2, "viewer": "bob", "fact": "plays in alicequux's band, <@login:alicequux> says"},
 ]
 
 Run = Callable[..., Any]
@@ -100,7 +100,7 @@ def test_erase_leaves_no_byte(run: Run, tmp_path: Path) -> None:
     assert (report["erased"], report["notes"], report["wiped"]) == (True, 1, True)
     assert not [file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()]
     [note] = run("memory", "list", "--json")["notes"]
-    assert note["fact"] == "is somebody's brother, somebody says"
+    assert note["fact"] == "plays in somebody's band, somebody says"
     with pytest.raises(InputError, match="No viewer named"):
         run("viewer", "show", "alicequux")
     receipt = run("viewer", "receipt", report["receipt"], "--json")
