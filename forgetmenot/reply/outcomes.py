@@ -168,6 +168,7 @@ def _is_correction(reply: str, text: str) -> bool:
         return False  # "no" is then an answer
     if _WRONG.search(text):
         return True
-    spoken, replied = ({(kind_of(word), word) for word in words(side) if kind_of(word)} for side in (text, reply))
+    values = ([word for word in words(side) if word != "one"] for side in (text, reply))  # "good one" is no number
+    spoken, replied = ({(kind_of(word), word) for word in side if kind_of(word)} for side in values)
     other = {kind for kind, _ in spoken} & {kind for kind, _ in replied}  # another weekday, month or number
     return len(text.split()) <= SHORT and bool(other) and spoken.isdisjoint(replied)
