@@ -7,12 +7,14 @@ Guarantees:
   mentioned, nobody who opted out.
 """
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory import suppression
+from forgetmenot.memory.facts.corrections import may_correct, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
@@ -23,7 +25,7 @@ from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of
+from forgetmenot.text.statements import claims, fact_of, meant_part
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 
@@ -32,6 +34,10 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most l
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """So many facts of one viewer are compared with each other, the newest: each with every later one."""
+
+
+CORRECTIONS_READ = 5
+"""So many lines of a viewer after a fact may correct it."""
 
 
 class HeardFact(NamedTuple):
@@ -54,15 +60,19 @@ async def heard_facts(
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
     lines = await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ)
     said: dict[str, list[str]] = {}
+    corrections: dict[str, list[str]] = {}
     held: list[HeardFact] = []
     for line in reversed(lines):
-        later = said.setdefault(line.viewer_id, [])
+        later, since = said.setdefault(line.viewer_id, []), corrections.setdefault(line.viewer_id, [])
         if len(held) >= limit:
             break
         for fact in reversed(said_in(line.text, privacy) if len(later) < MOST_SAID else ()):
             if all(relate(fact, one) is Relation.DISTINCT for one in later):
-                held.append(HeardFact(line.seq, line.viewer_id, fact, line.at))
+                one = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), since, privacy)
+                held += [one] if one is not None else []
             later.append(fact)
+        if may_correct(line.text) and not is_command(line.text) and not line.text.rstrip().endswith("?"):
+            since.append(meant_part(line.text))
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
@@ -73,17 +83,27 @@ async def heard_facts(
     ]
 
 
+def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
+    """The fact as its speaker's later lines (the newest first) leave it; None if it may not be kept then."""
+    for line in reversed(since[-CORRECTIONS_READ:]):
+        if (found := revised(line, [one])) is not None:
+            one = one._replace(fact=found[1])
+    return one if one.fact in _storable([one.fact], privacy) else None
+
+
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:
     """The facts about its speaker in one line of chat that may be kept. Pure."""
     if not _FIRST_PERSON.search(text) or is_command(text) or _TAKES_BACK.search(text):
         return []
+    return _storable(map(fact_of, claims(text)), privacy)
+
+
+def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:
     kept: list[str] = []
-    for claim in claims(text):
-        try:
+    for fact in facts:
+        with contextlib.suppress(FactRefused):
             allowed = frozenset(privacy.allow_categories)
-            kept.append(checked_fact(defang(fact_of(claim)), allowed=allowed, never=privacy.never_store))
-        except FactRefused:
-            continue
+            kept.append(checked_fact(defang(fact), allowed=allowed, never=privacy.never_store))
     return kept
 
 

@@ -49,6 +49,11 @@ _OPINION = re.compile(
     r"\b(?:would|should|could|can|shall|will|guess|better|rate|opinion|wrong|(?:you|i|we) (?:think|like|love|feel))\b",
     re.IGNORECASE,
 )
+_OF_ITSELF = re.compile(
+    r"\b(?:[Mm]y(?! notes?\b| memory\b)|[Mm]ine"
+    r"|I(?:['’](?:m|ve|d))?(?! (?:\w+ )?(?:remember|recall|know|think|heard|hear|believe|see|saw|guess|read)))\b"
+)
+_OF_YOU = re.compile(r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their)\b", re.IGNORECASE)
 _ADMITS = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
     r"|help)"
@@ -125,6 +130,18 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
                     found.append(Claim("fact", part.start(), sentence.end()))
                     break
     return found
+
+
+def borrowed(reply: str, known: Iterable[str]) -> list[Claim]:
+    """The sentences in which the bot says of itself what a row says of somebody: "my cat is Miso"."""
+    rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
+    return [
+        Claim("borrowed", *sentence.span())
+        for sentence in _SENTENCE.finditer(reply)
+        if _OF_ITSELF.search(sentence[0])
+        and not _OF_YOU.search(sentence[0])
+        and any(len(telling_stems(sentence[0], 2) & row) > 1 for row in rows)
+    ]
 
 
 def says_nothing(reply: str, asked: str) -> bool:

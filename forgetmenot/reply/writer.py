@@ -33,6 +33,7 @@ from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
     asks_memory,
+    borrowed,
     facts_in,
     says_nothing,
     unfounded,
@@ -49,6 +50,7 @@ QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
 CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
+ABOUT_PEOPLE = ("lore", "brief", "others")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
 THOUGHTS = 2
@@ -178,13 +180,16 @@ class ReplyWriter:
         sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
-        claims, invented = unsupported(polished.text, sources, known), []
+        claims = unsupported(polished.text, sources, known)
+        invented = borrowed(
+            polished.text, [section.text for section in prompt.sections if section.name in ABOUT_PEOPLE]
+        )
         asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
             asked = " ".join((job.trigger.question, *known))
-            invented = unfounded(polished.text, asked, rows, fits=not material.nothing_known)
+            invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)

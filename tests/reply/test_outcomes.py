@@ -11,6 +11,7 @@ from forgetmenot.reply.outcomes import LineAfter, ReplyOutcome, outcome_of
 from forgetmenot.reply.support import (
     Claim,
     asks_memory,
+    borrowed,
     facts_in,
     unfounded,
     unsupported,
@@ -80,6 +81,24 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
     asked = "what instrument does alice play?"
     assert asks_memory(asked, names_somebody=True)
     assert without_unsupported(reply, unfounded(reply, asked, [LORE], fits=fits)) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("I play the cello, thanks for asking! Nice day.", "Nice day."),
+        ("My cat is called Miso.", ""),
+        ("Miso is my cat, how about him?", ""),
+        ("You play the cello. I love it!", "You play the cello. I love it!"),
+        ("I think Alice plays the cello.", "I think Alice plays the cello."),
+        ("My notes about Alice say: plays the cello.", "My notes about Alice say: plays the cello."),
+        ("I'm a bot, and I like cats.", "I'm a bot, and I like cats."),
+        ("I remember: Miso the cat.", "I remember: Miso the cat."),
+    ],
+)
+def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
+    known = ["[id:1; said by them] plays the cello\n[just now] has a cat called Miso"]
+    assert without_unsupported(reply, borrowed(reply, known)) == left
 
 
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:

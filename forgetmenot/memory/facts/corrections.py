@@ -14,7 +14,7 @@ What supposes, wishes, or speaks of somebody else corrects nothing. Prefers "not
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
@@ -65,6 +65,17 @@ _END = re.compile(
 )
 
 
+class Stated(Protocol):
+    """A note, or something else that is known."""
+
+    @property
+    def fact(self) -> str:
+        """What it says, without its subject."""
+
+
+Known = TypeVar("Known", bound=Stated)
+
+
 def may_correct(text: str) -> bool:
     """Whether a line has a word by which it could; most have none."""
     return "*" in text or any(word in _OWN | _MARKS or kind_of(word) for word in words(text))
@@ -79,8 +90,8 @@ def corrected(
 
 
 def revised(
-    meant: str, held: Sequence[Note], certain: Sequence[Note] = (), table: WordTable | None = None
-) -> tuple[Note, str] | None:
+    meant: str, held: Sequence[Known], certain: Sequence[Known] = (), table: WordTable | None = None
+) -> tuple[Known, str] | None:
     """The one note to which a line gives another value, and the note with that value."""
     line = _Line(_TO_BOT.sub("", meant).strip(), table)
     may = line.marked or line.denied or certain
