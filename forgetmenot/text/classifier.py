@@ -16,7 +16,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Literal
 
+from forgetmenot.errors import ProgramDamaged
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import UNSPACED
@@ -38,12 +40,15 @@ class TextClassifier:
 
     def __init__(self, data: bytes) -> None:
         head, _, packed = data.partition(b"\n")
-        told = json.loads(head)
-        self.labels: tuple[str, ...] = tuple(told["labels"])
-        self.rows = str(told["rows"])
-        self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
-        self._signs: dict[str, list[float]] = told["signs"]
-        weights = zlib.decompress(packed)
+        try:
+            told = json.loads(head)
+            self.labels: tuple[str, ...] = tuple(told["labels"])
+            self.rows = str(told["rows"])
+            self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
+            self._signs: dict[str, list[float]] = told["signs"]
+            weights = zlib.decompress(packed)
+        except (KeyError, TypeError, zlib.error) as error:
+            raise ValueError("no table of weights") from error
         if len(weights) != self._buckets * len(self.labels):
             raise ValueError("a table of weights of the wrong size")
         self._columns = [
@@ -62,9 +67,13 @@ class TextClassifier:
 
 
 @cache
-def classifier(name: str) -> TextClassifier:
-    """One of the program's own: "claims" or "sensitive"."""
-    return TextClassifier(files(__package__).joinpath(f"{name}.weights").read_bytes())
+def classifier(name: Literal["claims", "sensitive"]) -> TextClassifier:
+    """One of the program's own. Raises ProgramDamaged: without it nobody can tell what may be kept."""
+    file = files(__package__).joinpath(f"{name}.weights")
+    try:
+        return TextClassifier(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ProgramDamaged(f"{file} is missing or damaged. Install ForgetMeNot again.") from error
 
 
 def as_read(text: str) -> str:
