@@ -26,6 +26,12 @@ from forgetmenot.text.words import UNSPACED
 SHORTEST_PIECE, LONGEST_PIECE = 2, 5
 LONGEST_TEXT = 600
 """Characters that are looked at."""
+WORDS_TOGETHER = 8
+_BETWEEN_CLAUSES = re.compile(
+    r"[.,;:!?…()\[\]\"“”—–|/、。，！？]+\s*|\s[-&+]\s|\s(?:and|but|or|because|while|who|und|aber|oder|weil|y|e|o|et|mais|ou"
+    r"|mas|ma|pero|porque|en|maar|i|ale|oraz|ve|ama|и|а|но)\s",
+    re.IGNORECASE,
+)
 _HANDLE = re.compile(rf"{MENTION.pattern}|\bP\d{{1,3}}\b")
 _WORD = re.compile(r"\w+")
 
@@ -74,6 +80,18 @@ def classifier(name: Literal["claims", "sensitive"]) -> TextClassifier:
         return TextClassifier(file.read_bytes())
     except (OSError, ValueError) as error:
         raise ProgramDamaged(f"{file} is missing or damaged. Install ForgetMeNot again.") from error
+
+
+def clauses(text: str) -> list[str]:
+    """The clauses of a text, and of a longer one every few words that stand together.
+
+    Beside many harmless words, what a few others say weighs little.
+    """
+    parts = [part.strip() for part in _BETWEEN_CLAUSES.split(text)]
+    words = text.split()
+    starts = range(0, len(words) - WORDS_TOGETHER // 2, WORDS_TOGETHER // 2) if len(words) > WORDS_TOGETHER else ()
+    parts += [" ".join(words[at : at + WORDS_TOGETHER]) for at in starts]
+    return [part for part in dict.fromkeys(parts) if " " in part and part != text]
 
 
 def as_read(text: str) -> str:
