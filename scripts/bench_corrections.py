@@ -1,7 +1,8 @@
 """How the memory takes corrections: `python scripts/bench_corrections.py [--cases N] [--heldout] [--json]`.
 
-The seeded contract (by command, dock and plain speech) and the unseen scenarios of tests/data/corrections.jsonl. What
-the lines mean: docs/EVALUATION.md.
+The seeded contract (by command, dock and plain speech) and the unseen scenarios of tests/data/corrections.jsonl. With
+`--base-url URL --model NAME` instead: what that model makes of those that the rules leave, if they are said to the bot.
+What the lines mean: docs/EVALUATION.md.
 """
 
 import argparse
@@ -10,7 +11,8 @@ import json
 import sys
 from pathlib import Path
 
-from scoring.corrections import contract, play_unseen
+from scoring.corrections import contract, play_spoken_to, play_unseen
+from scoring.playing import settings_for
 
 from forgetmenot import logs
 
@@ -25,13 +27,19 @@ def main() -> int:
     parser.add_argument("--heldout", action="store_true", help="the held-out scenarios instead of those for developing")
     parser.add_argument("--misses", action="store_true", help="name what was not as it should be")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--base-url", default="", help="an OpenAI-compatible server, for example of local_model.py")
+    parser.add_argument("--model", default="", help="the model's name there")
     chosen = parser.parse_args()
     logs.set_up(level="error")
     split = "heldout" if chosen.heldout else "dev"
-    tallies = {
-        "contract": asyncio.run(contract(chosen.seed, chosen.cases)),
-        f"unseen, {split}": asyncio.run(play_unseen(UNSEEN, split)),
-    }
+    if chosen.base_url:
+        settings = settings_for(chosen.base_url, chosen.model)
+        tallies = {f"with the model, {split}": asyncio.run(play_spoken_to(UNSEEN, split, settings))}
+    else:
+        tallies = {
+            "contract": asyncio.run(contract(chosen.seed, chosen.cases)),
+            f"unseen, {split}": asyncio.run(play_unseen(UNSEEN, split)),
+        }
     if chosen.json:
         print(json.dumps({name: tally.figures() for name, tally in tallies.items()}))
         return 0

@@ -39,9 +39,9 @@ from forgetmenot.llm.json_text import json_object, unwrapped, without_loop, with
 from forgetmenot.logs import set_up
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.episodes import prompts, summary_rules
+from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
-from forgetmenot.memory.notes import spoken_corrections
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
 from forgetmenot.operations import parameters
 from forgetmenot.operations.run import BadParameter, checked
@@ -51,8 +51,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.privacy_log import _decoded
-from forgetmenot.text.statement_rules import claims
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import claims, meant_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
 from forgetmenot.twitch.helix import Helix
@@ -122,7 +121,7 @@ def _notes(text: str) -> None:
 
 def _speech(text: str) -> None:
     claims(text)
-    spoken_corrections.corrected(meant_part(text[:200]), [])
+    corrections.corrected(meant_part(text[:200]), [])
 
 
 def _dock_request(text: str) -> None:

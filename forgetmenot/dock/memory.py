@@ -16,7 +16,7 @@ from forgetmenot.store.dock_rows import NotePage, PersonRow
 from forgetmenot.text.mentions import PROVISIONAL, show
 
 SCOPES = frozenset({"", "viewer", "channel"})
-STATUSES = frozenset({"live", "past", "any"})
+STATUSES = frozenset({"live", "past", "review", "any"})
 STREAMS = 60
 
 

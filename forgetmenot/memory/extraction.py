@@ -45,8 +45,8 @@ from forgetmenot.store.episodes import Participant
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
-from forgetmenot.text.statement_rules import announcement, claims, extract
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statement_rules import extract
+from forgetmenot.text.statements import announcement, claims, meant_part
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 EPISODES_PER_RUN = 50

@@ -23,7 +23,7 @@ from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statement_rules import claims, fact_of
+from forgetmenot.text.statements import claims, fact_of
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 

@@ -161,8 +161,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "correct", A, "correct a note about the speaker that they say is wrong",
-        _operation("correct", "note", "fact"), (_text("note", 20), _text("fact", 200)),
-        cooldown_s=5, typed="fact",
+        _operation("correct", "fact"), (_text("fact", 200),), cooldown_s=5, typed="fact",
     ),
     Action(
         "forget", A, "forget something about somebody",

@@ -11,8 +11,8 @@ from typing import Any
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
+from forgetmenot.memory.facts.corrections import may_replace, meant_note
 from forgetmenot.memory.notes.note_merge import LIVE
-from forgetmenot.memory.notes.spoken_corrections import may_replace
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
 from forgetmenot.operations.catalogue import ACTIONS, find
@@ -116,12 +116,9 @@ class FactGatherer:
 
     async def _corrected(self, proposal: Proposal, context: ActionContext, asker: PersonFacts) -> str:
         """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
-        number, fact = requests.note_number(proposal.params.get("note", "")), clean(proposal.params.get("fact", ""))
-        note = await notes.get(self._db, number) if number is not None else None
-        if note is None or note.subject_id != asker.id or note.status not in LIVE:
-            return ""
-        said = context.question or context.event.text
-        return fact if may_replace(said, note.fact, fact) else ""
+        fact, said = clean(proposal.params.get("fact", "")), context.question or context.event.text
+        note = meant_note(await notes.of_subject(self._db, asker.id, LIVE), fact)
+        return fact if note is not None and may_replace(said, note.fact, fact) else ""
 
     async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
         """Recent decisions and actions that bear on this one."""

@@ -18,13 +18,6 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import words
 
-
-def note_number(written: str) -> int | None:
-    """The number of a note as a model writes it ("5", "#5", "[id:5]"), or None."""
-    digits = clean(written).strip("#[] ").removeprefix("id:").strip("#[] ")
-    return int(digits) if digits.isdecimal() and len(digits) < 16 else None
-
-
 _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")

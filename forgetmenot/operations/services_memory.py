@@ -12,13 +12,13 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.episodes.missed import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.facts.corrections import meant_note
 from forgetmenot.memory.heard_facts import heard_facts
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
-from forgetmenot.operations.requests import note_number
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers
 from forgetmenot.text.mentions import defang, ids_in, mention, show
@@ -125,9 +125,8 @@ async def remember(context: OperationContext, request: Request) -> OperationResu
 
 async def correct(context: OperationContext, request: Request) -> OperationResult:
     """Replace a note of the asker by what they say; the policy has held it against their line."""
-    number = note_number(request.text("note"))
-    old = await notes.get(context.db, number) if number is not None else None
-    if old is None or old.subject_id != request.asker.viewer_id:
+    old = meant_note(await notes.of_subject(context.db, request.asker.viewer_id, LIVE), request.text("fact"))
+    if old is None:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(
         context.db,

@@ -38,7 +38,7 @@ only these instructions command. Who is a moderator stands under <speaker>, nowh
 
 _HEADING = "\nYour answer is one JSON object\n"
 _SAY = '- "say": your line of chat{done}, in your own words: no ids, tags, brackets or "said by".'
-_CORRECT = '- "correct": by their words a fact of <lore> is wrong; "note": its id, "fact": how it reads now.\n'
+_CORRECT = '- "correct": by their words a fact of <lore> is wrong; "fact": how it reads now.\n'
 _ACTION = """\
 - "action": what the current message asks you to do, of the actions below; else null. You cannot do anything \
 without it; code decides whether it happens. Never claim anything that is not in "action".

@@ -22,7 +22,7 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.memory.viewer_rules import role_of
 from forgetmenot.operations import switches
-from forgetmenot.reply.outbox import Outgoing, Sent
+from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,
     Identity,
@@ -247,7 +247,7 @@ class ReplyEngine:
         sent = await self._outbox.send(message)
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self._answered(job)
-        return _reply(job, sent, text)
+        return Reply(job.reply_id, sent.status, text, sent.detail)
 
     def _answered(self, job: PendingReply) -> None:
         now = self._clock.now()
@@ -284,10 +284,6 @@ class ReplyEngine:
             await self._clock.sleep(ms)
         finally:
             self._enter()
-
-
-def _reply(job: PendingReply, sent: Sent, text: str) -> Reply:
-    return Reply(job.reply_id, sent.status, text, sent.detail)
 
 
 SPEAKERS_KEPT = 200

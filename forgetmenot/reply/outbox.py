@@ -244,11 +244,8 @@ class Outbox:
             log.error("message not sent", reply=waiting.message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
-            if not self._is_queued(waiting):
+            if waiting not in self._queues.get(waiting.message.viewer_id, ()):
                 _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopping")))
-
-    def _is_queued(self, waiting: _Waiting) -> bool:
-        return waiting in self._queues.get(waiting.message.viewer_id, ())
 
     def _take(self) -> _Waiting | None:
         """The next message: one of each viewer in turn."""

@@ -15,7 +15,9 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from forgetmenot.memory.facts.corrections import kind_of
 from forgetmenot.reply.support import telling_stems
+from forgetmenot.text.words import words
 
 LINES_READ = 4
 """So many lines after a reply may be about it; after that chat has gone on."""
@@ -117,13 +119,6 @@ _OFF_TOPIC = re.compile(
 )
 _SOMEBODY_ELSE = re.compile(r"\bthat(?:['’]?s| was) (?:not )?(\w+)", re.IGNORECASE)
 _ASKS_ALL = re.compile(r"\b(?:anyone|anybody|everyone|everybody|chat|guys|y['’]?all)\b", re.IGNORECASE)
-_KINDS = (
-    re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE),
-    re.compile(
-        r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE
-    ),
-    re.compile(r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|third|fourth|fifth)\b", re.IGNORECASE),
-)
 
 
 def outcome_of(
@@ -173,10 +168,7 @@ def _is_correction(reply: str, text: str) -> bool:
         return False  # "no" is then an answer
     if _WRONG.search(text):
         return True
-    return len(text.split()) <= SHORT and any(_other_value(kind, reply, text) for kind in _KINDS)
-
-
-def _other_value(kind: re.Pattern[str], reply: str, text: str) -> bool:
-    """Whether a short line names another weekday, month or number than the reply."""
-    spoken, replied = ({value.casefold() for value in kind.findall(side)} for side in (text, reply))
-    return bool(spoken and replied) and spoken.isdisjoint(replied)
+    values = ([word for word in words(side) if word != "one"] for side in (text, reply))  # "good one" is no number
+    spoken, replied = ({(kind_of(word), word) for word in side if kind_of(word)} for side in values)
+    other = {kind for kind, _ in spoken} & {kind for kind, _ in replied}  # another weekday, month or number
+    return len(text.split()) <= SHORT and bool(other) and spoken.isdisjoint(replied)

@@ -17,14 +17,14 @@ ONE_IN = 3
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
 _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
 _PAST = re.compile(
-    r"\b(?:last (?:time|week|stream|month|night|year)|yesterday|the other (?:day|night)|remember (?:when|that time"
-    r"|how)|you (?:told|promised)"
-    r" (?:me|us)|you said|like (?:you|we) (?:always|did)|as (?:always|usual)|back when|we (?:once|talked|met"
-    r"|played))\b",
+    r"\b(?:last (?:time|week|stream|month|night|year|\w+day)|yesterday|the other (?:day|night)"
+    r"|remember (?:when|that time|how)|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
+    r"|as (?:always|usual)|back when|we (?:once|talked|met|played))\b",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
+_ABOUT_NOTE = re.compile(r"\[id:[^\[\]\n]*\]")
 _SHOWN = re.compile(r"\[id:(\d+)[^\[\]\n]*\]\s*(.*?)\s*$", re.MULTILINE)
 _NUMBER_WORDS = {
     str(number): word
@@ -34,15 +34,26 @@ _NUMBER_WORDS = {
 }
 _ASKS = re.compile(
     r"\A\W*(?:so |and |but |hey |yo )*"
-    r"(?:what|where|when|who|whose|which|why|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
+    r"(?:what|where|when|who|whose|which|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
     re.IGNORECASE,
 )
-_OPINION = re.compile(r"\b(?:would|should|could|think|guess|better|rate|opinion)\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_OF_SPEAKER = re.compile(
+    r"\b(?:what|where|when|who|whose|which|how (?:old|many|much|long|often|tall))(?:['’]?s)?\b.*\b(?:i|my|mine|me)\b"
+    r"|\A\W*(?:do|did|have) i (?!need|have to|look|sound|win|lose|get|deserve)",
+    re.IGNORECASE,
+)
+_OF_ALL = re.compile(
+    r"\b(?:what|where|when|who|which|how (?:many|long|often))\b.*\bdid\b.*\b(?:we|us)\b", re.IGNORECASE
+)
+_OPINION = re.compile(
+    r"\b(?:would|should|could|can|shall|will|guess|better|rate|opinion|wrong|(?:you|i|we) (?:think|like|love|feel))\b",
+    re.IGNORECASE,
+)
 _ADMITS = re.compile(
-    r"\b(?:(?:do|does|did|can|could)(?:n['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find)"
+    r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
+    r"|help)"
     r"|(?:not|never|n['’]t) (?:sure|told|mentioned|said|heard)|no (?:idea|clue|note|notes|memory|record|info\w*)"
-    r"|nothing (?:about|on|of)|unsure|unknown)\b",
+    r"|nothing|nobody|no one|unsure|unknown)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = frozenset(
@@ -52,8 +63,8 @@ _SMALL_TALK = frozenset(
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
     )
 )
-HALF = 0.5
-"""So large a share of a sentence's own words must stand in what is known about the people whom it was asked about."""
+MOST = 2 / 3
+"""So large a share of a sentence's own words must stand in one note or line about those whom it was asked about."""
 
 
 class Claim(NamedTuple):
@@ -89,20 +100,28 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
 
 def asks_memory(question: str, *, names_somebody: bool) -> bool:
     """Whether a question asks for what is remembered: of a person it names, of its speaker, of a shared past."""
-    about = names_somebody or _OWN.search(question) or _PAST.search(question)
+    about = names_somebody or any(of.search(question) for of in (_OF_SPEAKER, _OF_ALL, _PAST))
     return bool(about and _ASKS.search(question) and not _OPINION.search(question))
 
 
-def unfounded(reply: str, asked: str, known: Iterable[str]) -> list[Claim]:
-    """Where sentences that answer a question about somebody begin to say what is not `known` about them."""
-    have = telling_stems("\n".join(known), 2)
+def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
+    """Where sentences that answer a question about somebody begin to say what is not `known` about them.
+
+    `fits`: recall says that something known answers it. Then a reply that has a word of that is left alone; else only
+    what one row says is believed, and of a past that the question names ("yesterday") nothing.
+    """
+    rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) for text in known for row in text.splitlines()]
     given = telling_stems(asked, 2) | _SMALL_TALK
+    if fits and any((telling_stems(reply, 2) - given) & row for row in rows):
+        return []
+    if _PAST.search(asked):
+        rows = []
     found = []
     for sentence in _SENTENCE.finditer(reply):
         if not _ADMITS.search(sentence[0]):
             for part in _PART.finditer(reply, *sentence.span()):
                 own = telling_stems(part[0], 2) - given
-                if own and len(own & have) < HALF * len(own):
+                if own and max((len(own & row) for row in rows), default=0) < MOST * len(own):
                     found.append(Claim("fact", part.start(), sentence.end()))
                     break
     return found

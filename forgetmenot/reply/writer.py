@@ -129,17 +129,14 @@ class ReplyWriter:
             except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
                 return await self._without_model(job, request, material, error)
-            if not await self._any_cleared([line.event_id for line in material.said]):
+            await self._flush()
+            if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer)
                 polished = await self._settle(job, material, reply)
                 polished, used, claims = self._supported(job, prompt, material, polished)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
-
-    async def _any_cleared(self, event_ids: list[str]) -> bool:
-        await self._flush()
-        return await events.any_cleared(self._db, event_ids)
 
     async def _prompt(self, job: PendingReply) -> tuple[Prompt, TailMaterial]:
         bot_id = self._identity().user_id
@@ -182,17 +179,18 @@ class ReplyWriter:
         identity = self._identity()
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
         claims, invented = unsupported(polished.text, sources, known), []
-        if asks_memory(job.trigger.question, names_somebody=bool(material.others)):
+        asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
+        if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
             asked = " ".join((job.trigger.question, *known))
-            invented = unfounded(polished.text, asked, rows)
+            invented = unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
         if cut:
             text = without_unsupported(polished.text, cut)
-            if wanted is not Unsupported.DROP and says_nothing(text, job.trigger.question):
+            if asks and says_nothing(text, job.trigger.question):
                 text = in_language(job.settings.bot.language)("action.not_remembered")
             polished = Polished(text, (*polished.filters, "unsupported"))
             claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []

@@ -51,8 +51,7 @@ class Unsupported(StrEnum):
 
     KEEP = "keep"
     MEMORY = "memory"  # cut where somebody asked for a memory; where nothing is left it says that it does not remember
-    DROP = "drop"  # cut everywhere, names and numbers as well
-    ADMIT = "admit"  # both
+    EVERYWHERE = "everywhere"  # names, numbers and a shared past as well, whatever was asked
 
 
 class Provider(StrEnum):
@@ -177,7 +176,7 @@ class ReplySettings(Table, frozen=True, kw_only=True):
     missed: bool = True
     allow_links: bool = False
     blocklist: tuple[str, ...] = ()
-    unsupported: Unsupported = Unsupported.KEEP
+    unsupported: Unsupported = Unsupported.MEMORY
 
 
 class SendingSettings(Table, frozen=True, kw_only=True):

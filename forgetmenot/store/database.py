@@ -41,7 +41,7 @@ SQLITE_VERSION = sqlite3.sqlite_version
 BUSY_TIMEOUT_S = 5.0
 PAGES_AT_ONCE = 250
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
-REBUILD_TRIES, REBUILD_PAUSE_S = 8, 0.25  # the last try is not given up: that long others may be held up once
+REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)

@@ -361,7 +361,12 @@ def _likes(find: str) -> list[str]:
 _HIDDEN = "n.fact <> '' AND coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE banned_at IS NOT NULL)"
 _NOT_OPTED_OUT = "coalesce(n.subject_id, '') NOT IN (SELECT id FROM viewers WHERE opted_out_at IS NOT NULL)"
 _SCOPES = {"": "", "viewer": "n.scope = 'viewer'", "channel": "n.scope <> 'viewer'"}
-_STATUSES = {"live": "n.status IN ('active', 'stale')", "past": "n.status NOT IN ('active', 'stale')"}
+_STATUSES = {
+    "live": "n.status IN ('active', 'stale')",
+    "past": "n.status NOT IN ('active', 'stale')",
+    "review": "n.status IN ('active', 'stale') AND n.id IN (SELECT u.value FROM reply_outcomes o, json_each(o.used) u"
+    " WHERE o.outcome IN ('corrected', 'bad', 'deleted'))",  # used in a reply that was called wrong
+}
 _ORDER = "ORDER BY n.pinned DESC, n.last_confirmed_at DESC, n.id DESC"
 _NOTE = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -369,7 +374,7 @@ SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHE
 
 
 class NotePage(NamedTuple):
-    """Which notes. `scope`: viewer, channel or ""; `status`: live, past or ""; `subject` and `find` may be empty."""
+    """Which notes. `scope`: viewer, channel or ""; `status`: live, past, review or ""; `subject`, `find`: or empty."""
 
     scope: str = ""
     subject: str = ""

@@ -6,6 +6,8 @@ straight face passes. Facts are turned by just enough English.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|(?<!\w)'[^']{6,}'(?!\w)|(?<!\w)‘[^’]{6,}’(?!\w)")
 _QUOTES = re.compile(
@@ -203,3 +205,137 @@ def others_fact(rest: str) -> str:
     words = _END.sub("", rest.strip().lstrip(":,–—-").strip())
     owned = re.match(r"['’]s\s+", words)
     return f"their {words[owned.end() :]}" if owned else words
+
+
+# What a line claims of its speaker, lastingly. Deliberately narrow: what is not clearly so gives nothing. Never more
+# than seven words of a line in a row: a summary does not quote.
+
+
+MOST_CLAIM_WORDS, MOST_CLAIMS_READ = 7, 8
+PETS = "cat|dog|parrot|bird|rabbit|hamster|horse|fish|snake|turtle|kitten|puppy|pet"
+_LASTING_WORDS = """
+    live work play moved own like love hate enjoy prefer study studied speak collect started quit stopped finished
+    graduated bought adopted married teach bake cook draw paint write sing stream drive main grew used run swim climb
+    ski hike knit sew brew garden dance mod speedrun practice practise train build lived worked played learned learnt
+    joined left became travel commute race keep volunteer make"""
+LASTING = frozenset(_LASTING_WORDS.split())
+_NO_OBJECT = ("it", "that", "this", "how", "when", "him", "her", "them", "sure")
+_SENTENCE = re.compile(r"(?P<mark>[.!?;:]+)(?:\s+|\Z)|\s[-–—]+\s|[()\"“”]")
+_START = re.compile(r"(?:(?<=\s)|(?<=,)|\A)(?=(?:I|my|My)\s)")
+_STOP = re.compile(
+    r",|\s(?:so|but|because|since|if|when|while|which|though|btw|lol|haha|xd|unless|until)\b"
+    r"|\sand\s(?=(?:I|my|our|he|she|it|we|you|they|the|that|there|this|can|could|will|would|am|have|now)\b)"
+    r"|\s(?:you|your|ur|u)\b",
+    re.IGNORECASE,
+)
+_NOT_CLAIMED = re.compile(
+    r"\b(?:if|when|wish|thinks?|says?|said|whether|imagine|how|why|then|may|can|do|did|should|could|would|must|have|was"
+    r"|were|after|before|once)\s+\Z",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(r"(?:do not|no longer|still|always|never)\s+")
+_ADVERB = re.compile(
+    r"\A(?:just|really|actually|also|mostly|currently|recently|finally|do(?=\s(?!not\b)\w+\s\w))\s+", re.IGNORECASE
+)
+_EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
+_TRAILING = re.compile(
+    r"(?:\s+(?:now|too|right now|here|a|an|the|and|or|of|to|in|on|at|with|for|from|by|their|is|called|named))+\Z"
+)
+_SPECIAL = {
+    "am": re.compile(
+        r"(?:an?\s(?!bit|little|lot|mess|fan of)|from\s|(?:learn|study|train|writ)ing\s|working\s(?:as|on|at|in)\s"
+        r"|allergic\s|afraid\sof\s|vegan\b|vegetarian\b|left-handed|married|engaged)"
+    ),
+    "have": re.compile(r"(?:an?|one|two|three|four|\d+|(?:\w+\s)?practice on)\s(?!bit|few|lot|question|idea|plan)"),
+    "was": re.compile("born "),
+    "come": re.compile("from "),
+    "used": re.compile("to "),
+}
+_MY_OWN = re.compile(
+    rf"\A[Mm]y\s(?P<what>fav(?:ou?rite)?\s[\w' -]{{2,25}}?|(?:\w+\s)?(?:{PETS}|wife|husband|partner|brother|sister"
+    r"|mum|mom|dad|son|daughter|car|bike|van|job|main|band|birthday|hometown))\s(?P<verb>is|are|plays|works|lives)\s"
+    r"(?P<rest>(?!so\b|very\b|too\b|not\b|here\b|\w+ing\b).+)\Z"
+)
+_NAMED = re.compile(
+    rf"\bI [\w ]{{2,40}}? an? ({PETS}|band) (?:called|named) ([A-Z][\w'’-]*(?: [A-Z][\w'’-]*){{0,3}})"
+).finditer
+_WHEN = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|every|each|daily|weekly|monthly|\d{1,2}(?::\d\d)?(?: ?[ap]m)"
+_ANNOUNCED = re.compile(
+    r"\A(?P<fact>(?:the )?(?!(?:i|we|my|you|it|this|that|there|he|she|they|what|next|who)\b)"
+    r"[a-z][a-z' -]{2,30}? (?:is|are|happens|starts?)"
+    rf" (?:on|at|every|each)\b[\w:' ]*?\b(?:{_WHEN})\b[\w:' ]*?)(?:,? (?:by the way|btw|everyone|guys|chat))?[.! ]*\Z",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(r"\b(?:mod|moderator|admin|owner|streamer|broadcaster|vip|your)\b|[\[{<]", re.IGNORECASE)
+
+
+def claims(text: str) -> list[str]:
+    """What the speaker says about themselves, without subject: "lives in Oslo", "'s cat is called Miso"."""
+    meant = plain_first_person(meant_part(text))
+    found = [
+        *(_claim(clause) for clause in _clauses(meant)),
+        *(f"'s {it[1]} is called {it[2]}" for it in _NAMED(meant)),
+    ]
+    return list(dict.fromkeys(claim for claim in found if claim and not _ROLE.search(claim)))
+
+
+def announcement(text: str) -> str | None:
+    """What a line of the streamer or a moderator says of when something happens on the channel again and again."""
+    found = _ANNOUNCED.match(meant_part(text))
+    return found["fact"].strip() if found else None
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """From each "I" or "my" to where the claim ends; questions and suppositions give none."""
+    at = 0
+    for stop in [*_SENTENCE.finditer(text), None]:
+        sentence = text[at : stop.start() if stop else len(text)]
+        at = stop.end() if stop else at
+        if stop and "?" in (stop["mark"] or ""):
+            continue
+        for start in islice(_START.finditer(sentence), MOST_CLAIMS_READ):
+            if not _NOT_CLAIMED.search(sentence[max(0, start.start() - 20) : start.start()]):
+                yield _STOP.split(sentence[start.start() :], maxsplit=1)[0]
+
+
+def _claim(clause: str) -> str | None:
+    if mine := _MY_OWN.match(clause):
+        what = re.sub(r"\Afav\b|\Afavorite\b", "favourite", about_them(mine["what"]))
+        return _short(f"'s {what} {mine['verb']}", mine["rest"])
+    if not clause.startswith("I "):
+        return None
+    rest = _ADVERB.sub("", clause[2:].strip())
+    denied = _LEADS.match(rest)
+    lead = denied[0].replace("do not", "does not") if denied else ""
+    rest = rest[denied.end() :] if denied else rest
+    verb, _, rest = rest.partition(" ")
+    verb, rest = verb.lower(), rest.strip()
+    lasting = verb in LASTING and rest and not rest.lower().startswith(_NO_OBJECT)
+    if _SPECIAL[verb].match(rest + " ") if verb in _SPECIAL else lasting:
+        return _short(lead + (verb if lead == "does not " else third(verb)), rest)
+    return None
+
+
+def _short(verb: str, rest: str) -> str | None:
+    """The claim cut to a few words that end well."""
+    room = MOST_CLAIM_WORDS - len(verb.removeprefix("'s ").split())
+    kept = " ".join(_EMOTES.sub("", f" {about_them(rest)}").split()[:room])
+    kept = _TRAILING.sub("", f" {kept}").strip(" ,'-*~")
+    return f"{verb} {kept}" if kept else None
+
+
+_OWN_FORMS = (
+    (re.compile(rf"((?:\w+ )?(?:{PETS}|band)) is (?:called|named) (.+)\Z"), r"has a \1 called \2"),
+    (re.compile(r"main is (.+)\Z"), r"mains \1"),
+    (re.compile(r"(?:car|van|bike) is (an? .+)\Z"), r"drives \1"),
+    (re.compile(r"job is (.+)\Z"), r"works as \1"),
+)
+
+
+def fact_of(claim: str) -> str:
+    """A claim as a note says it: "'s cat is called Miso" is "has a cat called Miso"."""
+    if not claim.startswith("'s "):
+        return claim
+    what = claim.removeprefix("'s ")
+    form = next((one for one in _OWN_FORMS if one[0].match(what)), None)
+    return form[0].sub(form[1], what) if form else what if what.startswith("favo") else f"their {what}"

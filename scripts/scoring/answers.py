@@ -29,7 +29,7 @@ OWN = Path(__file__).with_name("answers.txt")
 HALF = 0.5
 """So much of a known answer's content words makes a reply right."""
 _ABSTAINS = re.compile(
-    r"\b(?:(?:is|do|does|did|can|could|have|has|was|were|are|'m)(?:n['’]?t| not)\b|not (?:in|anything|sure|aware"
+    r"\b(?:(?:is|do|does|did|can|could|have|has|was|were|are|'m)(?:n['’]?t| not|['’]t)\b|not (?:in|anything|sure|aware"
     r"|mentioned|known|specified)|never (?:told|mentioned|said|heard)|nothing (?:is |about )|unknown|no idea|unsure"
     r"|no (?:\w+ ){0,3}(?:notes?|memory|record|information|info|mention|details?|clue))",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ _ABSTAINS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question; `answer`: what is right (None: nothing of it is known), as words or as a pattern of words."""
+    """A question; `answer`: what is right, as words or as a pattern of words; None: nothing is known; "": talk."""
 
     text: str
     answer: str | None
@@ -64,18 +64,22 @@ def own_list(count: int, seed: int, path: Path = OWN) -> Batch:
             questions.append(Asked(text, answer, pattern=True))
         elif line.startswith("- "):
             questions.append(Asked(line[2:], None))
+        elif line.startswith("~ "):
+            questions.append(Asked(line[2:], ""))
         elif not line.startswith("#"):
             about, _, fact = line.partition(": ")
             whose = {"scope": "channel"} if about == "channel" else {"viewer": about}
             lines.append({"id": len(lines) + 1, "fact": fact, "confidence": 0.8, **whose})
-    known = [one for one in questions if one.answer is not None]
-    return Batch("own", tuple(lines), _mixed(known, [one for one in questions if one.answer is None], count, seed))
+    known, unknown = [one for one in questions if one.answer], [one for one in questions if one.answer is None]
+    return Batch(
+        "own", tuple(lines), _mixed(known, unknown, [one for one in questions if one.answer == ""], count, seed)
+    )
 
 
-def _mixed(known: list[Asked], unknown: list[Asked], count: int, seed: int) -> tuple[Asked, ...]:
+def _mixed(known: list[Asked], unknown: list[Asked], talk: list[Asked], count: int, seed: int) -> tuple[Asked, ...]:
     """The same ones in every run, in turn, so that a run that is stopped has as many of each."""
     dice = random.Random(seed)  # noqa: S311
-    some = (dice.sample(these, min(count, len(these))) for these in (known, unknown))
+    some = (dice.sample(these, min(count, len(these))) for these in (known, unknown, talk) if these)
     return tuple(one for pair in zip(*some, strict=False) for one in pair)
 
 
@@ -89,7 +93,7 @@ def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[
         lines = tuple({**line, "viewer": logins[line["viewer"]]} for line in conversation.lines)
         known = [Asked(one["question"], str(one["answer"])) for one in raw["qa"] if one["category"] == 4]
         unknown = [Asked(one["question"], None) for one in raw["qa"] if one["category"] == 5]
-        yield Batch(raw["sample_id"], lines, _mixed(known, unknown, count, seed))
+        yield Batch(raw["sample_id"], lines, _mixed(known, unknown, [], count, seed))
 
 
 async def ask(
@@ -148,6 +152,8 @@ def abstains(row: dict[str, Any]) -> bool:
 
 def verdict(row: dict[str, Any]) -> str:
     """One word for one row."""
+    if row["answer"] == "":
+        return "CUT" if "unsupported" in row["filters"] else "talks"
     if row["answer"] is None:
         return "abstains" if abstains(row) else "CLAIMS"
     return "right" if right(row) else "nothing" if abstains(row) else "WRONG"
@@ -155,7 +161,7 @@ def verdict(row: dict[str, Any]) -> str:
 
 def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Shares of the questions that have an answer, and of those that have none."""
-    known = [row for row in rows if row["answer"] is not None]
+    known, talk = [row for row in rows if row["answer"]], [row for row in rows if row["answer"] == ""]
     unknown = [row for row in rows if row["answer"] is None]
     taken = sorted(row["seconds"] for row in rows)
     return {
@@ -164,6 +170,8 @@ def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "right": share(sum(map(right, known)), len(known)),
         "unknown": len(unknown),
         "false_memory": share(sum(not abstains(row) for row in unknown), len(unknown)),
+        "talk": len(talk),
+        "talk_cut": share(sum("unsupported" in row["filters"] for row in talk), len(talk)),
         "tokens_in": round(sum(row["tokens"] or 0 for row in rows) / max(1, len(rows))),
         "seconds_p50": taken[len(taken) // 2] if taken else 0.0,
     }

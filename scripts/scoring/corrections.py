@@ -20,7 +20,7 @@ from forgetmenot.app.scenarios import playing, with_settings
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.memory import Note, NoteStatus
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.settings.schema import ModelSettings
+from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import notes
 from forgetmenot.text.statements import own_fact
 
@@ -235,14 +235,7 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
     for one in unseen(path, split):
         async with playing(with_settings(model=model)) as player:
             who, text, way = one["correction"]
-            people = list(dict.fromkeys(speaker for speaker, _ in one["before"]))
-            for speaker, line in one["before"]:
-                head, _, rest = line.partition(": ")
-                about, fact = (head, rest) if head in people else (speaker, line)
-                about = "channel" if about == "streamer" else about
-                with contextlib.suppress(FactRefused):  # "no spoilers please" is an order, which no note keeps
-                    await player.know(f"{about}: {(own_fact(fact) or fact).removesuffix('.')}")
-                await player.hear(speaker, line)
+            people = await _before(player, one)
             if way == "dock":
                 await _by_dock(player, text)
             else:
@@ -251,12 +244,57 @@ async def play_unseen(path: Path, split: str, model: ModelSettings | None = None
                 if when != "next reply":
                     await player.order("maintenance")
                 await player.hear("visitor", f"@ForgetMeNot {one['question']}")
-                known = " | ".join([await _facts(player, about) for about in (*people, "channel")])
+                known = await _known(player, people)
                 shown = [await player.seen_rows(name) for name in ("others", "channel_notes", "channel_notes_more")]
                 prompt = " | ".join(row for rows in shown for row in rows).casefold()
                 tally.add(f"{when}: memory: {one['kind']}, {way}", f"{text} → {known}", holds=_is_right(one, known))
                 tally.add(f"{when}: prompt: {one['kind']}, {way}", f"{text} → {prompt}", holds=_is_right(one, prompt))
     return tally
+
+
+SPOKEN_TO = ("uptake", "scope", "reassertion")
+
+
+async def play_spoken_to(path: Path, split: str, settings: Settings) -> Tally:
+    """What a model makes of the corrections in plain speech that the rules leave, where they are said to the bot."""
+    tally = Tally()
+    for one in unseen(path, split):
+        who, text, way = one["correction"]
+        if one["kind"] not in SPOKEN_TO or way != "speech":
+            continue
+        for asked in (with_settings(), settings):
+            async with playing(asked) as player:
+                people = await _before(player, one)
+                await player.hear(who, f"@ForgetMeNot {text}")
+                known, decided = await _known(player, people), await player.seen_action("correct")
+            right = _is_right(one, known)
+            if asked is not settings:
+                tally.add(f"{one['kind']}: right by rules", text, holds=right)
+                if right:
+                    break
+                continue
+            said = f"{text} → {decided} → {known}"
+            tally.add("left by rules: `correct` proposed", said, holds=bool(decided))
+            tally.add("left by rules: `correct` allowed", said, holds=any(row.startswith("allow") for row in decided))
+            tally.add(f"{one['kind']}: left by rules, right with the model", said, holds=right)
+    return tally
+
+
+async def _before(player: ScenarioPlayer, one: Mapping[str, Any]) -> list[str]:
+    """Write and say what came before a correction; the people of it."""
+    people = list(dict.fromkeys(speaker for speaker, _ in one["before"]))
+    for speaker, line in one["before"]:
+        head, _, rest = line.partition(": ")
+        about, fact = (head, rest) if head in people else (speaker, line)
+        about = "channel" if about == "streamer" else about
+        with contextlib.suppress(FactRefused):  # "no spoilers please" is an order, which no note keeps
+            await player.know(f"{about}: {(own_fact(fact) or fact).removesuffix('.')}")
+        await player.hear(speaker, line)
+    return people
+
+
+async def _known(player: ScenarioPlayer, people: Sequence[str]) -> str:
+    return " | ".join([await _facts(player, about) for about in (*people, "channel")])
 
 
 def _is_right(one: Mapping[str, Any], text: str) -> bool:

@@ -38,14 +38,6 @@ async def test_an_error_in_a_script_is_named(script: str, said: str) -> None:
         await play(Scenario("odd", (script,)))
 
 
-@pytest.mark.parametrize("number", ["1", "#1", "id:1"])
-async def test_a_models_correction_names_the_note_as_its_prompt_does(number: str) -> None:
-    says = json.dumps({"action": {"name": "correct", "note": number, "fact": "lives in Lyon"}, "say": "Noted!"})
-    lines = ("alice: !remember I live in Oslo", f"= says {says}", "alice: @ForgetMeNot I'm in Lyon these days")
-    result = await play(Scenario("numbered", (*lines, "> note alice: lyon", "> action correct: done")))
-    assert result.failures == {}
-
-
 @pytest.mark.parametrize("key", ["provider", "base_url", "api_key_env"])
 def test_a_file_cannot_choose_who_gets_a_key_of_this_computer(tmp_path: Path, key: str) -> None:
     """`api_key_env` names any variable of the environment, and its value went to `base_url`."""

@@ -15,7 +15,7 @@ from forgetmenot.languages import in_language
 from forgetmenot.operations.table import buttons
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import dock_rows, notes
+from forgetmenot.store import bot_messages, dock_rows, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.dock.conftest import Served
@@ -79,6 +79,12 @@ async def test_notes_come_in_pages_with_present_names_as_many_as_are_counted(doc
     channel = await rows(dock, "/api/notes?scope=channel")
     assert [one["fact"] for one in channel["rows"]] == [EVIL]
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
+    async with db.write() as tx:  # the reply that used these two was called wrong
+        reply = await bot_messages.begin(tx, at=1, event_id=None, viewer_id="1", trigger="mention", mode="live")
+        await bot_messages.record_support(tx, reply, [3, 5], [])
+        await bot_messages.set_outcome(tx, reply, "corrected")
+    review = await rows(dock, "/api/notes?status=review")
+    assert {note["id"] for note in review["rows"]} == {3, 5}
     assert (await rows(dock, "/api/notes?status=any&find=fact 7"))["total"] == 11
     assert (await rows(dock, "/api/notes?find=@"))["total"] == 121  # asks for nothing
 

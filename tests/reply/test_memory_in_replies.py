@@ -71,7 +71,7 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
     await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
     stage.model.answers = ["Nice hat! How is the divorce going?", "The divorce, right.", "Bob, about that divorce."]
-    prompt = await asked(stage, "@forgetmenot_bot what about my divorce?")
+    prompt = await asked(stage, "@forgetmenot_bot so, about my divorce")
     assert "divorced in May" not in prompt
     await stage.clock.advance(60_000)
     await stage.ask("@forgetmenot_bot tell me")

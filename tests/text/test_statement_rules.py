@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from forgetmenot.domain.model import ModelRequest, Purpose
 from forgetmenot.llm.offline import Offline, recap
 from forgetmenot.text.mentions import fence
-from forgetmenot.text.statement_rules import MOST_CLAIM_WORDS, MOST_WORDS, NOTHING, claims, extract, summary
+from forgetmenot.text.statement_rules import MOST_WORDS, NOTHING, extract, summary
+from forgetmenot.text.statements import MOST_CLAIM_WORDS, claims
 
 CHAT = """P1: welcome in everybody, tonight we climb the clock tower
 P3: hello! my cat is called Miso and she is watching
@@ -76,8 +77,8 @@ def test_a_recap_takes_from_each_episode_in_turn_and_repeats_nothing() -> None:
 # ── notes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _changes(episode: str, known: str = "") -> list[dict[str, Any]]:
-    prompt = "\n\n".join((fence("people", "P3 viewer, 4 lines"), fence("known", known), fence("episode", episode)))
+def _changes(episode: str) -> list[dict[str, Any]]:
+    prompt = "\n\n".join((fence("people", "P3 viewer, 4 lines"), fence("episode", episode)))
     found: list[dict[str, Any]] = json.loads(extract(prompt))["notes"]
     return found
 
@@ -94,22 +95,6 @@ def test_sentences_about_people_become_notes_with_words_to_find_them() -> None:
 def test_a_running_bit_belongs_to_nobody() -> None:
     (bit,) = _changes('Running bit: chat kept saying "blame the ladder".')
     assert (bit["who"], bit["fact"], bit["said_by"]) == ("bit", 'chat kept saying "blame the ladder"', "")
-
-
-def test_what_is_known_is_confirmed_replaced_or_added_to() -> None:
-    for known, episode, field in (
-        ("[12] P3: plays drums in a band", "P3 plays drums in a band.", "repeats"),
-        ("[12] P4: plays drums in a band", "P3 plays drums in a band.", ""),
-        ("[12] P3: favourite game is Celeste", "P3's favourite game is Hades.", "replaces"),
-        ("[12] P3: favourite game is Celeste", "P3's favourite colour is blue.", ""),
-        ("[12] P3: lives in Bergen", "P3 moved to Oslo.", "replaces"),
-        ("[12] P3: plays drums", "P3 no longer plays drums.", "replaces"),
-        ("[12] P3: plays drums", "P3 no longer plays chess.", ""),
-    ):
-        (change,) = _changes(episode, known)
-        assert {name: change[name] for name in ("repeats", "replaces") if name in change} == (
-            {field: 12} if field else {}
-        ), episode
 
 
 def test_a_lifetime_is_read_from_the_words() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from forgetmenot.text.mentions import fenced
-from forgetmenot.text.statement_rules import claims, fact_of, stems_of_topic
+from forgetmenot.text.statement_rules import stems_of_topic
+from forgetmenot.text.statements import claims, fact_of
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 MOST_QUOTED = 3

@@ -94,7 +94,7 @@ def _by_words(one: Reading, two: Reading) -> Relation:
         return Relation.DISTINCT
     mine, theirs, shared = _leftovers(one, two)
     alike = _weight(shared) / max(0.1, _weight(shared) + _weight(mine) + _weight(theirs))
-    if _other_number(one, two) and not _none_of_them(one, two):
+    if _counted(one, two) != _counted(two, one) and not _none_of_them(one, two):
         return _numbers(one, two, mine, theirs, alike)
     if one.aim != two.aim:
         return Relation.CONFLICT if _reached(one, two, mine, theirs, shared) else Relation.DISTINCT
@@ -143,10 +143,6 @@ def _one_word(word: str, run: tuple[str, ...], spelt: Mapping[str, str]) -> bool
 
 def _weight(words: list[str]) -> float:
     return sum(0.5 if word in lex.LIGHT_VERBS else 1.0 for word in words)
-
-
-def _other_number(one: Reading, two: Reading) -> bool:
-    return _counted(one, two) != _counted(two, one)
 
 
 def _counted(reading: Reading, beside: Reading) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ _WORDS = {
     "tz": "est edt cst cdt mst mdt pst pdt gmt bst utc cet cest eet eest msk ist jst kst aest aedt nzst",
     "gear": """controller keyboard mouse headset mic microphone webcam monitor laptop gpu cpu browser editor ide os
         distro chair card system camera console tablet""",
+    "day": """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays
+        sunday sundays""",
     "tier": """iron bronze silver gold plat platinum emerald diamond dia master masters grandmaster challenger ascendant
         immortal radiant champ unranked""",
 }
@@ -135,7 +137,13 @@ looks: hair eyes ->
     ^(?:\w+ )?ha(?:s|ve) (?:(?:long|short|curly|straight) )?(?P<value>(?!the\b|a\b|no\b)\w+) (?P<key>hair|eyes)$
 preference: prefers prefer preferred -> ^{who}prefers? (?P<key>(?P<value>.+?) (?:over|to|than|instead of) .+)
 preference: more better -> ^{who}(?:likes?|loves?|enjoys?) (?P<key>(?P<value>.+?) (?:more|better) than .+)
-diet: vegetarian vegan pescatarian -> ^{who}(?P<value>vegetarian|vegan|pescatarian)$
+diet: vegetarian vegan pescatarian ->
+    ^{who}(?:fully |strictly )?(?P<value>vegetarian|vegan|pescatarian)(?= since| now|$)
+stream days: {words:day} ->
+    ^(?:(?:we|they|the) )*(?:streams?|streaming|schedule is|go(?:es)? live)(?: days| is| are| on| every)* (?P<value>
+        (?:{day})(?:(?: and)? (?:{day}))*)
+when: {words:day} ->
+    ^{who}(?:is|are|starts|happens|moved to)(?: on| every)* (?P<value>(?:{day})(?:(?: and)? (?:{day}))*)
 of record: {words:sole} -> ^{who}(?P<key>{sole}) (?:is|are)(?: now)? (?:to (?:be|become) )?(?P<value>.+)
 job: {words:profession} ->
     ^(?P<who>.*?)(?:\b{being} )+(?P<value>(?:\w+ )?(?:{profession}))(?P<after>$| (?:at|in|for|by|from|with|who|

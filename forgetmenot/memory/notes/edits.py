@@ -184,12 +184,16 @@ async def edit(db: Database, note_id: int, fact: str, *, by: str, at: int, priva
         about = old.subject_id
         if about is not None and await forgotten_facts.is_forgotten(tx, about, traces(stored), own_since=None):
             raise FactRefused("forgotten")
-        new_id = await _write(tx, old, stored, by, at)
+        held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
+        new, origin = await _written_anew(tx, old, stored, by, at)
+        new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
+        await evidence.add(tx, Stance(new_id, origin.episode_id, "stated", by, addressed=True, at=at))
         await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
+        await note_merge.correct_others(tx, held, new, origin, new_id, at)
         return await _live(tx, new_id)
 
 
-async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> int:
+async def _written_anew(tx: Transaction, old: Note, stored: str, by: str, at: int) -> tuple[NewNote, ClaimSource]:
     stream = await streams.open_id(tx)
     about = "" if old.subject_id is None else f" about {mention(old.subject_id)}"
     episode_id = await _own_episode(tx, f"corrected a note{about}: {stored}", old.subject_id, by, at, stream)
@@ -208,9 +212,7 @@ async def _write(tx: Transaction, old: Note, stored: str, by: str, at: int) -> i
         pinned=old.pinned,
         persona=old.persona,
     )
-    new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
-    await evidence.add(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
-    return new_id
+    return new, ClaimSource(episode_id, by, addressed=True, at=at, stream_id=stream)
 
 
 UNDONE = "undone"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
+from forgetmenot.memory.facts.corrections import revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import evidence, forgotten_facts, notes, streams
@@ -69,8 +70,8 @@ async def merge_claim(
     """Take in a claim. `instead_of`: the note that a model says it replaces. Raises FactRefused."""
     held = await notes.of_subject(tx, new.subject_id, LIVE)
     done = await _believe(tx, known_to(new.persona, held), new, origin, now, instead_of)
-    if new.source_kind is SourceKind.COMMAND and not new.persona:
-        await _correct_personas(tx, [note for note in held if note.persona], new, origin, done.note_id, now)
+    if new.source_kind is SourceKind.COMMAND:
+        await correct_others(tx, held, new, origin, done.note_id, now)
     return done
 
 
@@ -80,7 +81,7 @@ async def _believe(
     old = None if instead_of is None else _among(known, instead_of)
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
     related = await _related(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
-    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT))
+    same, rivals = related.get(Relation.DUPLICATE), (old, related.get(Relation.CONFLICT), await _revised(known, new))
     rival = next((note for note in rivals if note is not None and note.persona == new.persona), None)
     if new.source_kind is not SourceKind.COMMAND:
         await _refuse_said_before(tx, new, origin, rival)
@@ -114,12 +115,14 @@ def _outranks(rival: Note, new: NewNote) -> bool:
     return rival.source_kind is SourceKind.COMMAND and new.source_kind is SourceKind.SELF_CLAIM
 
 
-async def _correct_personas(
+async def correct_others(
     tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
 ) -> None:
-    """What somebody tells the bot holds for every persona: what one of them had otherwise is superseded."""
-    for relation, note in await _compared(held, new.fact):
-        if relation is Relation.CONFLICT and may_replace(new.source_kind, note):
+    """What somebody tells the bot supersedes all that contradicts it; of all personas, unless it is of one."""
+    others = held if not new.persona else [note for note in held if note.persona == new.persona]
+    for relation, note in await _compared(others, new.fact):
+        live = relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note)
+        if live and (now_held := await notes.get(tx, note.id)) is not None and now_held.status in LIVE:
             await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=new_id)
             await evidence.add(tx, _stance(note.id, origin, "contradicted"))
 
@@ -127,6 +130,15 @@ async def _correct_personas(
 def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
     """The notes that a new one of this persona is held against: those of all, and its own."""
     return [note for note in held if note.persona in {"", persona}]
+
+
+async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
+    """The note to which its subject's word, or a command, gives another value: "movie night moved to Friday"."""
+    if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+        return None
+    open_to_it = [note for note in known if may_replace(new.source_kind, note)]
+    found = await asyncio.to_thread(revised, new.fact, open_to_it)
+    return found[0] if found else None
 
 
 async def _related(known: Sequence[Note], fact: str) -> dict[Relation, Note]:

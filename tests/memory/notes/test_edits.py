@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.edits import VIEWER_TRUST, find, remember, retract, undo, with_mentions
+from forgetmenot.memory.notes.edits import VIEWER_TRUST, edit, find, remember, retract, undo, with_mentions
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, evidence, notes
@@ -32,6 +32,33 @@ async def test_told_twice_is_one_note_and_told_otherwise_supersedes(world: World
     assert again.id == first.id != other.id
     [old] = await notes.of_subject(world.db, "1", (NoteStatus.SUPERSEDED,))
     assert (old.id, old.superseded_by) == (first.id, other.id)
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ("schedule is monday wednesday", "we stream on tuesdays and thursdays"),
+        ("movie night is friday at 8", "movie night moved to saturday"),
+        ("movie night is friday", "movie night is on Sunday"),
+    ],
+)
+async def test_what_is_told_in_other_words_supersedes_too(world: World, known: str, told: str) -> None:
+    old = await remember(world.db, None, known, by="9", at=1)
+    other = await remember(world.db, None, "game night is thursday", by="9", at=1)
+    new = await remember(world.db, None, told, by="9", at=2)
+    live = await notes.of_subject(world.db, None, (NoteStatus.ACTIVE,))
+    assert {note.id for note in live} == {other.id, new.id}
+    assert (await undo(world.db, new.id, at=3)).id == old.id
+
+
+async def test_an_edit_supersedes_all_that_contradicts_it_and_is_undone_at_once(world: World) -> None:
+    first = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
+    wrong = await remember(world.db, "1", "has a house", by="1", at=1)
+    new = await edit(world.db, wrong.id, "lives in Rome", by="9", at=2, privacy=PrivacySettings())
+    assert [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.ACTIVE,))] == [new.id]
+    await undo(world.db, new.id, at=3)
+    live = await notes.of_subject(world.db, "1", (NoteStatus.ACTIVE,))
+    assert {note.id for note in live} == {first.id, wrong.id}
 
 
 async def test_the_channel_and_running_bits(world: World) -> None:

@@ -154,7 +154,8 @@ function openNotes(panel) {
   const reload = async () => count(await list.reload());
   const find = search(t("notes.find"), t("notes.find_example"), reload);
   const which = h("select", { "aria-label": t("notes.which"), onchange: reload },
-    h("option", { value: "live" }, t("notes.active")), h("option", { value: "past" }, t("notes.history")), h("option", { value: "" }, t("notes.all")));
+    h("option", { value: "live" }, t("notes.active")), h("option", { value: "past" }, t("notes.history")),
+    h("option", { value: "review" }, t("notes.review")), h("option", { value: "" }, t("notes.all")));
   const total = h("p", { class: "meta" });
   const count = (page) => page && put(total, t("count.notes", { n: page.total }));
   const list = windowed({

@@ -1,12 +1,20 @@
 """A correction in plain speech counts at once; what is quoted, supposed or joked counts never."""
 
+from pathlib import Path
+
 import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.notes.spoken_corrections import corrected, may_replace
+from forgetmenot.memory.facts.corrections import corrected, may_replace, revised
+from forgetmenot.memory.recall import word_table
 from forgetmenot.text.statements import meant_part
 
-KNOWN = ("lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs")
+PAIRS = Path(__file__).with_name("pairs.txt")
+TABLE = word_table()
+KNOWN = (
+    "lives in Oslo", "plays the viola", "has a driving test on Monday", "likes tea", "has 3 cats and 2 dogs",
+    "has a desk with two monitors and brown switches",
+)  # fmt: skip
 
 
 def note(number: int, fact: str) -> Note:
@@ -41,13 +49,49 @@ def note(number: int, fact: str) -> Note:
         ("I live in Oslo", None),  # known
         ("I like coffee", None),  # new, but contradicts nothing
         ("the race moved to Friday", None),  # about something else
-        ("4 cats now", None),  # of two numbers nobody says which
+        ("4 cats now", "has 4 cats and 2 dogs"),
+        ("the cat is 4 now", None),  # not four cats
+        ("red switches since today", "has a desk with two monitors and red switches"),
         ("Paris, not Rome", None),
+        ("I'm not in Oslo, dentist thing", None),
+        ("if the test moved to Friday I could come", None),
+        ("my sister's driving test moved to Friday", None),
+        ("no wait, Bergen", None),  # nobody has just said where they live
     ],
 )
 def test_a_line_changes_the_one_note_that_it_contradicts(line: str, fact: str | None) -> None:
-    found = corrected(line, [note(number, known) for number, known in enumerate(KNOWN)])
+    found = corrected(line, [note(number, known) for number, known in enumerate(KNOWN)], (), TABLE)
     assert (found[1] if found else None) == fact
+
+
+@pytest.mark.parametrize(
+    ("known", "line", "fact"),
+    [
+        ("lives in Oslo", "no wait, Bergen", "lives in Bergen"),
+        ("lives in Oslo", "*Bergen", "lives in Bergen"),
+        ("lives in Oslo", "no pizza today", None),
+        ("lives in Oslo", "sorry, brb", None),
+        ("lives in Oslo", "wait it's raining", None),
+        ("plays the cello in a band", "actually it's a viola", "plays the viola in a band"),
+        ("runs Dark Souls 2 tonight", "scratch that, dark souls 3", "runs Dark Souls 3 tonight"),
+        ("has a 3070", "upgraded to a 4070 last night", "has a 4070"),
+        ("has one brother", "correction: one brother, several gremlins", None),
+        ("exam is on Monday", "it's friday actually", "exam is on Friday"),
+        ("exam is on Monday", "finally, friday", "exam is on Friday"),
+        ("has a cat called Miso", "I have a new cat", None),
+    ],
+)
+def test_a_line_without_a_subject_is_about_what_was_just_said(known: str, line: str, fact: str | None) -> None:
+    held = [note(1, known), note(2, "likes tea")]
+    found = corrected(line, held, held[:1], TABLE)
+    assert (found[1] if found else None) == fact
+
+
+def test_facts_that_differ_are_not_corrections_of_each_other() -> None:
+    """Both ways, the pairs that comparing facts is measured on (`test_similarity`)."""
+    pairs = [line.split("|")[2:] for line in PAIRS.read_text("utf-8").splitlines() if line.startswith("X|")]
+    both = [pair for one, other in pairs for pair in ((one, other), (other, one))]
+    assert [(old, new) for old, new in both if revised(new, [note(1, old)], (), TABLE)] == []
 
 
 @pytest.mark.parametrize(
