@@ -19,6 +19,10 @@ class InputError(ForgetMeNotError):
     exit_code = 2
 
 
+class ProgramDamaged(ForgetMeNotError):
+    """A file of the program itself is missing or damaged."""
+
+
 class StoreError(ForgetMeNotError):
     """The database cannot be used."""
 

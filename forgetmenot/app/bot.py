@@ -61,6 +61,7 @@ from forgetmenot.store.backup import check_start, counts, leftovers, write_count
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
+from forgetmenot.text.classifier import classifier
 from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"
@@ -335,6 +336,7 @@ async def open_bot(
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
+    await asyncio.to_thread(lambda: (classifier("claims"), classifier("sensitive")))  # it keeps nothing unjudged
     with instance_lock(path, command):
         async with open_database(path) as db:
             await check_start(db)

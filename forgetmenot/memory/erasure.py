@@ -54,6 +54,8 @@ WORD_IN_TEXTS = 100
 """A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word."""
 MANY_EPISODES = 200
 """When so many summaries change at once, all briefs go first: each change would be looked up in each of them."""
+MOST_LOOKS = 8
+"""So often a place is looked through: where chat goes on naming somebody, there is always something new."""
 TEXTS_AT_ONCE = 50
 """Texts that one transaction rewrites: replies and commands write in between."""
 _KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
@@ -293,7 +295,10 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
-    while cleaned := await asyncio.to_thread(_cleaned, db.path, place, who):
+    for _ in range(MOST_LOOKS):
+        cleaned = await asyncio.to_thread(_cleaned, db.path, place, who)
+        if not cleaned:
+            break
         for some in range(0, len(cleaned), TEXTS_AT_ONCE):
             rows = cleaned[some : some + TEXTS_AT_ONCE]
             async with db.write() as tx:

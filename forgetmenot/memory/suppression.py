@@ -10,21 +10,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forgetmenot.domain.memory import Note
-from forgetmenot.memory.handles import names_typed, without_names
+from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.removal import INSIDE_FROM
 from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
 
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
     known = await viewers.called(source, names_typed([text]))
-    return without_names(text, {one.name for one in known if one.hidden and one.id != reader})
+    shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
+    if shown.isascii():
+        return shown
+    for name, viewer_id in (await viewers.hidden_in(source, shown)).items():
+        if viewer_id != reader and len(name) >= INSIDE_FROM and UNSPACED.search(name):
+            shown = shown.replace(name, SOMEBODY)  # where no space parts words, a name stands inside of one
+    return shown
 
 
 LONGEST = 200

@@ -142,6 +142,16 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
     return list(first.values())
 
 
+async def hidden_in(source: Source, text: str) -> dict[str, str]:
+    """Display names of hidden people, as they stand in a text, and whose they are; none that is only their login."""
+    rows = await source.rows(
+        "SELECT display_name, id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
+        " AND lower(display_name) IS NOT login AND instr(?, display_name)",
+        (text,),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 async def around(
     source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int = 2_000
 ) -> list[Name]:

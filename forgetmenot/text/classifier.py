@@ -16,7 +16,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import Literal
 
+from forgetmenot.errors import ProgramDamaged
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import UNSPACED
@@ -24,6 +26,12 @@ from forgetmenot.text.words import UNSPACED
 SHORTEST_PIECE, LONGEST_PIECE = 2, 5
 LONGEST_TEXT = 600
 """Characters that are looked at."""
+WORDS_TOGETHER = 8
+_BETWEEN_CLAUSES = re.compile(
+    r"[.,;:!?…()\[\]\"“”—–|/、。，！？]+\s*|\s[-&+]\s|\s(?:and|but|or|because|while|who|und|aber|oder|weil|y|e|o|et|mais|ou"
+    r"|mas|ma|pero|porque|en|maar|i|ale|oraz|ve|ama|и|а|но)\s",
+    re.IGNORECASE,
+)
 _HANDLE = re.compile(rf"{MENTION.pattern}|\bP\d{{1,3}}\b")
 _WORD = re.compile(r"\w+")
 
@@ -38,12 +46,15 @@ class TextClassifier:
 
     def __init__(self, data: bytes) -> None:
         head, _, packed = data.partition(b"\n")
-        told = json.loads(head)
-        self.labels: tuple[str, ...] = tuple(told["labels"])
-        self.rows = str(told["rows"])
-        self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
-        self._signs: dict[str, list[float]] = told["signs"]
-        weights = zlib.decompress(packed)
+        try:
+            told = json.loads(head)
+            self.labels: tuple[str, ...] = tuple(told["labels"])
+            self.rows = str(told["rows"])
+            self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
+            self._signs: dict[str, list[float]] = told["signs"]
+            weights = zlib.decompress(packed)
+        except (KeyError, TypeError, zlib.error) as error:
+            raise ValueError("no table of weights") from error
         if len(weights) != self._buckets * len(self.labels):
             raise ValueError("a table of weights of the wrong size")
         self._columns = [
@@ -62,9 +73,25 @@ class TextClassifier:
 
 
 @cache
-def classifier(name: str) -> TextClassifier:
-    """One of the program's own: "claims" or "sensitive"."""
-    return TextClassifier(files(__package__).joinpath(f"{name}.weights").read_bytes())
+def classifier(name: Literal["claims", "sensitive"]) -> TextClassifier:
+    """One of the program's own. Raises ProgramDamaged: without it nobody can tell what may be kept."""
+    file = files(__package__).joinpath(f"{name}.weights")
+    try:
+        return TextClassifier(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ProgramDamaged(f"{file} is missing or damaged. Install ForgetMeNot again.") from error
+
+
+def clauses(text: str) -> list[str]:
+    """The clauses of a text, and of a longer one every few words that stand together.
+
+    Beside many harmless words, what a few others say weighs little.
+    """
+    parts = [part.strip() for part in _BETWEEN_CLAUSES.split(text)]
+    words = text.split()
+    starts = range(0, len(words) - WORDS_TOGETHER // 2, WORDS_TOGETHER // 2) if len(words) > WORDS_TOGETHER else ()
+    parts += [" ".join(words[at : at + WORDS_TOGETHER]) for at in starts]
+    return [part for part in dict.fromkeys(parts) if " " in part and part != text]
 
 
 def as_read(text: str) -> str:

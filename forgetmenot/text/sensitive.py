@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from forgetmenot.text import sensitive_rules as rules
-from forgetmenot.text.classifier import LONGEST_TEXT, classifier
+from forgetmenot.text.classifier import LONGEST_TEXT, classifier, clauses
 from forgetmenot.text.clean import skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.sensitive_words import word_signs
@@ -147,6 +147,8 @@ CUSTOM = "custom"
 OVERLAP = 100
 REFUSED = 0.5
 """The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
+CLAUSE_REFUSED = 0.75
+"""The same of a clause, which tells less: chosen on these sentences behind harmless ones."""
 
 _MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")  # d1abetes
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
@@ -188,12 +190,15 @@ def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extr
     for name in CATEGORIES:
         if name not in allow and any(_has_shape(name, reading) for reading in (looks, *others)):
             return name
-    worst: dict[str, float] = {}
-    for reading in (part for whole in (bare, *others) for part in _parts(whole)):
-        shares = classifier("sensitive").shares(reading, word_signs(reading))
+    worst, most = "", 0.0
+    parts = {part: REFUSED for whole in (bare, *others) for part in _parts(whole)}
+    parts |= {part: CLAUSE_REFUSED for whole in list(parts) for part in clauses(whole) if part not in parts}
+    for part, enough in parts.items():
+        shares = classifier("sensitive").shares(part, word_signs(part))
         asked = {name: share for name, share in shares.items() if name != "ok" and name not in allow}
-        worst = max(worst, asked, key=lambda judged: sum(judged.values()))
-    return max(worst, key=worst.__getitem__) if sum(worst.values()) > REFUSED else None
+        if (share := sum(asked.values()) - enough) > most:
+            worst, most = max(asked, key=asked.__getitem__), share
+    return worst or None
 
 
 def _parts(text: str) -> Iterator[str]:

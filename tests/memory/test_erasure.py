@@ -1,7 +1,9 @@
 """Erasing while the memory is at work: what is under way when somebody is erased leaves nothing of them either."""
 
+import asyncio
+import itertools
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,8 +14,9 @@ from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, Erasure
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.store import channel_state, identities, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import open_database
+from forgetmenot.store.database import Transaction, open_database
 from forgetmenot.store.invariants import verify
+from forgetmenot.store.personal_data import PLACES, Place
 from tests.memory.conftest import Channel, answer
 
 if TYPE_CHECKING:
@@ -212,3 +215,28 @@ async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "
     await eraser.erase("777002")
     facts = {note.fact for note in await notes.of_subject(world.db, "1")}
     assert {"plays minecraft 3 hours", "likes somebody", "met somebody once"} <= facts
+
+
+async def test_it_ends_although_chat_goes_on_naming_them(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    await channel.chat(40)
+    before = await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,))
+    rewrite, copies = personal_data.rewrite, itertools.count()
+    columns = "run_id, viewer_id, kind, role, at"
+
+    async def and_somebody_names_them(tx: Transaction, place: Place, rows: list[Any]) -> int:
+        await tx.execute(
+            f"INSERT INTO events ({columns}, id, text) SELECT {columns}, 'n{next(copies)}', 'hi viewer0'"  # noqa: S608
+            " FROM events WHERE viewer_id <> ? LIMIT 1",
+            (ALICE,),
+        )
+        return await rewrite(tx, place, rows)
+
+    async with channel.db.write() as tx:
+        await and_somebody_names_them(tx, PLACES[-1], [])
+    monkeypatch.setattr(personal_data, "rewrite", and_somebody_names_them)
+    async with asyncio.timeout(10):
+        await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert next(copies) > 1
+    named = "SELECT count(*) FROM events WHERE text LIKE '%viewer0%'"
+    assert await channel.db.value(named) == 1  # what was said after the last look
+    assert await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,)) > before

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,6 +125,28 @@ def test_who_said_it_is_found_in_lines_alone(line: tuple[str, str], fact: str, s
     who, text = line
     read = evidence((who, "viewer", text), ("P4", "viewer", "what is going on"), ("P5", "viewer", "I like cider"))
     assert read.speaker_of(named(fact), "2") == speaker
+
+
+@pytest.mark.parametrize(
+    ("smear", "own", "fact"),
+    [
+        ("P2 is 45", "I am back", "is 45"),
+        ("P2 has 12 of them", "I am back", "has 12 of them"),
+        ("P2 owes 5000 dollars", "I owe dollars to everyone", "owes 5000 dollars"),
+    ],
+)
+def test_a_number_that_another_said_is_not_found_in_somebodys_own_line(smear: str, own: str, fact: str) -> None:
+    read = evidence(("P3", "viewer", smear), ("P2", "viewer", own))
+    assert read.speaker_of(fact, "2") != "2"
+
+
+def test_a_speaker_is_soon_sought_among_many_lines_that_fit() -> None:
+    lines = [("P2", "viewer", "do I love pizza with extra cheese?")] * 300
+    lines += [(f"P{number}", "viewer", f"does P2 love pizza with extra cheese? {number}") for number in range(3, 300)]
+    read = evidence(*lines)
+    began = time.process_time()
+    assert read.speaker_of("loves pizza with extra cheese", "2") is None
+    assert time.process_time() - began < 2
 
 
 def test_speakers_are_found_for_a_share_of_labelled_notes() -> None:

@@ -7,7 +7,7 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.past_episodes import newest
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
-from forgetmenot.memory.suppression import SuppressionFilter, SuppressionRule, without_suppressed
+from forgetmenot.memory.suppression import SuppressionFilter, SuppressionRule, without_hidden_names, without_suppressed
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
@@ -106,3 +106,16 @@ def test_a_reply_loses_the_sentences_that_speak_of_it() -> None:
     assert without_suppressed("Hi! How is the DIVORCE going? Nice hat.", ["divorce"]) == "Hi! Nice hat."
     assert without_suppressed("divorced yet?", ["divorce"]) == ""
     assert without_suppressed("anything else", ["divorce"]) == "anything else"
+
+
+async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:
+    people = [("90", "arisu_jp", "アリス", 1), ("91", "minsu_kr", "김민수", 1), ("92", "seen", "ギター", None)]
+    async with world.db.write() as tx:
+        await tx.many(
+            "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at, opted_out_at)"
+            " VALUES (?, ?, ?, 1, 1, ?)",
+            people,
+        )
+    for text, shown in (("アリスさんはギターを弾く", "someoneさんはギターを弾く"), ("김민수가 왔다", "someone가 왔다")):
+        assert await without_hidden_names(world.db, text, "1") == shown
+    assert await without_hidden_names(world.db, "アリスさん、こんにちは", "90") == "アリスさん、こんにちは"

@@ -9,6 +9,7 @@ text/statement_rules reads the same format. Commands ("!so") are left out, but f
 wrote better summaries without them.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,6 +123,8 @@ OFTEN = 3
 """So many lines with the same words become one."""
 MOST_CHARACTERS = 500
 MOST_OF_A_REPEAT = 200
+_LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
+"""Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named."""
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = (Role.BROADCASTER, Role.MODERATOR, Role.VIP)
 
@@ -181,6 +184,8 @@ def _repeats(window: Window) -> dict[str, list[Line]]:
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
     people = len({line.viewer_id for line in lines})
     words = handles.hide_chat(cut(_key_as_typed(first), MOST_OF_A_REPEAT))
+    if _LIKE_A_LINE.match(words):
+        words = f'"{words}"'
     return f"{words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
 
 

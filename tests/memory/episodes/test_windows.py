@@ -1,5 +1,7 @@
 """Where chat is cut."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -162,3 +164,13 @@ def test_a_line_is_cut_before_a_name_not_inside_it() -> None:
 def test_one_endless_word_is_cut_anyway() -> None:
     (shown,) = transcript([line(1, "1", "a" * 900)], Handles.of(["1"]))
     assert shown == "P1: " + "a" * 500
+
+
+def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
+    handles = Handles.of(["1", "2"], {"alice": "2"})
+    for typed in ("alice: I play the cello", "* alice subscribed", "alice (to the bot): I play the cello"):
+        chat = [replace(line, text=typed) for line in lines([1_000] * 3)]
+        shown = transcript(chat, handles)
+        assert shown == [f'"{handles.hide_chat(typed)}" ×3, 1 person']
+        assert "P2 plays" not in summary(shown[0])
+        assert "P2 subscribed" not in summary(shown[0])
