@@ -1,4 +1,4 @@
-"""What is never mentioned: the list, and the filter that recall and replies use.
+"""What is never mentioned: the list, the filter that recall and replies use, and the names of hidden people.
 
 The caller decides who may change the list. `words` are a topic or a fact; `#12` names a note. A text with all words of
 an entry, in any form and order, is suppressed; for an entry about one viewer only where it is about them. Notes stay
@@ -19,13 +19,6 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.sentences import joined, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
-
-
-async def without_hidden_names(source: Source, text: str, reader: str) -> str:
-    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    known = await viewers.called(source, names_typed([text]))
-    return without_names(text, {one.name for one in known if one.hidden and one.id != reader})
-
 
 LONGEST = 200
 MOST = 200
@@ -109,6 +102,12 @@ def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bo
 def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
     """A reply without the sentences that speak of what is left alone."""
     return SuppressionFilter(SuppressionRule(0, None, words_) for words_ in left_alone).without(text)
+
+
+async def without_hidden_names(source: Source, text: str, reader: str) -> str:
+    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
+    known = await viewers.called(source, names_typed([text]))
+    return without_names(text, {one.name for one in known if one.hidden and one.id != reader})
 
 
 def meaning(text: str) -> frozenset[str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from forgetmenot.text import sensitive_rules as rules
 from forgetmenot.text.classifier import LONGEST_TEXT, classifier
-from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.sensitive_words import word_signs
 from forgetmenot.text.words import stems
@@ -148,7 +148,6 @@ OVERLAP = 100
 REFUSED = 0.5
 """The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
 
-_MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")  # d1abetes
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
 _AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
 _DIGIT_NAMES = """
@@ -206,8 +205,8 @@ def _readings(text: str) -> list[str]:
     found = {text: None}
     found |= dict.fromkeys(pattern.sub(_joined, text) for pattern in (_LONE, _AFTER_A))
     for reading in list(found):
-        found[_MIXED.sub(lambda word: unleet(word[0]), reading)] = None
-        found[_MIXED.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
+        found[LEET_WORD.sub(lambda word: unleet(word[0]), reading)] = None
+        found[LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
     found[_NAMED_DIGITS.sub(_dialled, text)] = None
     return list(found)
 
