@@ -18,7 +18,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from forgetmenot.text import sensitive_rules as rules
+from forgetmenot.text import sensitive_shapes
 from forgetmenot.text.classifier import LONGEST_TEXT, classifier
 from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
@@ -230,7 +230,7 @@ def _dialled(run: re.Match[str]) -> str:
 def _has_shape(category: str, text: str) -> bool:
     if any(found(text) for found in _NUMBERS.get(category, ())):
         return True
-    return category in rules.PATTERNS and rules.PATTERNS[category].search(text) is not None
+    return category in sensitive_shapes.PATTERNS and sensitive_shapes.PATTERNS[category].search(text) is not None
 
 
 def _has_own_words(text: str, extra: Iterable[str]) -> bool:
