@@ -1,12 +1,12 @@
 """What is never stored about people: a deterministic filter, not a request to a model.
 
-Gives the same answer for the same text: the first category that a text falls into, also behind look-alike letters,
-digits for letters and words of lone letters.
+Gives the same answer for the same text: the category that keeps it out, also behind look-alike letters, digits for
+letters and words of lone letters.
 
 - What has a shape decides by itself: payment cards, bank accounts and telephone numbers by check digits and lengths
   (dates, times, scores, version numbers and bare identifiers are none), e-mail and street addresses, account names.
-- What is said in words is judged by text/classifier, which is told of the words in text/sensitive_words: eleven
-  languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
+- What is said in words is judged by text/classifier, which also gets the categories that text/sensitive_words finds:
+  eleven languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
   confidence kept. docs/PRIVACY.md has the rates.
 
 The two libraries for numbers are imported with the first one that asks for them: most runs never see one.
@@ -141,10 +141,11 @@ CATEGORIES = (
     "sexuality",
     "minor_age",
 )
-"""The names for the settings, in the order in which they are looked for; words of one's own are "custom"."""
+"""The names for the settings, in the order in which shapes are looked for; words of one's own are "custom"."""
 
 CUSTOM = "custom"
 OVERLAP = 100
+"""Characters that two parts of a long text have in common."""
 REFUSED = 0.5
 """The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
 
