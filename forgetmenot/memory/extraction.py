@@ -47,7 +47,7 @@ from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
 from forgetmenot.text.statements import announcement, claims, meant_part
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
 MOST_TRIES = 10
@@ -373,20 +373,16 @@ def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: in
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:
     """Whether any of the speaker's lines that have most of a fact's words says it in earnest: no quote, no joke."""
     closest = _closest(fact, lines, speaker) if speaker is not None else []
-    wanted = _telling(fact)
+    wanted = telling_stems(fact)
     return not closest or any(wanted & set(stems(meant_part(line.text))) for line in closest)
 
 
 def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line]:
     """The speaker's lines that share most words with a fact; none if none shares a word."""
-    wanted = _telling(fact)
+    wanted = telling_stems(fact)
     shared = [(len(wanted & set(stems(line.text))), line) for line in lines if speaker in {None, line.viewer_id}]
     most = max((count for count, _ in shared), default=0)
     return [line for count, line in shared if most and count == most]
-
-
-def _telling(fact: str) -> set[str]:
-    return {stem(word) for word in words(fact) if word not in STOPWORDS}
 
 
 def _new_note(change: ProposedChange, at: int, stream_id: int | None) -> NewNote:

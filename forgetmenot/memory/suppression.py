@@ -18,7 +18,7 @@ from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import stems, telling_stems
 
 LONGEST = 200
 MOST = 200
@@ -90,12 +90,12 @@ _Meanings = tuple[tuple[str | None, frozenset[str]], ...]
 
 
 def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
-    return tuple((who, stems) for who, text in entries if (stems := meaning(text)))
+    return tuple((who, stems) for who, text in entries if (stems := telling_stems(text)))
 
 
 def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
     people = {who for who in about if who is not None}
-    mentioned = meaning(text)
+    mentioned = telling_stems(text)
     return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
 
 
@@ -108,11 +108,6 @@ async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
     known = await viewers.called(source, names_typed([text]))
     return without_names(text, {one.name for one in known if one.hidden and one.id != reader})
-
-
-def meaning(text: str) -> frozenset[str]:
-    """The stems that carry a text's meaning."""
-    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
 
 
 # A note with topics is only shown when a word of the conversation has the same stem as one of them.
@@ -135,7 +130,7 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
     """
     text = clean(what)
     found = _NOTE.match(text)
-    if len(text) > LONGEST or (found is None and not meaning(text)):
+    if len(text) > LONGEST or (found is None and not telling_stems(text)):
         raise FactRefused("topic")
     async with db.write() as tx:
         if len(await notes.suppressions(tx)) >= MOST:

@@ -21,7 +21,7 @@ from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.statements import claims, fact_of, is_moping, meant_part, own_fact
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 JUST_SAID = 0.6
 """So large a share of a note's telling words in a line makes it the note that the line was about."""
@@ -107,7 +107,7 @@ def revised(
 def supports_correction(line: str, old: str, new: str) -> bool:
     """Whether a line of its subject carries a model's correction of a note: every new word is theirs."""
     meant = "" if line.rstrip().endswith("?") else meant_part(line)
-    said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
+    said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     denied = {stem(word.word) for clause in _clauses(meant, gone) for word in clause if word.denied}
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied)
