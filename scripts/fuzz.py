@@ -248,7 +248,7 @@ def mutated(dice: random.Random, seeds: tuple[str, ...]) -> str:
 
 def objects() -> st.SearchStrategy[str]:
     """JSON of any shape, with the names that the readers look for."""
-    words = "say action name if_refused summary changes op about fact id confidence scope viewer what"
+    words = "say action name if_refused summary notes who fact said_by repeats replaces confidence scope viewer what"
     names = st.sampled_from(words.split())
     leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
     values = st.recursive(

@@ -64,7 +64,7 @@ def written(name: str) -> list[Row]:
 
 
 def fingerprint() -> str:
-    """What tells a table that was trained on other sentences."""
+    """A hash of all sentences: a test compares it with the one in each table."""
     texts = [(ROOT / "scripts" / "classifiers" / f"{name}.tsv").read_text("utf-8") for name in ("claims", "sensitive")]
     return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
@@ -118,8 +118,8 @@ def features(texts: Sequence[str], names: Sequence[str], signs: Callable[[str], 
         indices += found
         values += [1 / math.sqrt(len(found) + 1)] * len(found)
         at.append(len(indices))
-    told = np.array([[float(name in found) for name in names] for found in map(signs, texts)])
-    return hstack([csr_matrix((values, indices, at), shape=(len(texts), BUCKETS)), csr_matrix(told)]).tocsr()
+    found_signs = np.array([[float(name in found) for name in names] for found in map(signs, texts)])
+    return hstack([csr_matrix((values, indices, at), shape=(len(texts), BUCKETS)), csr_matrix(found_signs)]).tocsr()
 
 
 def packed(model: LogisticRegression, names: Sequence[str]) -> bytes:

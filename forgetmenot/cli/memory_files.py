@@ -108,7 +108,7 @@ async def _import(arguments: argparse.Namespace) -> int:
             say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
         async with open_database(database_path(arguments)) as db:
-            came = await import_notes(
+            result = await import_notes(
                 db,
                 lines,
                 now=time_of("now", None),
@@ -116,21 +116,21 @@ async def _import(arguments: argparse.Namespace) -> int:
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
-    for refused in came.refused if not arguments.json else ():
+    for refused in result.refused if not arguments.json else ():
         say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
-        counts = picked(came, "imported merged episodes viewers streams")
-        emit({**counts, "refused": [refused._asdict() for refused in came.refused]})
+        counts = picked(result, "imported merged episodes viewers streams")
+        emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
     else:
         if arguments.dry_run:
             say("Nothing was changed. This is what would come in:")
         say(
-            f"{came.imported} notes imported, {came.merged} merged, {came.streams} streams,"
-            f" {came.viewers} new viewers, {len(came.refused)} lines refused."
+            f"{result.imported} notes imported, {result.merged} merged, {result.streams} streams,"
+            f" {result.viewers} new viewers, {len(result.refused)} lines refused."
         )
-    if came.refused and not came.imported + came.merged + came.streams:
+    if result.refused and not result.imported + result.merged + result.streams:
         file = arguments.original or arguments.file
-        raise InputError(f"None of the {len(came.refused)} lines of {file} could be used. Nothing changed.")
+        raise InputError(f"None of the {len(result.refused)} lines of {file} could be used. Nothing changed.")
     return int(bool(unreadable))
 
 

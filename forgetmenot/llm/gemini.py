@@ -133,26 +133,29 @@ class Gemini:
         usage = _usage(response.usage_metadata)
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
-            raise ModelBlocked(f"{self._name} refused this prompt ({_word(feedback.block_reason)}).")
-        reason = response.candidates[0].finish_reason if response.candidates else None
+            raise ModelBlocked(reason("model_prompt", model=self._name, why=_word(feedback.block_reason)))
+        finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
         if not text:
-            raise ModelBlocked(self._why_empty(reason, usage, request))
-        if reason is not None and reason not in FINISHED:
-            raise ModelBlocked(f"{self._name} broke off its answer ({_word(reason)}).")
-        finish = FINISHED[reason] if reason else "stop"
-        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finish)
+            raise ModelBlocked(self._why_empty(finish, usage, request))
+        if finish is not None and finish not in FINISHED:
+            raise ModelBlocked(reason("model_broke_off", model=self._name, why=_word(finish)))
+        finished = FINISHED[finish] if finish else "stop"
+        return ModelAnswer(unwrapped(text) if request.schema else text, self._name, usage, finished)
 
     def _why_empty(self, finish: types.FinishReason | None, usage: TokenUsage, request: ModelRequest) -> str:
         if finish is types.FinishReason.MAX_TOKENS:
-            spent = f"{usage.thoughts} of " if usage.thoughts else ""
-            return (
-                f"{self._name} spent {spent}its {request.max_output_tokens} output tokens on thinking and wrote "
-                f"nothing. Raise `{_output_setting(request.purpose)}` or lower `thinking` in [model]."
+            return reason(
+                "model_thought",
+                model=self._name,
+                spent=reason("model_thought_of", n=usage.thoughts) if usage.thoughts else "",
+                most=request.max_output_tokens,
+                setting=_output_setting(request.purpose),
+                lower=reason("model_thought_lower"),
             )
         if finish is None or finish is types.FinishReason.STOP:
             return reason("model_empty", model=self._name)
-        return f"{self._name} withheld its answer ({_word(finish)})."
+        return reason("model_stopped", model=self._name, why=_word(finish))
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -166,7 +169,8 @@ class Gemini:
         except NETWORK_ERRORS as error:
             raise ModelUnavailable(reason("gemini_unreachable", error=type(error).__name__)) from error
         except SHAPE_ERRORS as error:
-            raise ModelUnavailable(f"{self._name} sent something unreadable ({type(error).__name__}).") from None
+            unreadable = reason("model_unreadable_kind", model=self._name, error=type(error).__name__)
+            raise ModelUnavailable(unreadable) from None
 
     def _translate(self, error: sdk_errors.APIError) -> NoReturn:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
@@ -182,9 +186,7 @@ class Gemini:
             raise ModelRefused(reason("gemini_model", model=repr(self._name))) from None
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(reason("gemini_place", said=said)) from None
-        raise ModelRefused(
-            f"Gemini refused the request ({said}). Check `reply_model` and `thinking` in [model]."
-        ) from None
+        raise ModelRefused(reason("gemini_refused", said=said)) from None
 
 
 def _output_setting(purpose: Purpose) -> str:

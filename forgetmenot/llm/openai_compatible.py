@@ -27,18 +27,18 @@ from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 FORMATS = ("json_schema", "json_object", "plain")
 NOT_THIS_FORMAT = {400, 404, 415, 422, 500, 501}  # what servers answer to a response_format that they do not know
 FINISHES = {"stop", "length", "content_filter"}
-REASONS = {
-    "context_length_exceeded": "the prompt is longer than the model accepts; lower `budget_tokens` in [prompt]",
-    "exceed_context_size_error": "the prompt is longer than the model accepts; lower `budget_tokens` in [prompt]",
-    "model_not_found": "there is no such model; set `reply_model` and `memory_model` in [model]",
-    "unsupported_parameter": "the model does not accept one of the parameters; see [model]",
-    "unsupported_value": "the model does not accept one of the values; see [model]",
-    "content_policy_violation": "a content filter stepped in",
-    "content_filter": "a content filter stepped in",
-    "billing_hard_limit_reached": "the account's spending limit is reached",
-    "billing_not_active": "the account's billing is not active",
+HINTS = {
+    "context_length_exceeded": "hint_long",
+    "exceed_context_size_error": "hint_long",
+    "model_not_found": "hint_model",
+    "unsupported_parameter": "hint_parameter",
+    "unsupported_value": "hint_value",
+    "content_policy_violation": "hint_filter",
+    "content_filter": "hint_filter",
+    "billing_hard_limit_reached": "hint_spent",
+    "billing_not_active": "hint_billing",
 }
-"""The reasons that servers name in `error.code` or `error.type`, and what we say of each."""
+"""What servers name in `error.code` or `error.type`, and the reason that we give for it."""
 LARGEST_ANSWER = 2 * 1024 * 1024
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
 
@@ -193,10 +193,9 @@ class OpenAICompatible:
 
     def _why_empty(self, finish: str, request: ModelRequest) -> str:
         if finish == "length":
-            return (
-                f"{self._name} spent its {request.max_output_tokens} output tokens on thinking and wrote nothing. "
-                f"Raise `{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens` in [model]."
-            )
+            setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
+            most = request.max_output_tokens
+            return reason("model_thought", model=self._name, spent="", most=most, setting=setting, lower="")
         return reason("model_empty", model=self._name)
 
     @contextlib.contextmanager
@@ -215,15 +214,15 @@ class OpenAICompatible:
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_unreadable", model=self._name)) from None
 
-    def _refuse(self, status: int, reason: str, retry_after: str | None, form: str | None) -> NoReturn:
-        error = self._error(status, reason, _seconds(retry_after))
+    def _refuse(self, status: int, said: str, retry_after: str | None, form: str | None) -> NoReturn:
+        error = self._error(status, said, _seconds(retry_after))
         if form and status in NOT_THIS_FORMAT:
             raise _NotThisFormat(error)
         raise error
 
     def _error(self, status: int, said: str, wait: float | None) -> ModelError:
         if status in {401, 403}:
-            where = f" in {self._key_env}" if self._key else ": name its environment variable in `api_key_env`"
+            where = reason("server_key_in", name=self._key_env) if self._key else reason("server_key_unnamed")
             return ModelRefused(reason("server_key", where=where, status=status))
         if status == 404:
             return ModelRefused(reason("server_model", model=repr(self._name), address=self._url))
@@ -231,8 +230,8 @@ class OpenAICompatible:
             return ModelRateLimited(reason("model_limit", model=self._name), wait)
         if status == 408 or status >= 500:
             return ModelUnavailable(reason("server_trouble", status=status), wait)
-        hint = REASONS.get(said, "look into the server's own log for why")
-        return ModelRefused(f"The model server refused the request ({status}): {hint}.")
+        hint = reason(HINTS.get(said, "hint_log"))
+        return ModelRefused(reason("server_refused", status=status, hint=hint))
 
 
 class _ThoughtOnly(Exception):
@@ -287,7 +286,7 @@ def _reason(raw: bytes) -> str:
         return ""
     inner = body.get("error", body) if isinstance(body, dict) else None
     named = [inner.get("code"), inner.get("type")] if isinstance(inner, dict) else []
-    return next((name for name in named if isinstance(name, str) and name in REASONS), "")
+    return next((name for name in named if isinstance(name, str) and name in HINTS), "")
 
 
 def _finish(reason: object) -> str:

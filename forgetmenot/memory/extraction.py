@@ -47,7 +47,7 @@ from forgetmenot.text.mentions import fence, ids_in
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.statement_rules import extract
 from forgetmenot.text.statements import announcement, claims, meant_part
-from forgetmenot.text.words import STOPWORDS, stem, stems, words
+from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
 MOST_TRIES = 10
@@ -108,7 +108,6 @@ class _EpisodeContext:
     prompt: str
     evidence: Evidence
     chat: bool
-    known: str
     speakers: frozenset[str]
 
 
@@ -187,7 +186,7 @@ class Extractor:
         prompt = f"{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
         speakers = frozenset(person.viewer_id for person in visible if person.lines)
         evidence, chat = await self._evidence(episode)
-        return _EpisodeContext(episode, given, handles, prompt, evidence, chat, known, speakers)
+        return _EpisodeContext(episode, given, handles, prompt, evidence, chat, speakers)
 
     async def _evidence(self, episode: Episode) -> tuple[Evidence, bool]:
         """What was said in an episode, and True; where its lines are gone, what its summary says of each, and False."""
@@ -234,7 +233,7 @@ class Extractor:
             if changes is not None:
                 return changes
             report.malformed += 1
-        raise ModelBlocked("The model gave no list of changes.")
+        raise ModelBlocked("The model gave no list of notes.")
 
     async def _take(
         self,
@@ -349,7 +348,7 @@ async def _not_taken_yet(tx: Transaction, lines: Sequence[Line]) -> list[Line]:
 
 
 def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]:
-    """The changes that rules read in what people say about themselves, in the form of a model's answer."""
+    """The notes that rules read in what people say about themselves, in the form of a model's answer."""
     sentences = [
         f"{case.handles.handle(line.viewer_id)}{'' if claim.startswith(chr(39)) else ' '}{claim}."
         for line in lines
@@ -360,8 +359,7 @@ def rule_proposals(lines: Sequence[Line], case: _EpisodeContext) -> list[object]
     sentences += [f"Channel: {said}." for text in official if (said := announcement(case.handles.hide_chat(text)))]
     if not sentences:
         return []
-    episode = fence("episode", " ".join(dict.fromkeys(sentences)))
-    return proposals(extract(f"{case.known}\n\n{episode}")) or []
+    return proposals(extract(fence("episode", " ".join(dict.fromkeys(sentences))))) or []
 
 
 def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: int) -> int:
@@ -375,20 +373,16 @@ def said_at(fact: str, lines: Sequence[Line], speaker: str | None, otherwise: in
 def is_meant(fact: str, lines: Sequence[Line], speaker: str | None) -> bool:
     """Whether any of the speaker's lines that have most of a fact's words says it in earnest: no quote, no joke."""
     closest = _closest(fact, lines, speaker) if speaker is not None else []
-    wanted = _telling(fact)
+    wanted = telling_stems(fact)
     return not closest or any(wanted & set(stems(meant_part(line.text))) for line in closest)
 
 
 def _closest(fact: str, lines: Sequence[Line], speaker: str | None) -> list[Line]:
     """The speaker's lines that share most words with a fact; none if none shares a word."""
-    wanted = _telling(fact)
+    wanted = telling_stems(fact)
     shared = [(len(wanted & set(stems(line.text))), line) for line in lines if speaker in {None, line.viewer_id}]
     most = max((count for count, _ in shared), default=0)
     return [line for count, line in shared if most and count == most]
-
-
-def _telling(fact: str) -> set[str]:
-    return {stem(word) for word in words(fact) if word not in STOPWORDS}
 
 
 def _new_note(change: ProposedChange, at: int, stream_id: int | None) -> NewNote:

@@ -210,7 +210,7 @@ class TraceFinder:
             for begin in (1 if start[0] == start[-1] else _START,)  # "anana" has "ana" twice
             for rest in (b"%b{%d}|%b{%d}" % (_PLAIN, more, _CHARACTER, more) for more in (n - _START for n in lengths))
         ]
-        """How a trace may begin, what may follow, and what did and was none."""
+        """How a trace may begin, a pattern for what may follow, and what has followed and was no trace."""
 
     def count_in(self, texts: BinaryIO) -> tuple[int, int]:
         """How often one of them stands in a text or file, and how many bytes it has. Raises OSError."""

@@ -1,4 +1,4 @@
-"""What is never mentioned: the list, and the filter that recall and replies use.
+"""What is never mentioned: the list, the filter that recall and replies use, and the names of hidden people.
 
 The caller decides who may change the list. `words` are a topic or a fact; `#12` names a note. A text with all words of
 an entry, in any form and order, is suppressed; for an entry about one viewer only where it is about them. Notes stay
@@ -19,20 +19,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import INSIDE_FROM
 from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import STOPWORDS, UNSPACED, stem, stems, words
-
-
-async def without_hidden_names(source: Source, text: str, reader: str) -> str:
-    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    known = await viewers.called(source, names_typed([text]))
-    shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
-    if shown.isascii():
-        return shown
-    for name, viewer_id in (await viewers.hidden_in(source, shown)).items():
-        if viewer_id != reader and len(name) >= INSIDE_FROM and UNSPACED.search(name):
-            shown = shown.replace(name, SOMEBODY)  # where no space parts words, a name stands inside of one
-    return shown
-
+from forgetmenot.text.words import UNSPACED, stems, telling_stems
 
 LONGEST = 200
 MOST = 200
@@ -104,12 +91,12 @@ _Meanings = tuple[tuple[str | None, frozenset[str]], ...]
 
 
 def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
-    return tuple((who, stems) for who, text in entries if (stems := meaning(text)))
+    return tuple((who, stems) for who, text in entries if (stems := telling_stems(text)))
 
 
 def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
     people = {who for who in about if who is not None}
-    mentioned = meaning(text)
+    mentioned = telling_stems(text)
     return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
 
 
@@ -118,9 +105,16 @@ def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
     return SuppressionFilter(SuppressionRule(0, None, words_) for words_ in left_alone).without(text)
 
 
-def meaning(text: str) -> frozenset[str]:
-    """The stems that carry a text's meaning."""
-    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
+async def without_hidden_names(source: Source, text: str, reader: str) -> str:
+    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
+    known = await viewers.called(source, names_typed([text]))
+    shown = without_names(text, {one.name for one in known if one.hidden and one.id != reader})
+    if shown.isascii():
+        return shown
+    for name, viewer_id in (await viewers.hidden_in(source, shown)).items():
+        if viewer_id != reader and len(name) >= INSIDE_FROM and UNSPACED.search(name):
+            shown = shown.replace(name, SOMEBODY)  # where no space parts words, a name stands inside of one
+    return shown
 
 
 # A note with topics is only shown when a word of the conversation has the same stem as one of them.
@@ -143,7 +137,7 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
     """
     text = clean(what)
     found = _NOTE.match(text)
-    if len(text) > LONGEST or (found is None and not meaning(text)):
+    if len(text) > LONGEST or (found is None and not telling_stems(text)):
         raise FactRefused("topic")
     async with db.write() as tx:
         if len(await notes.suppressions(tx)) >= MOST:

@@ -16,7 +16,7 @@ is still only quoted as data. Facts that are never stored about people are text/
 import re
 
 from forgetmenot.text.classifier import as_read, classifier, clauses, word_list
-from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
 from forgetmenot.text.mentions import MENTION, has_link
 from forgetmenot.text.sentences import sentences_of
 from forgetmenot.text.words import words
@@ -93,8 +93,6 @@ _MARKUP = re.compile(
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _PART = re.compile(r"[;:]\s")
 _QUESTION = re.compile(r"[?？؟]\s*[\"'”’)]*\s*$")
-_MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")
-"""A word with digits or signs in it: "m0d"."""
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
 """Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
 
@@ -122,7 +120,7 @@ def _sentence_fault(text: str, *, links: bool) -> str | None:
 def claim_fault(text: str) -> str | None:
     """The rule about what words say that refuses a text, or None; tags, links and questions are not looked at."""
     looks = skeleton(text)
-    leet = (unleet(looks), unleet(looks.replace("1", "i"))) if _MIXED.search(looks) else ()
+    leet = (unleet(looks), unleet(looks.replace("1", "i"))) if LEET_WORD.search(looks) else ()
     spaced = (_joined(reading, spaced_out) for reading in (looks, *leet) for spaced_out in _SPACED_OUT)
     readings = dict.fromkeys((text, *leet, *(reading for reading in spaced if reading != " ".join(words(looks)))))
     refused: list[tuple[float, str]] = []

@@ -11,7 +11,7 @@ from typing import Any
 from forgetmenot.clock import DAY, MINUTE, parse_iso
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import ChatEvent, Role, Standing
-from forgetmenot.memory.facts.corrections import may_replace, meant_note
+from forgetmenot.memory.facts.corrections import meant_note, supports_correction
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.viewer_rules import is_bot, role_of
 from forgetmenot.operations import requests, switches
@@ -118,7 +118,7 @@ class FactGatherer:
         """The proposed text, if it corrects a live note of the asker by words of their own line; else nothing."""
         fact, said = clean(proposal.params.get("fact", "")), context.question or context.event.text
         note = meant_note(await notes.of_subject(self._db, asker.id, LIVE), fact)
-        return fact if note is not None and may_replace(said, note.fact, fact) else ""
+        return fact if note is not None and supports_correction(said, note.fact, fact) else ""
 
     async def recent(self, action: Action | None, facts: PolicyFacts, now: int) -> RecentDecisions:
         """Recent decisions and actions that bear on this one."""

@@ -16,8 +16,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from forgetmenot.memory.facts.corrections import kind_of
-from forgetmenot.reply.support import telling_stems
-from forgetmenot.text.words import words
+from forgetmenot.text.words import telling_stems, words
 
 LINES_READ = 4
 """So many lines after a reply may be about it; after that chat has gone on."""
@@ -144,7 +143,7 @@ def _of_line(
     spoken, replied = ({word.casefold() for word in re.findall(r"\w+", text)} for text in (line.text, reply))
     to_bot = not spoken.isdisjoint(own)
     others = (spoken & set(names)) - replied - {line.who.casefold()}
-    related = to_bot or bool(telling_stems(reply) & telling_stems(line.text))
+    related = to_bot or bool(telling_stems(reply, 3) & telling_stems(line.text, 3))
     meant = _SOMEBODY_ELSE.search(line.text)
     if near and meant is not None and meant[1].casefold() in others:
         return ReplyOutcome.CORRECTED

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from forgetmenot.text.sentences import ENDS
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 ONE_IN = 3
 """So large a share of a note's telling words makes it used: one word is enough for a note that has three."""
@@ -78,11 +78,6 @@ class Claim(NamedTuple):
     kind: str
     start: int
     end: int
-
-
-def telling_stems(text: str, shortest: int = 3) -> set[str]:
-    """The stems of the words of a text that say what it is about."""
-    return {stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest}
 
 
 def facts_in(section: str) -> dict[int, str]:

@@ -50,7 +50,9 @@ class Unsupported(StrEnum):
     """What happens to a sentence that tells of something that no row of its prompt supports."""
 
     KEEP = "keep"
-    MEMORY = "memory"  # cut where somebody asked for a memory; where nothing is left it says that it does not remember
+    # cut where somebody asked for a memory, or the bot tells a viewer's life as its own; where nothing is left of an
+    # answer, it says that it does not remember
+    MEMORY = "memory"
     EVERYWHERE = "everywhere"  # names, numbers and a shared past as well, whatever was asked
 
 

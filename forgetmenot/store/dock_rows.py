@@ -374,7 +374,7 @@ SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHE
 
 
 class NotePage(NamedTuple):
-    """Which notes. `scope`: viewer, channel or ""; `status`: live, past, review or ""; `subject`, `find`: or empty."""
+    """Which notes. `scope`: viewer, channel or ""; `status`: live, past, review or ""; "" leaves nothing out."""
 
     scope: str = ""
     subject: str = ""

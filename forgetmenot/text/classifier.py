@@ -47,11 +47,11 @@ class TextClassifier:
     def __init__(self, data: bytes) -> None:
         head, _, packed = data.partition(b"\n")
         try:
-            told = json.loads(head)
-            self.labels: tuple[str, ...] = tuple(told["labels"])
-            self.rows = str(told["rows"])
-            self._buckets, self._scale, self._biases = int(told["buckets"]), float(told["scale"]), told["biases"]
-            self._signs: dict[str, list[float]] = told["signs"]
+            header = json.loads(head)
+            self.labels: tuple[str, ...] = tuple(header["labels"])
+            self.rows = str(header["rows"])
+            self._buckets, self._scale, self._biases = int(header["buckets"]), float(header["scale"]), header["biases"]
+            self._signs: dict[str, list[float]] = header["signs"]
             weights = zlib.decompress(packed)
         except (KeyError, TypeError, zlib.error) as error:
             raise ValueError("no table of weights") from error
@@ -66,8 +66,8 @@ class TextClassifier:
         found = pieces(text, self._buckets)
         scale = self._scale / math.sqrt(len(found) + 1)
         sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
-        told = [self._signs[sign] for sign in signs if sign in self._signs]
-        sums = [sum(terms) for terms in zip(sums, self._biases, *told, strict=True)]
+        extra = [self._signs[sign] for sign in signs if sign in self._signs]
+        sums = [sum(terms) for terms in zip(sums, self._biases, *extra, strict=True)]
         powers = [math.exp(one - max(sums)) for one in sums]
         return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
 

@@ -1,12 +1,12 @@
 """What is never stored about people: a deterministic filter, not a request to a model.
 
-Gives the same answer for the same text: the first category that a text falls into, also behind look-alike letters,
-digits for letters and words of lone letters.
+Gives the same answer for the same text: the category that keeps it out, also behind look-alike letters, digits for
+letters and words of lone letters.
 
 - What has a shape decides by itself: payment cards, bank accounts and telephone numbers by check digits and lengths
   (dates, times, scores, version numbers and bare identifiers are none), e-mail and street addresses, account names.
-- What is said in words is judged by text/classifier, which is told of the words in text/sensitive_words: eleven
-  languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
+- What is said in words is judged by text/classifier, which also gets the categories that text/sensitive_words finds:
+  eleven languages. It misses what is only hinted at and refuses some harmless talk. A note too few is cheaper than a
   confidence kept. docs/PRIVACY.md has the rates.
 
 The two libraries for numbers are imported with the first one that asks for them: most runs never see one.
@@ -18,9 +18,9 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from forgetmenot.text import sensitive_rules as rules
+from forgetmenot.text import sensitive_shapes
 from forgetmenot.text.classifier import LONGEST_TEXT, classifier, clauses
-from forgetmenot.text.clean import skeleton, unleet
+from forgetmenot.text.clean import LEET_WORD, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.sensitive_words import word_signs
 from forgetmenot.text.words import stems
@@ -141,16 +141,16 @@ CATEGORIES = (
     "sexuality",
     "minor_age",
 )
-"""The names for the settings, in the order in which they are looked for; words of one's own are "custom"."""
+"""The names for the settings, in the order in which shapes are looked for; words of one's own are "custom"."""
 
 CUSTOM = "custom"
 OVERLAP = 100
+"""Characters that two parts of a long text have in common."""
 REFUSED = 0.5
 """The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
 CLAUSE_REFUSED = 0.75
 """The same of a clause, which tells less: chosen on these sentences behind harmless ones."""
 
-_MIXED = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]+")  # d1abetes
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
 _AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
 _DIGIT_NAMES = """
@@ -211,8 +211,8 @@ def _readings(text: str) -> list[str]:
     found = {text: None}
     found |= dict.fromkeys(pattern.sub(_joined, text) for pattern in (_LONE, _AFTER_A))
     for reading in list(found):
-        found[_MIXED.sub(lambda word: unleet(word[0]), reading)] = None
-        found[_MIXED.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
+        found[LEET_WORD.sub(lambda word: unleet(word[0]), reading)] = None
+        found[LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading)] = None
     found[_NAMED_DIGITS.sub(_dialled, text)] = None
     return list(found)
 
@@ -236,7 +236,7 @@ def _dialled(run: re.Match[str]) -> str:
 def _has_shape(category: str, text: str) -> bool:
     if any(found(text) for found in _NUMBERS.get(category, ())):
         return True
-    return category in rules.PATTERNS and rules.PATTERNS[category].search(text) is not None
+    return category in sensitive_shapes.PATTERNS and sensitive_shapes.PATTERNS[category].search(text) is not None
 
 
 def _has_own_words(text: str, extra: Iterable[str]) -> bool:

@@ -113,11 +113,11 @@ def extract(prompt: str) -> str:
     blocks = fenced(prompt)
     episode = blocks.get("episode", "" if blocks else prompt)
     sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
-    changes = [change for sentence in sentences if (change := _change(sentence.strip()))]
-    return json.dumps({"notes": changes[:MOST_NOTES]}, ensure_ascii=False)
+    notes = [note for sentence in sentences if (note := _note(sentence.strip()))]
+    return json.dumps({"notes": notes[:MOST_NOTES]}, ensure_ascii=False)
 
 
-def _change(sentence: str) -> dict[str, Any] | None:
+def _note(sentence: str) -> dict[str, Any] | None:
     about, fact = "bit", ""
     if bit := _BIT.match(sentence):
         fact = bit["bit"]

@@ -75,6 +75,11 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in words(text)]
 
 
+def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
+    """The stems of the words that carry a text's meaning: no stop words, none below `shortest` characters."""
+    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest)
+
+
 @lru_cache(maxsize=32_768)
 def trigrams(word: str) -> frozenset[str]:
     """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""

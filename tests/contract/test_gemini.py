@@ -23,7 +23,7 @@ from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.loopback_servers import gemini as sim_gemini
 from tests.loopback_servers.gemini import KEY, Fault, SimGemini, answer_body, body, raw
 
-SCHEMA = {"type": "object", "properties": {"changes": {"type": "array"}}, "required": ["changes"]}
+SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}, "required": ["notes"]}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
 STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
 MODEL = "gemini-3.8-flash"
@@ -61,7 +61,7 @@ async def test_a_model_more_reads_no_certificates_again(
 
 
 async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini) -> None:
-    sim.answers('{"changes": []}')
+    sim.answers('{"notes": []}')
     answer = await gemini.generate(STRUCTURED)
     (seen,) = sim.seen
     assert (seen.version, seen.model, seen.key) == ("v1beta", MODEL, KEY)
@@ -70,7 +70,7 @@ async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini
     assert seen.config["maxOutputTokens"] == 500
     assert seen.config["responseMimeType"] == "application/json"
     assert "thinkingConfig" not in seen.config
-    assert (answer.text, answer.model, answer.finish) == ('{"changes": []}', MODEL, "stop")
+    assert (answer.text, answer.model, answer.finish) == ('{"notes": []}', MODEL, "stop")
 
 
 async def test_a_plain_request_asks_for_no_schema_and_no_temperature(sim: SimGemini, gemini: Gemini) -> None:
@@ -134,8 +134,8 @@ async def test_a_recurring_prefix_is_billed_as_cached(sim: SimGemini, gemini: Ge
 
 
 async def test_fenced_json_comes_out_bare(sim: SimGemini, gemini: Gemini) -> None:
-    sim.answers('```json\n{"changes": []}\n```')
-    assert (await gemini.generate(STRUCTURED)).text == '{"changes": []}'
+    sim.answers('```json\n{"notes": []}\n```')
+    assert (await gemini.generate(STRUCTURED)).text == '{"notes": []}'
 
 
 async def test_thoughts_are_no_answer(sim: SimGemini, gemini: Gemini) -> None:

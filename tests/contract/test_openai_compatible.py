@@ -15,7 +15,7 @@ from forgetmenot.llm.openai_compatible import LARGEST_ANSWER, OpenAICompatible
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.loopback_servers.openai import SimOpenAI, answer, raw
 
-SCHEMA = {"type": "object", "properties": {"changes": {"type": "array"}}}
+SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50, 0.7)
 STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
 
@@ -70,8 +70,8 @@ async def test_a_proxy_that_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_schema_is_sent_where_the_server_knows_schemas(sim: SimOpenAI, model: OpenAICompatible) -> None:
-    sim.answers('{"changes": []}')
-    assert (await model.generate(STRUCTURED)).text == '{"changes": []}'
+    sim.answers('{"notes": []}')
+    assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
     sent = sim.seen[0]["response_format"]
     assert sent == {"type": "json_schema", "json_schema": {"name": "extract", "strict": True, "schema": SCHEMA}}
 
@@ -147,8 +147,8 @@ async def test_a_leading_thought_is_taken_off(sim: SimOpenAI, model: OpenAICompa
 async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI) -> None:
     model = OpenAICompatible("local", base_url=sim.url, thoughts=2_000)
     sim.fail(answer("<think>P1 says that", finish="length"))
-    sim.fail(answer('<think>P1 says that they play.</think>{"changes": []}'))
-    assert (await model.generate(STRUCTURED)).text == '{"changes": []}'
+    sim.fail(answer('<think>P1 says that they play.</think>{"notes": []}'))
+    assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
     await model.generate(STRUCTURED)
     assert [sent["max_tokens"] for sent in sim.seen] == [500, 2_500, 2_500]
     sim.fail(answer("<think>P1 says that", finish="length"))
@@ -166,10 +166,10 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         message = {"content": content, "reasoning_content": thought}
         sim.fail(raw(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})))
 
-    thinks('{"changes": [1]}', "hm")
-    assert (await model.generate(STRUCTURED)).text == '{"changes": [1]}'
-    thinks("", 'They play.\n{"changes": [2]}')
-    assert (await model.generate(STRUCTURED)).text == '{"changes": [2]}'
+    thinks('{"notes": [1]}', "hm")
+    assert (await model.generate(STRUCTURED)).text == '{"notes": [1]}'
+    thinks("", 'They play.\n{"notes": [2]}')
+    assert (await model.generate(STRUCTURED)).text == '{"notes": [2]}'
     thinks("", "They play.")
     with pytest.raises(ModelBlocked):
         await model.generate(STRUCTURED)

@@ -163,7 +163,7 @@ no_candidates = body({"usageMetadata": {"promptTokenCount": 12}})
 all_thought = body(
     answer_body(None, finish="MAX_TOKENS", usage={"promptTokenCount": 12, "thoughtsTokenCount": 400}, thought="hm")
 )
-truncated = body(answer_body('{"changes": [{"op": "a', finish="MAX_TOKENS", usage={"promptTokenCount": 12}))
+truncated = body(answer_body('{"notes": [{"who": "P', finish="MAX_TOKENS", usage={"promptTokenCount": 12}))
 to_be_continued = body(
     {
         "candidates": [

@@ -21,7 +21,7 @@ from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.statements import claims, fact_of, is_moping, meant_part, own_fact
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 JUST_SAID = 0.6
 """So large a share of a note's telling words in a line makes it the note that the line was about."""
@@ -104,10 +104,10 @@ def revised(
     return None
 
 
-def may_replace(line: str, old: str, new: str) -> bool:
+def supports_correction(line: str, old: str, new: str) -> bool:
     """Whether a line of its subject carries a model's correction of a note: every new word is theirs."""
     meant = "" if line.rstrip().endswith("?") else meant_part(line)
-    said, before, after = ({stem(word) for word in words(text) if word not in STOPWORDS} for text in (meant, old, new))
+    said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     denied = {stem(word.word) for clause in _clauses(meant, gone) for word in clause if word.denied}
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied)
@@ -116,8 +116,8 @@ def may_replace(line: str, old: str, new: str) -> bool:
 
 def meant_note(held: Sequence[Note], fact: str) -> Note | None:
     """The one note that a new text is about: the one that it contradicts, or shares the most telling words with."""
-    told = {stem(word) for word in words(fact)} - STOPWORDS
-    shared = {note.id: len(told & {stem(word) for word in words(note.fact)}) for note in held}
+    said = {stem(word) for word in words(fact)} - STOPWORDS
+    shared = {note.id: len(said & {stem(word) for word in words(note.fact)}) for note in held}
     most = max(shared.values(), default=0)
     conflicts = [note for note in held if relate(note.fact, fact) is Relation.CONFLICT]
     found = conflicts or [note for note in held if most and shared[note.id] == most]
@@ -178,11 +178,11 @@ class _Word(NamedTuple):
         return bool(self.kind) or self.word not in _TALK
 
 
-def _clauses(text: str, told: Collection[str] = ()) -> list[list[_Word]]:
-    """The clauses of a text as their words. What stands behind a stem of `told` in a denial is not denied."""
+def _clauses(text: str, ends: Collection[str] = ()) -> list[list[_Word]]:
+    """The clauses of a text as their words. What stands behind a stem of `ends` in a denial is not denied."""
     found, at = [], 0
     for stop in [*_CLAUSE.finditer(text), None]:
-        found.append(_words(text, at, stop.start() if stop else len(text), told))
+        found.append(_words(text, at, stop.start() if stop else len(text), ends))
         at = stop.end() if stop else at
     return [clause for clause in found if clause]
 
@@ -194,14 +194,14 @@ def _of_note(fact: str) -> tuple[tuple[_Word, ...], frozenset[str]]:
     return found, frozenset(word.stem for word in found)
 
 
-def _words(text: str, start: int, end: int, told: Collection[str]) -> list[_Word]:
+def _words(text: str, start: int, end: int, ends: Collection[str]) -> list[_Word]:
     spans = list(_WORD.finditer(text, start, end))
     folded = [one[0] if ":" in one[0] else "".join(words(one[0])) for one in spans]
     roots = [lex.NUMBERS.get(word) or stem(lex.SAME.get(word, word)) for word in folded]
     found, denied = [], False
     denies = _DENIES | {"from"} if "to" in folded and not _MARKS.isdisjoint(folded) else _DENIES  # "moved from … to …"
     for at, (span, word) in enumerate(zip(spans, folded, strict=True)):
-        denied = (denied or word in denies) and word not in _AFFIRMS and roots[at] not in told
+        denied = (denied or word in denies) and word not in _AFFIRMS and roots[at] not in ends
         beside = frozenset(roots[max(0, at - 1) : at] + roots[at + 1 : at + 2]) - STOPWORDS
         found.append(_Word(*span.span(), word, roots[at], kind_of(word), beside, denied))
     return found
@@ -292,8 +292,8 @@ def _of_one_kind(values: Sequence[_Word], note: Sequence[_Word], *, certain: boo
     old = [word for word in note if word.kind == values[0].kind]
     if len(old) > len(values) or (values[0].kind == "number" and not certain and any(word.beside for word in old)):
         old = [word for word in old if any(word.beside & one.beside for one in values)]
-    told = {word.stem for word in old} & {word.stem for word in values}
-    same = len(old) == len(values) and not told and len({word.kind for word in values}) == 1
+    both = {word.stem for word in old} & {word.stem for word in values}
+    same = len(old) == len(values) and not both and len({word.kind for word in values}) == 1
     return list(zip(old, values, strict=True)) if same else []
 
 

@@ -26,12 +26,13 @@ from forgetmenot.text.statements import meant_part
 LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
+"""How old the lines or the reply may be that a correction without a subject is about."""
 OWN_LINES = 4
-"""Lines of the speaker that a correction without a subject may be about; how old they, or a reply, may be."""
+"""The number of the speaker's last lines that it may be about."""
 
 
 class SpokenCorrections:
-    """Reads lines of chat for them. `flush` makes lines that were just heard readable."""
+    """Looks for corrections in lines of chat. `flush` makes lines that were just heard readable."""
 
     def __init__(
         self, *, db: Database, settings: Callable[[], Settings], clock: Clock, flush: Callable[[], Awaitable[None]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.facts.corrections import corrected, may_replace, revised
+from forgetmenot.memory.facts.corrections import corrected, revised, supports_correction
 from forgetmenot.memory.recall import word_table
 from forgetmenot.text.statements import meant_part
 
@@ -126,4 +126,4 @@ def test_what_is_not_meant_is_no_evidence(line: str) -> None:
     ],
 )
 def test_a_models_correction_needs_a_line_that_says_so(line: str, carried: bool) -> None:
-    assert may_replace(line, "lives in Oslo", "lives in Bergen") is carried
+    assert supports_correction(line, "lives in Oslo", "lives in Bergen") is carried
