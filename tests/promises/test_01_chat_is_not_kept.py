@@ -213,7 +213,7 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
             await bot.compactor.run_pass(everything=True)
             (detail,) = await bot.db.rows("SELECT status, detail FROM bot_messages WHERE event_id = 'asked'")
         assert len(sim.seen) >= 2, "both the reply and the summary were asked for"
-    assert "refused the request (400)" in detail[1]
+    assert '"status": 400' in detail[1]
     for file in tmp_path.iterdir():
         if not file.name.startswith("memory.sqlite3"):  # raw chat has its day there
             assert b"banana" not in file.read_bytes(), file
