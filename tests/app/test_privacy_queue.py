@@ -129,9 +129,10 @@ async def test_a_wish_outlives_a_stop(tmp_path: Path, clock: ManualClock, typed:
 
 @pytest.mark.parametrize("stopped", [False, True])
 async def test_what_is_to_be_forgotten_or_never_mentioned_waits_too(
-    tmp_path: Path, clock: ManualClock, stopped: bool
+    tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, stopped: bool
 ) -> None:
     path, account = tmp_path / "memory.sqlite3", TalkingAccount()
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 0.5)  # of each of the writes that a stop gives up
     with contextlib.ExitStack() as another_program:
         async with opened(path, clock, account) as bot:
             await say(bot, "!remember I play the zitherbloom")
