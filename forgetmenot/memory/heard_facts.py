@@ -28,14 +28,10 @@ from forgetmenot.text.removal import traces
 from forgetmenot.text.statements import claims, fact_of, meant_part
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
-
-
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
 """So many facts of one viewer are compared with each other, the newest: each with every later one."""
-
-
 CORRECTIONS_READ = 5
 """So many lines of a viewer after a fact may correct it."""
 
@@ -85,10 +81,12 @@ async def heard_facts(
 
 def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
     """The fact as its speaker's later lines (the newest first) leave it; None if it may not be kept then."""
+    fact = one.fact
     for line in reversed(since[-CORRECTIONS_READ:]):
-        if (found := revised(line, [one])) is not None:
-            one = one._replace(fact=found[1])
-    return one if one.fact in _storable([one.fact], privacy) else None
+        if (found := revised(line, [one._replace(fact=fact)])) is not None:
+            fact = found[1]
+    kept = [fact] if fact == one.fact else _storable([fact], privacy)
+    return one._replace(fact=kept[0]) if kept else None
 
 
 def said_in(text: str, privacy: PrivacySettings) -> list[str]:

@@ -24,9 +24,9 @@ from forgetmenot.text.words import words
 LONGEST = 500
 """Characters of one sentence: a longer one is refused, and so no pattern works long."""
 REFUSED = 0.5
-"""The share of all that is refused together from which a text is: chosen on the sentences that it was trained on."""
+"""The share of all that is refused together from which a text is: docs/PRIVACY.md has the rates."""
 CLAUSE_REFUSED = 0.75
-"""The same of a clause, which tells less: chosen on these sentences behind harmless ones."""
+"""The same of a clause, which tells less: chosen on sentences it was trained on, behind harmless ones."""
 
 _SIGNS = {
     "role": """
@@ -102,7 +102,7 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
     if len(text) > LONGEST:
         return "length"
     parts = (part for sentence in sentences_of(text) for part in _PART.split(sentence))
-    found = (_sentence_fault(part, links=links) for part in (text, *parts) if part)
+    found = (_sentence_fault(part, links=links) for part in dict.fromkeys((text, *parts)) if part)
     return next((fault for fault in found if fault), None)
 
 

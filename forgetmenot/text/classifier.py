@@ -1,10 +1,11 @@
-"""Sorts short texts into classes by the pieces of their words, with a fixed table of weights. Pure.
+"""Sorts short texts into classes by the pieces of their words, with a fixed table of weights.
 
 A logistic regression: the same text always gets the same shares. Pieces are whole words, pairs of neighbours and of
 words with one between them, and two to five letters in a row of a word, so that inflected, misspelt and joined words
 still count. Letters that only look like Latin ones are read as these; names and mentions all count as the same word.
 
-The tables are built from labelled sentences by scripts/train_classifiers.py and are part of the program.
+The tables are built from labelled sentences by scripts/train_classifiers.py and are part of the program:
+`classifier` reads each once, everything else here is pure.
 """
 
 import json

@@ -147,9 +147,9 @@ CUSTOM = "custom"
 OVERLAP = 100
 """Characters that two parts of a long text have in common."""
 REFUSED = 0.5
-"""The share of all that is not allowed together from which a text is refused: chosen on what was trained on."""
+"""The share of all that is not allowed together from which a text is refused: docs/PRIVACY.md has the rates."""
 CLAUSE_REFUSED = 0.75
-"""The same of a clause, which tells less: chosen on these sentences behind harmless ones."""
+"""The same of a clause, which tells less: chosen on sentences it was trained on, behind harmless ones."""
 
 _LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
 _AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
