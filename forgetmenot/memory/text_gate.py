@@ -92,7 +92,7 @@ _MARKUP = re.compile(
 )
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
-_BEFORE = re.compile(rf"\A(?:{MENTION.pattern}[\s:,]*)+")
+_BEFORE = re.compile(rf"\A{MENTION.pattern}[\s:]+(?!and\b|&|,)")
 _PART = re.compile(r"[;:]\s")
 _QUESTION = re.compile(r"(?:[?？؟]|(?<=[\u0370-\u03ff]);)\s*[\"'”’)]*\s*$")
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory import encoder
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency
-from forgetmenot.memory.recall import word_table
 
 Ranker = Callable[[str, Query], list[int]]  # the message and what is asked for in it → ids, best first
 RECENT_BESIDE_LIKE = 5
