@@ -19,6 +19,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.demo import script
 from forgetmenot.demo.show import bot_on
+from forgetmenot.dock import event_feed
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
@@ -27,6 +28,9 @@ from tests.loopback_servers.twitch import TwitchSim
 BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
 expect.set_options(timeout=WITHIN_MS)
+event_feed.LOOK_EVERY_S = 0.1
+# The pauses in which a page gathers changes before it draws them, cut short.
+SOON = "((wait) => { window.setTimeout = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms); })(setTimeout)"
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
@@ -106,6 +110,7 @@ async def page_on(
             errors.append(message.text)
 
     context = await running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    await context.add_init_script(SOON)
     page = await context.new_page()
     page.on("console", note)
     page.on("pageerror", lambda error: errors.append(str(error)))
