@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,17 @@ def take_in(run: Callable[..., Any], tmp_path: Path) -> Callable[[Iterable[Mappi
     return import_notes
 
 
+@pytest.fixture(scope="session")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording and the memory of it: made once, copied for each test."""
+    folder = tmp_path_factory.mktemp("replayed")
+    (folder / "chat.csv").write_text(CSV, encoding="utf-8")
+    here = ["--format", "csv", "--db", str(folder / "memory.sqlite3")]
+    assert cli.main(["replay", str(folder / "chat.csv"), *here]) == 0
+    return folder
+
+
 @pytest.fixture
-def memory(tmp_path: Path) -> Path:
+def memory(replayed: Path, tmp_path: Path) -> Path:
     """A memory with something in it."""
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    path = tmp_path / "memory.sqlite3"
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", "--db", str(path)]) == 0
-    return path
+    return shutil.copytree(replayed, tmp_path, dirs_exist_ok=True) / "memory.sqlite3"
