@@ -19,9 +19,6 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),  # one Chromium for all of them: each test has a context of its own
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
-PANELS = ("now", "memory", "approvals", "figures", "health", "rights", "settings")
-PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", "memory/note/2")
-EVIL = "<img src=x onerror=document.title='broken'>"
 
 
 async def test_the_keyboard_is_enough(demo: DemoBot, running: Browser) -> None:
