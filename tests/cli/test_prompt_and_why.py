@@ -116,13 +116,6 @@ def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.Ca
     assert [reply["id"] for reply in msgspec.json.decode(capsys.readouterr().out)["replies"]] == [2, 1]
 
 
-@pytest.mark.parametrize("name", ["prompt", "why"])
-def test_the_help_names_the_keys(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run(explain, name, "--help")
-    assert '"sections"' in capsys.readouterr().out
-
-
 async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:
     """The same name for the bot, the same calibration, the same people left out: but for the code of actions."""
     async with stage.db.write() as tx:

@@ -206,14 +206,6 @@ async def test_a_drop_is_reported_as_a_gap_before_what_follows(sim: TwitchSim, h
         assert gap.reason
 
 
-async def test_reconnect_is_followed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.reconnect()
-        await sim.until(lambda: listener.gaps)
-        assert "again" in listener.gaps[0].reason
-
-
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty, idle_s=1) as listener:
@@ -273,15 +265,6 @@ async def test_what_is_wrong_with_the_network_is_said_until_it_is_over(
         sim.faults.clear()
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         assert listener.source.state.error == ""
-
-
-async def test_a_refused_connection_and_an_unknown_host_are_waited_out(sim: TwitchSim, hasty: HastyClock) -> None:
-    await sim.refuse()
-    async with listening(sim, hasty) as listener:
-        await sim.until(lambda: len(hasty.pauses) > 5)
-        assert "no internet" in listener.source.state.error
-        await sim.accept()
-        await sim.joined()
 
 
 async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, hasty: HastyClock) -> None:

@@ -26,8 +26,11 @@ BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
 expect.set_options(timeout=WITHIN_MS)
 event_feed.LOOK_EVERY_S = 0.1
-# The pauses in which a page gathers changes before it draws them, cut short.
-SOON = "((wait) => { window.setTimeout = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms); })(setTimeout)"
+# The page gathers changes before it draws them, and looks every second: cut short.
+SOON = """for (const name of ["setTimeout", "setInterval"]) {
+  const wait = window[name];
+  window[name] = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms);
+}"""
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
@@ -59,8 +62,8 @@ class DemoBot:
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    (folder / "demo").mkdir()
-    here = shutil.copyfile(memory, folder / "demo" / memory.name)
+    aside = shutil.ignore_patterns("witnessed.sqlite3", "shown")
+    here = shutil.copytree(memory.parent, folder / "demo", ignore=aside) / memory.name
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)

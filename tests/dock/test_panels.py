@@ -98,12 +98,6 @@ async def test_a_note_of_somebody_who_is_hidden_is_not_shown(dock: Served, db: D
         assert (await dock.get(f"/api/{path}"))[0] == 404
 
 
-@pytest.mark.usefixtures("people")
-async def test_every_panel_answers(dock: Served) -> None:
-    for path in ("now", "approvals", "figures", "health", "settings", "streams", "stream/1", "left_alone", "person/1"):
-        await rows(dock, f"/api/{path}")
-
-
 async def test_spend_is_money_where_prices_are_named(dock: Served, db: Database, clock: ManualClock) -> None:
     now = clock.now()
     async with db.write() as tx:
@@ -209,12 +203,6 @@ async def test_the_page_and_its_answers_are_in_the_language_of_the_settings(dock
     assert next(row["label"] for row in settings if row["key"] == "max_chars") == "Längste Antwort"
     assert next(row["form"]["choices"] for row in settings if row["key"] == "language") == ["de", "en"]
     assert (await rows(dock, "/api/health"))["promises"][0]["line"] == "Chat im Wortlaut, älter als 24 Std."
-
-
-async def test_a_message_can_be_tried(dock: Served) -> None:
-    status, told = await dock.post("/api/try", {"viewer": "alice", "text": "hi"})
-    assert (status, told) == (200, {"ok": True, "text": "alice: hi"})
-    assert (await dock.post("/api/try", {"viewer": "alice", "text": " "}))[0] == 400
 
 
 def test_the_static_files_stay_small_and_ask_nobody_else() -> None:

@@ -175,14 +175,6 @@ async def test_people_in_a_fact_are_stored_as_ids(world: World, learn: Learn, ch
     assert note.fact == "plays drums in <@2>'s band"
 
 
-async def test_what_somebody_says_about_another_is_reported_and_capped(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change(who="P2", said_by="P1", confidence=0.9))
-    [note] = await notes.of_subject(world.db, "2")
-    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-
-
 async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: World, learn: Learn, change: Change) -> None:
     await learn(change(who="P2", said_by="P1"))
     await world.clock.advance(DAY)
@@ -293,16 +285,6 @@ async def test_what_a_person_took_back_does_not_come_back_by_hearsay(
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=world.clock.now(), cause="wrong")
     report = await learn(change(who="P2", said_by="P1"))
     assert report.refused == {"retracted": 1}
-
-
-async def test_dates_from_the_future_are_now(world: World, change: Change) -> None:
-    await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET ended_at = ended_at + ?", (30 * DAY,))
-    extractor, _ = world.extractor(json.dumps({"notes": [change()]}))
-    await extractor.run_pass()
-    [note] = await notes.of_subject(world.db, "1")
-    assert note.last_confirmed_at == world.clock.now()
 
 
 async def test_an_episode_that_was_summarised_again_meanwhile_is_read_anew(world: World, change: Change) -> None:

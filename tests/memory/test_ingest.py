@@ -98,15 +98,6 @@ async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channe
     assert (await account(channel)).excluded == 1
 
 
-async def test_a_clear_takes_the_text_and_keeps_the_row(channel: Channel) -> None:
-    first, _ = channel.say("alice", "one"), channel.say("bob", "two")
-    await channel.ingest.flush()
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=first.id))
-    await channel.ingest.flush()
-    assert await texts(channel.db) == ["", "two"]
-    assert (await account(channel)).redacted == 1
-
-
 @pytest.mark.parametrize("restart", [False, True])
 async def test_a_clear_may_come_before_its_line(channel: Channel, restart: bool) -> None:
     now = channel.clock.now()

@@ -132,17 +132,6 @@ async def test_what_is_old_goes_and_is_accounted_for(channel: Channel) -> None:
     assert (account.events, account.covered, account.uncovered) == (53, 50, 3)
 
 
-async def test_first_thing_after_days_away_unread_chat_is_counted_and_gone(channel: Channel) -> None:
-    await channel.chat(130, people=3)
-    await channel.clock.advance(3 * DAY)
-    report = await channel.sweep()
-    assert (report.pruned, report.unread) == (130, 0)
-    assert channel.model.asked == []
-    rows = await channel.db.rows("SELECT kind, events FROM episodes")
-    assert [tuple(row) for row in rows] == [("counted", 100), ("counted", 30)]
-    assert await channel.db.value("SELECT count(*) FROM events") == 0
-
-
 async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:
     said = await channel.chat(1)
     await remember(channel.db, said[0].user_id, "plays drums", by=said[0].user_id, at=said[0].at, line=said[0].id)
