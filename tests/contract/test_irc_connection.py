@@ -1,11 +1,13 @@
-"""The real connection against a loopback Twitch: what it says, what it survives, and what it tells."""
+"""The real connection against a loopback Twitch: what it says, survives and tells; and the whole way out."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from random import Random
 
 import pytest
+import soak
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
@@ -380,3 +382,21 @@ async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: 
 
 def test_a_login_does_not_show_its_token() -> None:
     assert "secret" not in repr(IrcLogin("keeper", "secret"))
+
+
+@pytest.mark.slow
+async def test_a_flood_through_every_trouble_doubles_nothing_and_breaks_no_limit(tmp_path: Path) -> None:
+    """Sixty messages, three runs of the bot, 429s, 503s, expired tokens, lost answers."""
+    figures = await soak.flood(tmp_path, 60)
+    assert figures["messages"] == 60
+    assert figures["faults while sending"] >= 14, "each kind twice"
+    for name in ("messages doubled", "messages lost", "fates told wrongly", "rate breaches"):
+        assert figures[name] == 0, name
+    assert figures["messages shown"] + figures["refused, with a reason"] + figures["of unknown fate"] >= 60
+
+
+@pytest.mark.slow
+async def test_the_soak_runs_and_finds_nothing(tmp_path: Path) -> None:
+    figures = await soak.soak(tmp_path, quick=True)
+    assert {name: figures[name] for name in soak.MUST_BE_ZERO} == dict.fromkeys(soak.MUST_BE_ZERO, 0)
+    assert figures["drops"] == figures["gaps told"] == figures["events said"]

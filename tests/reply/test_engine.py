@@ -57,13 +57,6 @@ async def test_lore_about_the_person_talked_about_comes_along(stage: Stage) -> N
     assert "Bob: [id:1; said by them; today] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
 
 
-async def test_a_bare_mention_answers_the_line_before(stage: Stage) -> None:
-    await stage.hear("who won the race?")
-    await stage.hear("no idea", "2")
-    await stage.ask("@forgetmenot_bot")
-    assert fenced(stage.model.asked[0].prompt)["message"] == "Alice: who won the race?\nAlice: @forgetmenot_bot"
-
-
 async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -> None:
     await stage.ask("@forgetmenot_bot hi")
     await settle(11_000)
