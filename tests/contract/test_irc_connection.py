@@ -194,20 +194,6 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
     assert hasty.pauses[8] <= 1_000
 
 
-async def test_a_drop_is_reported_as_a_gap_before_what_follows(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.say("alice", "one")
-        await sim.until(lambda: listener.texts == ["one"])
-        await sim.drop()
-        await sim.until(lambda: listener.gaps)
-        await sim.say("alice", "two")
-        await sim.until(lambda: listener.texts == ["one", "two"])
-        gap = listener.gaps[0]
-        assert gap.from_ms <= gap.to_ms
-        assert gap.reason
-
-
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty, idle_s=1) as listener:
@@ -225,16 +211,6 @@ async def test_a_suspended_pc_asks_at_once_whether_chat_is_still_there(
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         hasty.skew += 3_600_000
         await sim.until(lambda: any("PING" in line for line in sim.irc.connections[0].received))
-
-
-async def test_garbage_is_unparsed_and_breaks_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.garbage()
-        await sim.garbage("<html>\r\n@@@ :::\r\n")
-        await sim.say("alice", "still here")
-        await sim.until(lambda: listener.texts == ["still here"])
-        assert listener.gaps == []
 
 
 async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:
@@ -360,24 +336,6 @@ async def test_the_proxy_is_used_from_the_environment(
     listener.task.cancel()
     await asyncio.gather(listener.task, return_exceptions=True)
     assert told in listener.source.state.error
-
-
-async def survive(sim: TwitchSim, hasty: HastyClock, drops: int) -> None:
-    async with listening(sim, hasty) as listener:
-        for number in range(drops):
-            await sim.joined()
-            await sim.say("alice", f"message {number}")
-            await sim.until(lambda: len(listener.texts) > number)  # noqa: B023  # awaited in this round
-            await (sim.reconnect() if number % 7 == 3 else sim.drop())
-            await sim.until(lambda: len(listener.gaps) > number)  # noqa: B023  # awaited in this round
-        assert listener.texts == [f"message {number}" for number in range(drops)]
-        assert len({item.id for item in listener.heard if isinstance(item, ChatEvent)}) == drops
-        assert len(listener.gaps) == drops
-
-
-@pytest.mark.slow
-async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
-    await survive(sim, hasty, 200)
 
 
 def test_a_login_does_not_show_its_token() -> None:

@@ -165,17 +165,6 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     assert await channel.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 1
 
 
-async def test_a_ban_hides_until_they_speak_again(channel: Channel) -> None:
-    channel.say("alice", "hello")
-    channel.ingest.take(Redaction(at=channel.clock.now(), user_id="id-alice"))
-    await channel.ingest.flush()
-    assert await channel.db.value("SELECT banned_at FROM viewers") == channel.clock.now()
-    await channel.clock.advance(HOUR)
-    channel.say("alice", "unbanned")
-    await channel.ingest.flush()
-    assert await channel.db.value("SELECT banned_at FROM viewers") is None
-
-
 async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:
     channel.ingest.own_id = "99"
     channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
