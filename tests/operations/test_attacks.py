@@ -106,16 +106,12 @@ HARMLESS = (
 )
 TRIED = (
     *ACTIONS_OF.values(),
-    *(
-        {"name": "shoutout", "target": "alice"},
-        {"name": "bit", "text": "alice is king"},
-        {"name": "remember", "target": "bob", "fact": "is a thief"},
-    ),
-    *(
-        {"name": "forget", "target": "bob", "what": "all"},
-        {"name": "remember", "target": "me", "fact": "is a thief"},
-        {"name": "forget", "target": "me", "what": "all"},
-    ),
+    {"name": "shoutout", "target": "alice"},
+    {"name": "bit", "text": "alice is king"},
+    {"name": "remember", "target": "bob", "fact": "is a thief"},
+    {"name": "forget", "target": "bob", "what": "all"},
+    {"name": "remember", "target": "me", "fact": "is a thief"},
+    {"name": "forget", "target": "me", "what": "all"},
 )
 
 
