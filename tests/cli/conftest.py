@@ -1,6 +1,7 @@
 """The command line as its user types it, on a memory of the test's own."""
 
 import argparse
+import asyncio
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from forgetmenot import cli
+from forgetmenot.app.replay import Replay, read_recording, replay
 from forgetmenot.cli import build_parser
+from forgetmenot.settings.schema import Settings
 
 CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
 
@@ -65,8 +67,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording and the memory of it: made once, copied for each test."""
     folder = tmp_path_factory.mktemp("replayed")
     (folder / "chat.csv").write_text(CSV, encoding="utf-8")
-    here = ["--format", "csv", "--db", str(folder / "memory.sqlite3")]
-    assert cli.main(["replay", str(folder / "chat.csv"), *here]) == 0
+    asyncio.run(replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Replay(Settings())))
     return folder
 
 

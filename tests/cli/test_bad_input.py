@@ -314,7 +314,9 @@ def test_a_wrong_time_and_a_wrong_speed(memory: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.slow
-def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_a_refused_model_is_one_sentence_and_nothing_is_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "c.toml").write_text('[model]\nbase_url = "http://127.0.0.1:9/v1"\nretries = 0\n', encoding="utf-8")
     words: tuple[object, ...] = ("replay", tmp_path / "chat.csv", "--format", "csv", "--until-compacted", "--json")
@@ -329,7 +331,8 @@ def test_a_refused_model_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> 
     with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
         stored = db.execute("SELECT count(*) FROM events WHERE episode_id IS NULL").fetchone()[0]
     assert 0 < stored < 120
-    told_ = json.loads(run(tmp_path, *words, "offline").stdout)
+    assert cli.main([*map(str, words), "offline"]) == 0
+    told_ = json.loads(capsys.readouterr().out)
     assert (told_["events"], told_["duplicates"], told_["uncovered"]) == (120 - stored, stored, 0)
     with closing(sqlite3.connect(tmp_path / "m.sqlite3")) as db:
         assert db.execute("SELECT count(*) FROM events WHERE episode_id IS NOT NULL").fetchone() == (120,)
