@@ -130,20 +130,20 @@ def memory(demo_folder: Path) -> Path:
     return demo_folder / "memory.sqlite3"
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def demo(memory: Path, tmp_path: Path) -> AsyncIterator[DemoBot]:
     async with opened(memory, tmp_path) as here:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def unchanged(memory: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DemoBot]:
     """A bot for tests that change nothing and say nothing."""
     async with opened(memory, tmp_path_factory.mktemp("unchanged")) as here:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def running() -> AsyncIterator[Browser]:
     async with chromium() as one:
         yield one

@@ -13,7 +13,7 @@ from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),  # one Chromium for all of them: each test has a context of its own
+    pytest.mark.asyncio(loop_scope="session"),  # one Chromium for all: each test has a context of its own
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
 
