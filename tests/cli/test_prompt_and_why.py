@@ -52,17 +52,6 @@ def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFi
     assert 0 not in [row for section in shown["sections"] for row in section["rows"]]
 
 
-def test_the_same_question_at_the_same_time_gives_the_same_prompt(
-    memory: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("prompt", "--viewer", "1", "--message", "@forgetmenot", "--db", memory, "--now", "2026-07-24T12:00:00Z")
-    assert run(explain, *words) == run(explain, *words) == 0
-    out = capsys.readouterr().out
-    half = len(out) // 2
-    assert out[:half] == out[half:]
-    assert "total" in out
-
-
 def test_somebody_unknown_can_be_tried_too(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(explain, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
     assert "You remember nothing about them" in msgspec.json.decode(capsys.readouterr().out)["tail"]
