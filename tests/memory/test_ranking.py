@@ -2,6 +2,8 @@
 
 import dataclasses
 import importlib.util
+import os
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -263,6 +265,13 @@ async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) 
     await recall.prepare()
     assert (encoder.encoder() is not None) == ENCODER_INSTALLED
     assert (await recall.about(["1"], "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
+
+
+def test_the_extra_reports_nothing_to_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
+    with suppress(ImportError):  # the extra is not installed
+        encoder.Encoder()
+    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
 
 
 @pytest.mark.skipif(not ENCODER_INSTALLED, reason="the extra is not installed")
