@@ -215,8 +215,8 @@ async def test_serious_talk_stops_games(room: Room) -> None:
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
-        ("say", {"text": "One more thing."}, "hi", ("say", "One more thing.")),
-        ("warn", {"target": "bob", "text": "careful"}, "hi", ("say", "@bob careful")),
+        ("say", {"text": "One more thing."}, "tell chat one more thing", ("say", "One more thing.")),
+        ("warn", {"target": "bob", "text": "careful"}, "warn bob", ("say", "@bob careful")),
         ("marker", {}, "hi", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
