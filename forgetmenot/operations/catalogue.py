@@ -125,8 +125,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "say", A, "say one more line", lambda ports, call: ports.chat.say(call.params["text"]),
         (_words(300),), cooldown_s=30,
-        asks=rf"^{_ASKING}(?:(?:say|tell|wish|write|repeat|greet|shout)(?! me| us)|(?:sag|erzahl|schreib|wunsch|gruss)e?(?! mir| uns)"
-        r"|(?:sag|richte|kannst du) .+ (?:sagen|schreiben|ausrichten|grussen|wunschen|aus))",
+        asks=rf"^{_ASKING}(?:(?:say|tell|wish|write|repeat|greet|shout)(?! me| us)"
+        r"|(?:sag|erzahl|schreib|wunsch|gruss)e?(?! mir| uns)"
+        r"|(?:richte|kannst du) .+ (?:sagen|schreiben|ausrichten|grussen|wunschen|aus))",
     ),
     Action(
         "marker", A, "mark this moment of the stream",

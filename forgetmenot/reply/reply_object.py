@@ -151,6 +151,8 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
+    if proposal is not None and proposal.name == "say" and not say.strip():  # its line of its own is the answer
+        say, proposal = proposal.params.get("text", ""), None
     return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY)
 
 

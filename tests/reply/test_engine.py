@@ -216,7 +216,7 @@ async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
 )
 async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
     stage.model.answers = [answer]
-    await stage.ask("@forgetmenot_bot please time me out")
+    await stage.ask("@forgetmenot_bot please say hello and time me out")
     assert stage.said == said
 
 

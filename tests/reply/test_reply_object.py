@@ -50,6 +50,8 @@ def test_what_of_an_answer_counts() -> None:
         '{"action": {"name": "Slow-Mode", "seconds": 20, "gap": ""}, "say": ""}': ModelReply(
             "", Proposal("slow_mode", {"seconds": "20"})
         ),
+        # a line of its own instead of an answer is the answer
+        '{"action": {"name": "say", "text": "51."}, "say": " "}': ModelReply("51."),
         # around the object
         'Sure!\n```json\n{"action": {"name": "clip"}, "say": "Hi."}\n```\nBye': ModelReply("Hi.", clip),
         '<think>{hm}</think>{"say": "Hi."}': ModelReply("Hi.", None, "unfinished"),
