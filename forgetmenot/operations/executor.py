@@ -127,11 +127,11 @@ class Executor:
 
 
 def _nobody_asked(proposal: Proposal, action: Action | None, decision: Decision, facts: PolicyFacts) -> bool:
-    """Whether a harmless action was denied that the speaker had not asked for: then the words answer without it.
+    """Whether an action was denied that the speaker had not asked for: then the words answer without it.
 
     Small models propose something with every second answer, and "I can't do that" would answer "who are you?".
     """
-    harmless = action is not None and action.kind is ActionClass.FREE
+    harmless = action is not None and (action.kind is ActionClass.FREE or facts.asks_nothing)
     return harmless and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
 
 

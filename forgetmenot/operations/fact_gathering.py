@@ -209,6 +209,7 @@ def _facts_of_words(message: str, question: str, target: PersonFacts | None, ask
     typed = requests.typed(message, question, target, asker)
     return {
         "asked_for": requests.asked_for(question or message) | typed.keys(),
+        "asks_nothing": requests.asks_nothing(question or message),
         "typed": typed,
         "named": target is not None and requests.names(question or message, target, asker),
     }

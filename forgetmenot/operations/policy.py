@@ -141,11 +141,13 @@ def _consent(case: Case) -> Ruling | None:
 
 
 def _unasked(case: Case) -> bool:
-    """Whether the asker's words do not ask for what is free: small models add a line of their own to any answer."""
+    """Whether the asker's words do not ask for it: small models add a line of their own to any answer, and do deeds."""
     action, facts = case.action, case.facts
     if action.typed:
         return action.name not in facts.typed
-    return bool(action.asks) and not case.guarded and not action.channel_wide and action.name not in facts.asked_for
+    if case.guarded or action.channel_wide:
+        return case.guarded and facts.asks_nothing and action.name not in facts.asked_for
+    return bool(action.asks) and action.name not in facts.asked_for
 
 
 def _for_everybody(case: Case) -> Ruling | None:
@@ -263,7 +265,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "asked_with",
-        "memory changes, and a line of its own is said, only by the asker's own words",
+        "memory changes, a line of its own is said, and something serious is done only by the asker's own words",
         _deny_if("nobody_asked", _unasked),
         overruled=True,
     ),

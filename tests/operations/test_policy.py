@@ -123,6 +123,7 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("asked_with", Proposal("say", {"text": "Hello again."}), WILLING, LIVE, CALM, Verdict.DENY),
     ("asked_with", Proposal("say", {"text": "Hello again."}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
     ("asked_with", Proposal("warn", {"target": "alice", "text": "Hey."}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("asked_with", BAN, replace(ON_BOB, asker=MOD, asks_nothing=True), LIVE, CALM, Verdict.DENY),
     ("asked_with", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
     ("for_everybody", Proposal("bit"), replace(WILLING, typed={"bit": "the lamp"}), LIVE, CALM, Verdict.DENY),
     ("privileged_asker", BAN, ON_BOB, LIVE, CALM, Verdict.DENY),

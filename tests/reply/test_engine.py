@@ -304,14 +304,25 @@ def _mention(stage: Stage, number: int) -> ChatEvent:
 
 
 @pytest.mark.parametrize(
-    ("say", "sent"),
-    [("I'm the bot that remembers.", "I'm the bot that remembers."), ("Shoutout sent to Bob!", "Not now.")],
+    ("line", "action", "say", "sent"),
+    [
+        ("hi, who are you?", "shoutout", "I'm the bot that remembers.", "I'm the bot that remembers."),
+        ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
+        ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
+        ("wie oft bin ich gestorben?", "timeout", "Oft genug.", "Oft genug."),
+        ("I finally beat the chicken boss!", "timeout", "You are timed out, Bob!", "Not now."),
+        ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
+        ("why don't you mute bob?", "timeout", "Bob takes a break.", "Not now."),
+        ("put bob in the corner", "timeout", "Bob takes a break.", "Not now."),
+    ],
 )
-async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, say: str, sent: str) -> None:
+async def test_an_action_that_nobody_asked_for_costs_no_answer(
+    stage: Stage, line: str, action: str, say: str, sent: str
+) -> None:
     """Small models add one to many answers; a claim that it was done is no answer, though."""
     await stage.hear("hello", "2")
-    stage.model.answers = [answering(say, "shoutout", target="bob", if_refused="Not now.")]
-    assert (await stage.reply("@forgetmenot_bot hi, who are you?")).text == sent
+    stage.model.answers = [answering(say, action, target="bob", if_refused="Not now.")]
+    assert (await stage.reply(f"@forgetmenot_bot {line}")).text == sent
 
 
 @pytest.mark.parametrize("mode", [Mode.MENTIONS, Mode.SHADOW])
