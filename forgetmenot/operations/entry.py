@@ -269,9 +269,9 @@ class Immunity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFacts:
-    """The situation of a proposal. `asked_for` names the actions that the asker's own words ask for; `asks_nothing`:
-    they cannot ask for any.
+    """The situation of a proposal. `asked_for` names the actions that the asker's own words ask for.
 
+    `asks_nothing`: they cannot ask for any.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
     """
 

@@ -1,5 +1,4 @@
-"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English, and a
-little German.
+"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English mostly.
 
 Guarantees:
 - Only whole words count ("urban memes" asks for no ban).
