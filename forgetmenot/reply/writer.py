@@ -7,6 +7,7 @@ Guarantees:
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import INSTRUCTIONS
+from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
@@ -53,6 +55,7 @@ CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest
 ABOUT_PEOPLE = ("lore", "brief", "others")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
+_NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
 THOUGHTS = 2
 """How often a line is thought about, where lines of its prompt are cleared meanwhile."""
 
@@ -130,11 +133,13 @@ class ReplyWriter:
                 answer = await self._model.generate(request)
             except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-                return await self._without_model(job, request, material, error)
+                context = filter_context(job, material, self._identity(), prompt)
+                return await self._without_model(job, request, material, context, error)
             await self._flush()
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer)
-                polished = await self._settle(job, material, reply)
+                context = filter_context(job, material, self._identity(), prompt)
+                polished = await self._settle(job, material, reply, context)
                 polished, used, claims = self._supported(job, prompt, material, polished)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
@@ -147,10 +152,11 @@ class ReplyWriter:
             await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
         return made.prompt, made.material
 
-    async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
+    async def _settle(
+        self, job: PendingReply, material: TailMaterial, reply: ModelReply, context: FilterContext
+    ) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
         language = in_language(job.settings.bot.language)
-        context = filter_context(job, material, self._identity())
         polished = polish(reply.say, context)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
@@ -249,7 +255,12 @@ class ReplyWriter:
         )
 
     async def _without_model(
-        self, job: PendingReply, request: ModelRequest, material: TailMaterial, error: ModelError
+        self,
+        job: PendingReply,
+        request: ModelRequest,
+        material: TailMaterial,
+        context: FilterContext,
+        error: ModelError,
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
         reason = str(error)
@@ -258,7 +269,7 @@ class ReplyWriter:
         if not (job.trigger.direct and due):
             return "", reason
         reply = read_reply(await Offline().generate(request))
-        words = "" if reply.proposal else polish(reply.say, filter_context(job, material, self._identity())).text
+        words = "" if reply.proposal else polish(reply.say, context).text
         words = without_suppressed(words, material.left_alone)
         if not words:
             return "", reason
@@ -267,8 +278,17 @@ class ReplyWriter:
         return words, ""
 
 
-def filter_context(job: PendingReply, material: TailMaterial, identity: Identity) -> FilterContext:
+def filter_context(job: PendingReply, material: TailMaterial, identity: Identity, prompt: Prompt) -> FilterContext:
     """What the filters need to know about this reply."""
     replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
-    names = (identity.login, identity.name, *identity.aliases)
-    return FilterContext(job.settings, names, replies, (job.event.login, job.event.display_name))
+    shown = (section for section in prompt.sections if section.name not in {INSTRUCTIONS, "chat", "message"})
+    return FilterContext(
+        job.settings,
+        (identity.login, identity.name, *identity.aliases),
+        replies,
+        (job.event.login, job.event.display_name),
+        question=job.trigger.question,
+        note_ids=frozenset(number for section in shown for number in _NUMBER.findall(section.text)),
+        others=frozenset(name.casefold() for name in material.names.values()),
+        rules=rules_of(prompt.sections[0].text),
+    )
