@@ -89,7 +89,7 @@ class Executor:
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
-        if context.words and _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
+        if _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,

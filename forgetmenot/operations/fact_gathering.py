@@ -42,7 +42,7 @@ VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
     *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
-    *("action_rests", "channel_rests", "per_stream", "queue", "serious"),
+    *("action_rests", "channel_rests", "per_stream", "queue", "serious", "asked_with"),
 )
 
 

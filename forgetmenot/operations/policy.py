@@ -145,9 +145,7 @@ def _unasked(case: Case) -> bool:
     action, facts = case.action, case.facts
     if action.typed:
         return action.name not in facts.typed
-    if case.guarded or action.channel_wide:
-        return case.guarded and facts.asks_nothing and action.name not in facts.asked_for
-    return bool(action.asks) and action.name not in facts.asked_for
+    return bool(facts.asks_nothing if case.guarded else action.asks) and action.name not in facts.asked_for
 
 
 def _for_everybody(case: Case) -> Ruling | None:

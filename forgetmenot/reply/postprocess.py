@@ -107,7 +107,7 @@ _OFFER = re.compile(
     re.IGNORECASE,
 )
 _CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s(?P<name>\w+)(?=[!.])")
-_WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b", re.IGNORECASE)
+_WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b(?! (?:are|r|bist) (?:you|u|du)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from forgetmenot.text.sentences import ENDS
+from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 ONE_IN = 3
@@ -68,6 +68,7 @@ _SMALL_TALK = frozenset(
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
     )
 )
+SHORTEST_REPEATED = 5
 MOST = 2 / 3
 """So large a share of a sentence's own words must stand in one note or line about those whom it was asked about."""
 
@@ -136,6 +137,20 @@ def borrowed(reply: str, known: Iterable[str]) -> list[Claim]:
         if _OF_ITSELF.search(sentence[0])
         and not _OF_YOU.search(sentence[0])
         and any(len(telling_stems(sentence[0], 2) & row) > 1 for row in rows)
+    ]
+
+
+def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked: str) -> list[Claim]:
+    """The sentences of its last replies, said again word for word, that tell of no note and of nothing asked."""
+    said = [words(sentence) for text in before for sentence in sentences_of(text)]
+    return [
+        Claim("repeated", *sentence.span())
+        for sentence in _SENTENCE.finditer(reply)
+        if len(spoken := words(sentence[0])) >= SHORTEST_REPEATED
+        and spoken in said
+        and not used_notes(sentence[0], facts)
+        and not telling_stems(sentence[0]) & telling_stems(asked)
+        and not _ADMITS.search(sentence[0])
     ]
 
 

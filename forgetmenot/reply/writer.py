@@ -37,6 +37,7 @@ from forgetmenot.reply.support import (
     asks_memory,
     borrowed,
     facts_in,
+    repeated,
     says_nothing,
     unfounded,
     unsupported,
@@ -196,6 +197,8 @@ class ReplyWriter:
             rows = [section.text for section in prompt.sections if section.name in asked_of]
             asked = " ".join((job.trigger.question, *known))
             invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
+        facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
+        invented += repeated(polished.text, [line.text for line in material.bot_replies], facts, job.trigger.question)
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
@@ -205,7 +208,6 @@ class ReplyWriter:
                 text = in_language(job.settings.bot.language)("action.not_remembered")
             polished = Polished(text, (*polished.filters, "unsupported"))
             claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []
-        facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         return polished, used_notes(polished.text, facts, job.event.text), claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:

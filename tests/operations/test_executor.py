@@ -203,6 +203,11 @@ async def test_shadow_paused_and_safe_do_nothing(room: Room) -> None:
     assert room.ports.calls == []
 
 
+async def test_what_nobody_asked_for_counts_against_nobody(room: Room) -> None:
+    rules = [(await room.propose("say", {"text": "Hello again."}, text="nice one")).decision.rule for _ in range(4)]
+    assert rules == ["asked_with"] * 4
+
+
 async def test_serious_talk_stops_games(room: Room) -> None:
     event = room.event("alice", "time me out")
     context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))

@@ -220,6 +220,12 @@ async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: s
     assert stage.said == said
 
 
+async def test_nothing_is_said_of_a_deed_that_nobody_asked_for_where_the_model_says_nothing_else(stage: Stage) -> None:
+    await stage.hear("hello", "2")
+    stage.model.answers = [answering("nice one, bob", "shoutout", target="bob", if_refused="I can't assist with that.")]
+    assert (await stage.reply("@forgetmenot_bot nice one, bob")).text == ""
+
+
 async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: Stage) -> None:
     stage.model.answers = ["I have timed out Bob for you."]
     reply = await stage.reply("@forgetmenot_bot time out bob")

@@ -13,6 +13,7 @@ from forgetmenot.reply.support import (
     asks_memory,
     borrowed,
     facts_in,
+    repeated,
     unfounded,
     unsupported,
     used_notes,
@@ -99,6 +100,21 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
 def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
     known = ["[id:1; said by them] plays the cello\n[just now] has a cat called Miso"]
     assert without_unsupported(reply, borrowed(reply, known)) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("That's a clever one right there! Ha.", "Ha."),
+        ("Alice plays the cello in Rome.", "Alice plays the cello in Rome."),
+        ("I don't remember anything of that.", "I don't remember anything of that."),
+        ("A boss has nine lives, as they say.", "A boss has nine lives, as they say."),
+        ("Good one, alice!", "Good one, alice!"),
+    ],
+)
+def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
+    before = [f"Well. {reply}"]
+    assert without_unsupported(reply, repeated(reply, before, facts_in(LORE), "how many lives has it got?")) == left
 
 
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
