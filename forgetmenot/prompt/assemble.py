@@ -313,7 +313,7 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    lead = "The current message, which you answer:"
+    lead = f"{rows.name_of(material.speaker)}'s message, which you answer:"
     return Block(
         "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
     )

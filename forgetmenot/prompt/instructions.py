@@ -43,21 +43,23 @@ _HEADING = "\nYour answer is one JSON object\n"
 _SAY = '- "say": your line of chat{done}, in your own words: no ids, tags, brackets or "said by".'
 _CORRECT = '- "correct": by their words a fact of <lore> is wrong; "fact": how it reads now.\n'
 _ACTION = """\
-- "action": what the current message asks you to do, of the actions below; else null. You cannot do anything \
-without it; code decides whether it happens. Never claim anything that is not in "action".
+- "action": what the current message asks you to do, of the actions below; else null, as for all talk and \
+questions. You cannot do anything without it; code decides whether it happens. Never claim anything that is not in \
+"action".
 """
 _IF_REFUSED = """
 - "if_refused": with an action: what you say if it is not done.
 Actions: {actions}.
 """
-# Two examples, and no more: models copy their words. `action` stands first (docs/PROMPT.md).
-_ANSWERING = '- Alice: "which games do I like?" → {"action": null, "say": "Chess, you told me so yourself."}'
+# Two examples, and no more: models copy their words, and greeted everybody by the name in them. `action` stands first
+# (docs/PROMPT.md).
+_ANSWERING = '- "which games do I like?" → {"action": null, "say": "Chess, you told me so yourself."}'
 _ACTING = {
-    "timeout": '- Alice: "time me out for 10 seconds" → {"action": {"name": "timeout", "target": "Alice", "seconds": '
-    '10}, "say": "Ten seconds of peace, Alice.", "if_refused": "Not this time, Alice."}',
-    "remember": '- Alice: "remember that I sing" → {"action": {"name": "remember", "target": "Alice", "fact": "sings"},'
-    ' "say": "A singer!", "if_refused": "I can\'t keep that."}',
-    "clip": '- Alice: "clip that!" → {"action": {"name": "clip"}, "say": "Clipped, Alice.", "if_refused": "No clip."}',
+    "timeout": '- "time me out for 10 seconds" → {"action": {"name": "timeout", "target": "me", "seconds": 10}, "say": '
+    '"Ten seconds of peace.", "if_refused": "Not this time."}',
+    "remember": '- "remember that I sing" → {"action": {"name": "remember", "target": "me", "fact": "sings"}, "say": '
+    '"A singer!", "if_refused": "I can\'t keep that."}',
+    "clip": '- "clip that!" → {"action": {"name": "clip"}, "say": "Clipped.", "if_refused": "No clip."}',
 }
 
 _POSTURES = {

@@ -141,7 +141,7 @@ class ReplyWriter:
                 reply = read_reply(answer)
                 context = filter_context(job, material, self._identity(), prompt)
                 polished = await self._settle(job, material, reply, context)
-                polished, used, claims = self._supported(job, prompt, material, polished)
+                polished, used, claims = self._supported(job, prompt, material, polished, reply.say)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
@@ -181,7 +181,7 @@ class ReplyWriter:
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
-        self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished
+        self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished, own: str
     ) -> tuple[Polished, list[int], list[Claim]]:
         """The words, without what no row supports where the settings say so; which notes they used; what is left."""
         sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
@@ -198,7 +198,9 @@ class ReplyWriter:
             asked = " ".join((job.trigger.question, *known))
             invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
-        invented += repeated(polished.text, [line.text for line in material.bot_replies], facts, job.trigger.question)
+        before = [line.text for line in material.bot_replies]
+        again = repeated(polished.text, before, facts, job.trigger.question)
+        invented += [part for part in again if polished.text[part.start : part.end].strip() in own]  # not our own words
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
