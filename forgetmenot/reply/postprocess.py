@@ -202,17 +202,12 @@ def _mention_tokens(text: str, _context: FilterContext) -> str:
     return show(text, {})
 
 
-def _quotes(text: str, _context: FilterContext) -> str:
+def _quotes(text: str, context: FilterContext) -> str:
     for opening, closing in ('""', "“”", "«»", "''"):
         inner = text[1:-1]
-        if (
-            len(text) > 2
-            and text[0] == opening
-            and text[-1] == closing
-            and opening not in inner
-            and closing not in inner
-        ):
-            return _quotes(inner.strip(), _context)
+        around = inner and text[0] == opening and text[-1] == closing
+        if around and not re.search(rf"(?<!\w){opening}|{closing}(?!\w)|[{opening}{closing}]{{2}}", inner):
+            return _quotes(inner.strip(), context)
     return text
 
 

@@ -189,24 +189,29 @@ class ReplyWriter:
         known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
         claims = unsupported(polished.text, sources, known)
         invented = borrowed(
-            polished.text, [section.text for section in prompt.sections if section.name in ABOUT_PEOPLE]
+            polished.text,
+            [section.text for section in prompt.sections if section.name in ABOUT_PEOPLE],
+            job.trigger.question,
         )
+        asked = " ".join((job.trigger.question, *known))
         asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
-            asked = " ".join((job.trigger.question, *known))
             invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         before = [line.text for line in material.bot_replies]
+        # Words of our own, such as those for a refusal, may be said again.
         again = repeated(polished.text, before, facts, job.trigger.question)
-        invented += [part for part in again if polished.text[part.start : part.end].strip() in own]  # not our own words
+        invented += [
+            part for part in again if polished.text[part.start : part.end].strip().casefold() in own.casefold()
+        ]
         wanted = job.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
         if cut:
             text = without_unsupported(polished.text, cut)
-            if asks and says_nothing(text, job.trigger.question):
+            if asks and says_nothing(text, asked):
                 text = in_language(job.settings.bot.language)("action.not_remembered")
             polished = Polished(text, (*polished.filters, "unsupported"))
             claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []

@@ -24,6 +24,8 @@ CLAIMS = (
         "Slow mode is on now.",
         "The category has been changed.",
         "I posted an announcement",
+        "That's not fair. I'm going to ban you from the stream!",
+        "Ich werde dich bannen!",
         "✅ bob banned",
     ),
     *("I've noted that for you", "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝"),
@@ -40,6 +42,7 @@ TALK = (
         "Ask a mod for a shoutout",
         "Not today, bob.",
     ),
+    *("If you do that I'm going to ban you", "They are going to ban you", "Ich werde dich nicht bannen"),
     *("He was timed out by a mod yesterday.", "Remember to drink water", "The title of that book is long"),
 )  # fmt: skip
 MOST_FALSE = 0.03

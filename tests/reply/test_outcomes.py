@@ -73,6 +73,10 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
         ("I can't tell you anything about bands.", False, "I can't tell you anything about bands."),
         ("Alice plays the cello.", False, "Alice plays the cello."),
         ("Alice plays the cello, imported from Norway in June. Nice!", False, "Alice plays the cello. Nice!"),
+        ("Nothing much, just a few songs.", False, ""),
+        ("I have nothing on that.", False, "I have nothing on that."),
+        ("I don't remember much, just that she had a nice chat with bob.", False, "I don't remember much."),
+        ("Das weiß ich leider nicht.", False, "Das weiß ich leider nicht."),
         ("She plays stamps on a cello.", False, ""),  # words of two notes
         ("She is 2 days old.", False, ""),  # of when a note was said
     ],
@@ -89,6 +93,10 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
     [
         ("I play the cello, thanks for asking! Nice day.", "Nice day."),
         ("My cat is called Miso.", ""),
+        ("My cat is called Miso. But dogs are nice.", "Dogs are nice."),
+        ("I got a raise today!", ""),
+        ("Congrats, I heard about your raise today!", "Congrats, I heard about your raise today!"),
+        ("I hope the raise comes with a day off.", "I hope the raise comes with a day off."),
         ("Miso is my cat, how about him?", ""),
         ("You play the cello. I love it!", "You play the cello. I love it!"),
         ("I think Alice plays the cello.", "I think Alice plays the cello."),
@@ -99,7 +107,14 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
 )
 def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
     known = ["[id:1; said by them] plays the cello\n[just now] has a cat called Miso"]
-    assert without_unsupported(reply, borrowed(reply, known)) == left
+    assert without_unsupported(reply, borrowed(reply, known, "I got a raise today lol")) == left
+
+
+def test_the_bot_may_like_what_it_is_asked_about() -> None:
+    assert not borrowed("I like horror games.", [], "do you like horror games?")
+    assert not borrowed("I like horror games too!", [], "I like horror games")
+    assert borrowed("Ich habe morgen Prüfung.", [], "ich hab morgen eine Prüfung, drück mir die Daumen")
+    assert not borrowed("Ich habe von deiner Prüfung morgen gehört.", [], "ich hab morgen eine Prüfung")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +128,7 @@ def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
     ],
 )
 def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
-    before = [f"Well. {reply}"]
+    before = [f"Well. Ah, {reply}"]
     assert without_unsupported(reply, repeated(reply, before, facts_in(LORE), "how many lives has it got?")) == left
 
 
@@ -130,6 +145,10 @@ def test_no_note_answers_for_a_past_that_a_question_names() -> None:
         ("did I tell you about my cat?", True),
         ("how often did that boss kill us?", True),
         ("what was the movie last friday?", True),
+        ("who of you has a cat?", True),
+        ("which viewer has the best pb?", True),
+        ("was haben wir letzte Woche gespielt?", True),
+        ("who won the cup in 2014?", False),
         ("why are we losing?", False),
         ("am I your favourite?", False),
         ("how do I beat this boss?", False),

@@ -37,6 +37,8 @@ CONTEXT = FilterContext(
         ("one\n\ntwo\u200b", "one two", ("lines",)),
         ("hello <@42>", "hello somebody", ("mention tokens",)),
         ('"hello there"', "hello there", ("quotes",)),
+        ("'I'm sorry, I can't.'", "I'm sorry, I can't.", ("quotes",)),
+        ("'one' and 'two'", "'one' and 'two'", ()),
         ('"one" and "two"', '"one" and "two"', ()),
         ("look at https://bad.example/x now", "look at now", ("links",)),
         ("look at bad-site.com/x now", "look at now", ("links",)),
