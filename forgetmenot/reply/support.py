@@ -207,7 +207,8 @@ def _is_told(number: str, text: str, have: set[str]) -> bool:
 
 def without_unsupported(reply: str, claims: Iterable[Claim]) -> str:
     """The reply with each sentence that holds such a claim cut before the part that does; empty if none is left."""
-    at, kept = [one.start for one in claims], []
+    at = [one.start for one in claims]
+    kept: list[str] = []
     for sentence in _SENTENCE.finditer(reply):
         parts = _PART.finditer(reply, *sentence.span())
         cut = next((part.start() for part in parts if any(part.start() <= one < part.end() for one in at)), None)
