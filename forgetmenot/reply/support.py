@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
@@ -148,16 +149,29 @@ def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
     line = telling_stems(said, 2) if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
-    def is_theirs(own: frozenset[str]) -> bool:
-        return any(len(own & row) > 1 for row in rows) or bool(own and len(own & line) >= MOST * len(own))
+    def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
+        told = bool(own) and len(own & line) >= MOST * len(own) and not as_well
+        return told or any(len(own & row) > 1 for row in rows)
 
     return [
         Claim("borrowed", *sentence.span())
         for sentence in _SENTENCE.finditer(reply)
         if _OF_ITSELF.search(sentence[0])
-        and not (_OF_YOU.search(sentence[0]) or _AS_WELL.search(sentence[0]))
-        and is_theirs(telling_stems(sentence[0], 2))
+        and not _OF_YOU.search(sentence[0])
+        and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
     ]
+
+
+def contradicted(reply: str, facts: Iterable[str], names: Iterable[str]) -> list[Claim]:
+    """Where sentences begin to say something of a person that conflicts with one of the `facts` about them."""
+    own, facts = {name.casefold() for name in names}, list(facts)
+    found = []
+    for part in (part for one in _SENTENCE.finditer(reply) for part in _PART.finditer(reply, *one.span())):
+        first, _, rest = part[0].strip().rstrip(ENDS + ",;").partition(" ")
+        said = {relate(fact, rest if first.casefold() in own else f"{first} {rest}") for fact in facts}
+        if Relation.CONFLICT in said and Relation.DUPLICATE not in said and "?" not in part[0]:
+            found.append(Claim("contradicted", *part.span()))
+    return found
 
 
 def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked: str) -> list[Claim]:

@@ -36,6 +36,7 @@ from forgetmenot.reply.support import (
     Claim,
     asks_memory,
     borrowed,
+    contradicted,
     facts_in,
     repeated,
     says_nothing,
@@ -198,6 +199,9 @@ class ReplyWriter:
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [section.text for section in prompt.sections if section.name in asked_of]
+            if len(material.others) < 2:
+                told = [fact for text in rows for fact in facts_in(text).values()]
+                invented += contradicted(polished.text, told, known)
             invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
         facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
         before = [line.text for line in material.bot_replies]

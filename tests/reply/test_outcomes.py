@@ -12,6 +12,7 @@ from forgetmenot.reply.support import (
     Claim,
     asks_memory,
     borrowed,
+    contradicted,
     facts_in,
     repeated,
     unfounded,
@@ -93,6 +94,7 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
     [
         ("I play the cello, thanks for asking! Nice day.", "Nice day."),
         ("My cat is called Miso.", ""),
+        ("I play the cello too!", ""),
         ("My cat is called Miso. But dogs are nice.", "Dogs are nice."),
         ("I got a raise today!", ""),
         ("Congrats, I heard about your raise today!", "Congrats, I heard about your raise today!"),
@@ -130,6 +132,20 @@ def test_the_bot_may_like_what_it_is_asked_about() -> None:
 def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
     before = [f"Well. Ah, {reply}"]
     assert without_unsupported(reply, repeated(reply, before, facts_in(LORE), "how many lives has it got?")) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("Bob lives in Brno now.", ""),
+        ("He drives an old Volvo. He also loves horror games, so ask him.", "He drives an old Volvo."),
+        ("Bob hates horror games, and moved out of Brno.", "Bob hates horror games, and moved out of Brno."),
+        ("Does Bob love horror games?", "Does Bob love horror games?"),
+    ],
+)
+def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
+    facts = ["hates horror games", "moved out of Brno in spring", "drives an old Volvo"]
+    assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
 
 
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
