@@ -44,8 +44,8 @@ class Polished:
 class FilterContext:
     """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name).
 
-    `question`: what was said to it. `note_ids`: the notes that it was shown. `others`: the names of other people.
-    `rules`: the instructions without the persona.
+    `question`: what was said to it, outright (`direct`) or not. `note_ids`: the notes that it was shown. `others`: the
+    names of other people. `rules`: the instructions without the persona.
     """
 
     settings: Settings
@@ -56,6 +56,7 @@ class FilterContext:
     note_ids: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     rules: str = ""
+    direct: bool = True
 
 
 def polish(text: str, context: FilterContext) -> Polished:
@@ -101,7 +102,8 @@ _NOTE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\bhow (?:can|may) i (?:help|assist)|\b(?:happy|glad|here) to (?:help|assist)|\bhesitate to\b"
+    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\b(?:happy|glad|here) to (?:help|assist)|\bhesitate to\b"
+    r"|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
     r"|\b(?:help|assist\w*|anything|else)\b.*\byou need\b|\byou need (?:anything|help|assistance)\b"
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
     re.IGNORECASE,
@@ -166,9 +168,10 @@ def _echo(text: str, context: FilterContext) -> str:
     return _cut_sentences(text, lambda sentence: len(spoken := words(sentence)) >= SHORTEST_ECHO and spoken in said)
 
 
-def _offer(text: str, _context: FilterContext) -> str:
-    """An offer of help behind the answer: it is one of the regulars, not a service."""
-    return _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence))) or text
+def _offer(text: str, context: FilterContext) -> str:
+    """An offer of help behind the answer, or unasked: it is one of the regulars, not a service."""
+    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence)))
+    return rest or (text if context.direct else "")
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:

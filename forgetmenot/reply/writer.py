@@ -191,7 +191,7 @@ class ReplyWriter:
         claims = unsupported(polished.text, sources, known)
         invented = borrowed(
             polished.text,
-            [section.text for section in prompt.sections if section.name in ABOUT_PEOPLE],
+            [section.text for section in prompt.sections if section.name in {*ABOUT_PEOPLE, "past_episode"}],
             job.trigger.question,
         )
         asked = " ".join((job.trigger.question, *known))
@@ -304,4 +304,5 @@ def filter_context(job: PendingReply, material: TailMaterial, identity: Identity
         note_ids=frozenset(number for section in shown for number in _NUMBER.findall(section.text)),
         others=frozenset(name.casefold() for name in material.names.values()),
         rules=rules_of(prompt.sections[0].text),
+        direct=job.trigger.direct,
     )

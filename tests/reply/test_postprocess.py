@@ -1,5 +1,7 @@
 """What leaves the bot is one clean line, and every filter that had to step in is named."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +93,7 @@ CONTEXT = FilterContext(
         ("You play drums. How can I assist you tonight?", "You play drums.", ("offer",)),
         ("Drums! Let me know if you need anything else.", "Drums!", ("offer",)),
         ("Du spielst Schlagzeug. Wie kann ich dir helfen?", "Du spielst Schlagzeug.", ("offer",)),
+        ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
         ("How can I help?", "How can I help?", ()),
         ("Let me know how the boss goes!", "Let me know how the boss goes!", ()),
         ("", "", ("empty",)),
@@ -105,6 +108,10 @@ def test_filters(text: str, sent: str, fired: tuple[str, ...]) -> None:
 def test_links_stay_where_the_streamer_allows_them() -> None:
     context = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
     assert polish("see https://example.org/x", context).text == "see https://example.org/x"
+
+
+def test_an_offer_of_help_is_no_answer_to_a_line_that_went_on() -> None:
+    assert polish("Sure, what can I help you with?", replace(CONTEXT, direct=False)).text == ""
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:
