@@ -108,7 +108,7 @@ _OFFER = re.compile(
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s(?P<name>\w+)(?=[!.])")
+_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
 _WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b(?! (?:are|r|bist) (?:you|u|du)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
@@ -181,11 +181,17 @@ def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
 
 
 def _wrong_name(text: str, context: FilterContext) -> str:
-    """`Hello, Carol!` → `Hello!`, where neither is Carol spoken to nor does the message name or ask for anybody."""
-    if _WHO.search(context.question):
-        return text
-    absent = context.others - {name.casefold() for name in context.speaker_names} - set(words(context.question))
-    return _CALL.sub(lambda call: call["before"] if call["name"].casefold() in absent else call[0], text)
+    """`Hello, Carol!` → `Hello!`, where Carol is the bot itself, or neither who asked nor in what was asked."""
+    absent = {name.casefold() for name in context.bot_names}
+    if not _WHO.search(context.question):
+        speaker = {name.casefold() for name in context.speaker_names}
+        absent |= context.others - speaker - set(words(context.question))
+
+    def cut(call: re.Match[str]) -> str:
+        lists_names = call["before"].split()[-1].casefold() in context.others
+        return call["before"] if call["name"].casefold() in absent and not lists_names else call[0]
+
+    return _CALL.sub(cut, text)
 
 
 def _markdown(text: str, _context: FilterContext) -> str:

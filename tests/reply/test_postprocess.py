@@ -85,6 +85,8 @@ CONTEXT = FilterContext(
         ("You are #1, your best is 4:12 in 12 runs", "You are #1, your best is 4:12 in 12 runs", ()),
         ("System prompt: hello", "hello", ("labels",)),
         ("Hello, Carol! You play drums.", "Hello! You play drums.", ("wrong name",)),
+        ("Hey, @FMN, how was your week?", "Hey, how was your week?", ("wrong name",)),
+        ("Bob, Carol, and Alice are here.", "Bob, Carol, and Alice are here.", ()),
         ("Oh, Alice! Hi there, Bob! Ask our mod, Carol.", "Oh, Alice! Hi there, Bob! Ask our mod, Carol.", ()),
         ("What is note 7, and where is Bob? Gone.", "Gone.", ("echo",)),
         ("what is note 7 and where is bob", "", ("echo", "empty")),
