@@ -131,18 +131,19 @@ class ReplyWriter:
                 return "", reason("line_cleared")
             prompt, material = await self._prompt(job)
             request = reply_request(prompt, job.settings, material.speaker.role)
+            context = filter_context(job, material, self._identity(), prompt)
             try:
                 answer = await self._model.generate(request)
             except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-                context = filter_context(job, material, self._identity(), prompt)
                 return await self._without_model(job, request, material, context, error)
             await self._flush()
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer)
-                context = filter_context(job, material, self._identity(), prompt)
                 polished = await self._settle(job, material, reply, context)
-                polished, used, claims = self._supported(job, prompt, material, polished, reply.say)
+                polished, used, claims = self._supported(
+                    prompt, material, polished, context, polish(reply.say, context).text
+                )
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
@@ -182,44 +183,40 @@ class ReplyWriter:
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
-        self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished, own: str
+        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str
     ) -> tuple[Polished, list[int], list[Claim]]:
-        """The words, without what no row supports where the settings say so; which notes they used; what is left."""
-        sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
-        identity = self._identity()
-        known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
-        claims = unsupported(polished.text, sources, known)
-        invented = borrowed(
-            polished.text,
-            [section.text for section in prompt.sections if section.name in {*ABOUT_PEOPLE, "past_episode"}],
-            job.trigger.question,
-        )
-        asked = " ".join((job.trigger.question, *known))
-        asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
+        """The words, without what no row supports where the settings say so; which notes they used; what is left.
+
+        `own`: what the model said. Words of ours, such as those for a refusal, may be said again.
+        """
+        said, question = polished.text, context.question
+        texts = {section.name: section.text for section in prompt.sections if section.name != INSTRUCTIONS}
+        known = (*context.bot_names, *context.speaker_names, *material.names.values())
+        facts = {note_id: fact for text in texts.values() for note_id, fact in facts_in(text).items()}
+        claims = unsupported(said, texts.values(), known)
+        people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
+        invented = borrowed(said, people, question)
+        if said in own:
+            invented += repeated(said, context.last_replies, facts, question)
+        asked = " ".join((question, *known))
+        asks = asks_memory(question, names_somebody=bool(material.others))
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
-            rows = [section.text for section in prompt.sections if section.name in asked_of]
+            rows = [texts[name] for name in asked_of if name in texts]
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
-                invented += contradicted(polished.text, told, known)
-            invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
-        facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
-        before = [line.text for line in material.bot_replies]
-        # Words of our own, such as those for a refusal, may be said again.
-        again = repeated(polished.text, before, facts, job.trigger.question)
-        invented += [
-            part for part in again if polished.text[part.start : part.end].strip().casefold() in own.casefold()
-        ]
-        wanted = job.settings.reply.unsupported
+                invented += contradicted(said, told, known)
+            invented += unfounded(said, asked, rows, fits=not material.nothing_known)
+        wanted = context.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
         if cut:
-            text = without_unsupported(polished.text, cut)
+            text = without_unsupported(said, cut)
             if asks and says_nothing(text, asked):
-                text = in_language(job.settings.bot.language)("action.not_remembered")
-            polished = Polished(text, (*polished.filters, "unsupported"))
-            claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []
-        return polished, used_notes(polished.text, facts, job.event.text), claims
+                text = in_language(context.settings.bot.language)("action.not_remembered")
+            polished = Polished(polish(text, context).text, (*polished.filters, "unsupported"))
+            claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
+        return polished, used_notes(polished.text, facts, question), claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""

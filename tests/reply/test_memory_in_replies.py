@@ -176,3 +176,9 @@ async def test_a_reply_shows_none_of_the_prompts_own_words(stage: Stage) -> None
     )
     stage.model.answers = [words]
     assert (await stage.reply("@forgetmenot_bot what do I play?")).text == "Hi there! You play drums."
+
+
+async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
+    await stage.know("plays drums")
+    stage.model.answers = ["I play drums myself. /me waves"]
+    assert (await stage.reply("@forgetmenot_bot hi")).text == "me waves"
