@@ -102,7 +102,8 @@ _NOTE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\b(?:happy|glad|here) to (?:help|assist)|\bhesitate to\b"
+    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b"
+    r"|\b(?:happy|glad|here) to (?:help|assist)|\bhesitate to\b"
     r"|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
     r"|\b(?:help|assist\w*|anything|else)\b.*\byou need\b|\byou need (?:anything|help|assistance)\b"
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",

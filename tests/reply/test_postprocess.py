@@ -94,6 +94,7 @@ CONTEXT = FilterContext(
         ("It is a running gag by now.", "It is a running gag by now.", ()),
         ("You play drums. How can I assist you tonight?", "You play drums.", ("offer",)),
         ("Drums! Let me know if you need anything else.", "Drums!", ("offer",)),
+        ("Drums! Is there anything I can help you with?", "Drums!", ("offer",)),
         ("Du spielst Schlagzeug. Wie kann ich dir helfen?", "Du spielst Schlagzeug.", ("offer",)),
         ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
         ("How can I help?", "How can I help?", ()),
