@@ -102,10 +102,9 @@ _NOTE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b"
-    r"|\b(?:happy|glad|here) to (?:help|assist)|\bhesitate to\b"
-    r"|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
-    r"|\b(?:help|assist\w*|anything|else)\b.*\byou need\b|\byou need (?:anything|help|assistance)\b"
+    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b|\bhesitate to\b"
+    r"|\b(?:happy|glad|here) to (?:help|assist)|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
+    r"|\byou need (?:anything|help|assistance)\b|\banything (?:else )?(?:that )?you need\b"
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
     re.IGNORECASE,
 )
@@ -142,11 +141,12 @@ def _note_numbers(text: str, context: FilterContext) -> str:
     asked = re.findall(r"\d+", context.question)
 
     def cut(found: re.Match[str]) -> str:
-        labelled = found["open"] or found["word"]
-        if found["number"] in asked or not (found["number"] in context.note_ids or (labelled and "#" in found[0])):
+        written_as_one = (found["open"] or found["word"]) and "#" in found[0]
+        if found["number"] in asked or not (written_as_one or found["number"] in context.note_ids):
             return found[0]
-        space = found[0][: found[0][0].isspace()]
-        return f"{space}{found['word']}{found['colon'] or ''}" if found["word"] and not found["open"] else ""
+        if found["open"] or not found["word"]:
+            return ""
+        return f"{' ' if found[0][0].isspace() else ''}{found['word']}{found['colon'] or ''}"
 
     return _NOTE_NUMBER.sub(cut, text)
 

@@ -97,6 +97,7 @@ CONTEXT = FilterContext(
         ("Drums! Is there anything I can help you with?", "Drums!", ("offer",)),
         ("Du spielst Schlagzeug. Wie kann ich dir helfen?", "Du spielst Schlagzeug.", ("offer",)),
         ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
+        ("Fire armour will help. You need it there.", "Fire armour will help. You need it there.", ()),
         ("How can I help?", "How can I help?", ()),
         ("Let me know how the boss goes!", "Let me know how the boss goes!", ()),
         ("", "", ("empty",)),
