@@ -139,7 +139,7 @@ class ReplyWriter:
                 return await self._without_model(job, request, material, context, error)
             await self._flush()
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
-                reply = read_reply(answer)
+                reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
                 polished, used, claims = self._supported(
                     prompt, material, polished, context, polish(reply.say, context).text

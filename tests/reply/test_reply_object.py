@@ -39,6 +39,23 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     assert all(parameter.name != "name" for action in ACTIONS for parameter in action.params)  # the action's own field
 
 
+@pytest.mark.parametrize(
+    ("question", "line", "say", "answer"),
+    [
+        ("what's 17 times 3?", "51.", " ", "51."),
+        ("when is movie night?", "Movie night is on Friday.", "I look forward to it.", "Movie night is on Friday."),
+        ("who are you?", "I'm the bot here.", "How can I help you?", "I'm the bot here."),
+        ("I beat the boss!", "GG everyone!", "What a fight.", "What a fight."),
+        ("wann ist Filmabend?", "Freut euch drauf!", "Der Filmabend ist am Freitag.", "Der Filmabend ist am Freitag."),
+    ],
+)
+def test_of_an_answer_and_a_line_nobody_asked_for_one_is_said(question: str, line: str, say: str, answer: str) -> None:
+    """Small models write the answer into the action, which they write first, and small talk behind it."""
+    written = ModelAnswer(json.dumps({"action": {"name": "say", "text": line}, "say": say}), "m", TokenUsage())
+    assert read_reply(written, question) == ModelReply(answer)
+    assert read_reply(written, f"tell chat: {question}").proposal == Proposal("say", {"text": line})
+
+
 def test_what_of_an_answer_counts() -> None:
     clip = Proposal("clip")
     read = {
@@ -50,8 +67,6 @@ def test_what_of_an_answer_counts() -> None:
         '{"action": {"name": "Slow-Mode", "seconds": 20, "gap": ""}, "say": ""}': ModelReply(
             "", Proposal("slow_mode", {"seconds": "20"})
         ),
-        # a line of its own instead of an answer is the answer
-        '{"action": {"name": "say", "text": "51."}, "say": " "}': ModelReply("51."),
         # around the object
         'Sure!\n```json\n{"action": {"name": "clip"}, "say": "Hi."}\n```\nBye': ModelReply("Hi.", clip),
         '<think>{hm}</think>{"say": "Hi."}': ModelReply("Hi.", None, "unfinished"),
