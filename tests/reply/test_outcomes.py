@@ -70,6 +70,7 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
         ("Alice plays the cello in Rome, lovely town.", True, "Alice plays the cello in Rome, lovely town."),
         ("She plays the trombone. Nice question!", True, "Nice question!"),
         ("Her band tours Norway in June.", True, ""),
+        ("It is a fearsome beast, and a cello would be of little use in that fight.", True, ""),
         ("I don't remember that, sorry.", False, "I don't remember that, sorry."),
         ("I can't tell you anything about bands.", False, "I can't tell you anything about bands."),
         ("Alice plays the cello.", False, "Alice plays the cello."),
