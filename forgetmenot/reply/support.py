@@ -122,8 +122,8 @@ def asks_memory(question: str, *, names_somebody: bool) -> bool:
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
     """Where sentences that answer a question about somebody begin to say what is not `known` about them.
 
-    `fits`: recall says that something known answers it. Then a reply is left alone where half a part of it says that; else only
-    what one row says is believed, and of a past that the question names ("yesterday") nothing.
+    `fits`: recall says that something known answers it. Then a reply is left alone where half a part of it says that;
+    else only what one row says is believed, and of a past that the question names ("yesterday") nothing.
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) for text in known for row in text.splitlines()]
     given = telling_stems(asked, 2) | _SMALL_TALK
