@@ -2,7 +2,7 @@
 
 Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
 who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. What is asked and admitted is read in English alone.
+instructions support nothing. What is asked is read in English alone, what is admitted and the past in German too.
 """
 
 import re
@@ -80,7 +80,7 @@ _SMALL_TALK = frozenset(
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
     )
 )
-SHORTEST_REPEATED = 5
+SHORTEST_REPEATED = 4
 MOST = 2 / 3
 """So large a share of a sentence's own words must stand in one note or line about those whom it was asked about."""
 

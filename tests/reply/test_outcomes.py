@@ -128,6 +128,7 @@ def test_the_bot_may_like_what_it_is_asked_about() -> None:
         ("I don't remember anything of that.", "I don't remember anything of that."),
         ("A boss has nine lives, as they say.", "A boss has nine lives, as they say."),
         ("Good one, alice!", "Good one, alice!"),
+        ("What's on your mind?", ""),
     ],
 )
 def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
