@@ -148,11 +148,12 @@ def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
     "my cat is Miso"; and "I just got promoted!" to who was.
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
-    line = telling_stems(said, 2) if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
+    asked = telling_stems(said, 2)
+    line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
     def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
         told = bool(own) and len(own & line) >= MOST * len(own) and not as_well
-        return told or any(len(own & row) > 1 for row in rows)
+        return told or any(len(own & row) > 1 and (own & row) - asked for row in rows)
 
     return [
         Claim("borrowed", *sentence.span())
