@@ -18,7 +18,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
 from forgetmenot.text.sentences import joined, sentences_of
-from forgetmenot.text.words import words
+from forgetmenot.text.words import telling_stems, words
 
 OPENER_WORDS = 2
 SHORTEST_WITHOUT_OPENER = 12
@@ -164,9 +164,16 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _echo(text: str, context: FilterContext) -> str:
-    """The message itself, or a sentence of it, is no answer."""
+    """The message itself, a sentence of it, or a question with its words, is no answer."""
     said = [words(part) for part in (context.question, *sentences_of(context.question))]
-    return _cut_sentences(text, lambda sentence: len(spoken := words(sentence)) >= SHORTEST_ECHO and spoken in said)
+    asked = telling_stems(context.question)
+
+    def is_echo(sentence: str) -> bool:
+        spoken = words(sentence)
+        asks_back = sentence.endswith("?") and bool(asked) and telling_stems(sentence) == asked
+        return asks_back or (len(spoken) >= SHORTEST_ECHO and spoken in said)
+
+    return _cut_sentences(text, is_echo)
 
 
 def _offer(text: str, context: FilterContext) -> str:

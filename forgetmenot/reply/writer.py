@@ -210,7 +210,7 @@ class ReplyWriter:
         wanted = context.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
-        if cut:
+        if cut or (asks and not said and "echo" in polished.filters):
             text = without_unsupported(said, cut)
             if asks and says_nothing(text, asked):
                 text = in_language(context.settings.bot.language)("action.not_remembered")

@@ -182,3 +182,8 @@ async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
     await stage.know("plays drums")
     stage.model.answers = ["I play drums myself. /me waves"]
     assert (await stage.reply("@forgetmenot_bot hi")).text == "me waves"
+
+
+async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage) -> None:
+    stage.model.answers = ["Where do you live?"]
+    assert (await stage.reply("@forgetmenot_bot where do I live?")).text == "I don't remember that."
