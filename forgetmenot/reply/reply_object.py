@@ -157,8 +157,10 @@ def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
-    if proposal is not None and proposal.name == "say" and "say" not in asked_for(question):
-        say, proposal = _answer_of(proposal.params.get("text", ""), say, question), None
+    if proposal is not None and proposal.name == "say":
+        line = proposal.params.get("text", "")
+        if line.strip() == say.strip() or "say" not in asked_for(question):
+            say, proposal = _answer_of(line, say, question), None
     return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY)
 
 

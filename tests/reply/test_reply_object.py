@@ -54,6 +54,8 @@ def test_of_an_answer_and_a_line_nobody_asked_for_one_is_said(question: str, lin
     written = ModelAnswer(json.dumps({"action": {"name": "say", "text": line}, "say": say}), "m", TokenUsage())
     assert read_reply(written, question) == ModelReply(answer)
     assert read_reply(written, f"tell chat: {question}").proposal == Proposal("say", {"text": line})
+    twice = ModelAnswer(json.dumps({"action": {"name": "say", "text": line}, "say": line}), "m", TokenUsage())
+    assert read_reply(twice, f"tell chat: {question}") == ModelReply(line)
 
 
 def test_what_of_an_answer_counts() -> None:
