@@ -167,8 +167,8 @@ def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
 def _answer_of(line: str, say: str, question: str) -> str:
     """Of a line that nobody asked for and the words beside it, those that answer: small models write both."""
     asked = telling_stems(question)
-    fits_better = len(telling_stems(line) & asked) > len(telling_stems(say) & asked)
-    return line if fits_better or says_nothing(say, "") else say
+    fits = len(telling_stems(line) & asked)
+    return line if (fits and fits >= len(telling_stems(say) & asked)) or says_nothing(say, "") else say
 
 
 def whole_sentences(text: str) -> str:

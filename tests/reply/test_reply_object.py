@@ -44,6 +44,7 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     [
         ("what's 17 times 3?", "51.", " ", "51."),
         ("when is movie night?", "Movie night is on Friday.", "I look forward to it.", "Movie night is on Friday."),
+        ("what does bob play?", "Bob plays the cello.", "Bob has a band that plays.", "Bob plays the cello."),
         ("who are you?", "I'm the bot here.", "How can I help you?", "I'm the bot here."),
         ("I beat the boss!", "GG everyone!", "What a fight.", "What a fight."),
         ("wann ist Filmabend?", "Freut euch drauf!", "Der Filmabend ist am Freitag.", "Der Filmabend ist am Freitag."),
