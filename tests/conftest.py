@@ -13,6 +13,9 @@ from hypothesis import settings
 from forgetmenot import logs  # noqa: F401  # sets structlog up, as a program has it at its start
 from forgetmenot.clock import ManualClock
 from forgetmenot.store.database import Database, open_database
+from tests.played_demo import demo_folder, seen
+
+__all__ = ["demo_folder", "seen"]
 
 # The gate tries the same examples each time: what it finds, everybody finds.
 # `--hypothesis-profile=default` tries more, and others.

@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from forgetmenot.app.scenario_player import RecordingAccount
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain.action import Outcome, OutcomeKind, Penalty, RoomModes
+from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, TokenUsage
@@ -29,7 +30,7 @@ from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 
-# ruff: noqa: ARG002  # a fake takes what its port is given
+# a fake takes what its port is given
 
 
 @dataclass
@@ -88,44 +89,6 @@ class ScriptedModel:
         return None
 
 
-def _noted(name: str, shown: int = 0) -> Callable[..., Coroutine[Any, Any, Outcome]]:
-    """A deed that writes down its name and the first of what it is given."""
-
-    async def act(self: "FakeModeration", *given: object, **named: object) -> Outcome:
-        self.done.append(" ".join(map(str, (name, *[*given, *named.values()][:shown]))))
-        if isinstance(self.answer, ForgetMeNotError):
-            raise self.answer
-        return self.answer
-
-    return act
-
-
-@dataclass
-class FakeModeration:
-    """A Moderation that remembers what was done and answers as it was told."""
-
-    done: list[str] = field(default_factory=list)
-    answer: Outcome | ForgetMeNotError = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
-    immune: bool = False
-
-    timeout, untimeout, ban = _noted("timeout", 2), _noted("untimeout", 1), _noted("ban", 1)
-    delete_message, announce, shoutout = _noted("delete", 1), _noted("announce", 1), _noted("shoutout", 1)
-    set_slow_mode, set_emote_only = _noted("slow", 1), _noted("emote-only", 1)
-    create_marker, create_clip, set_channel = _noted("marker"), _noted("clip"), _noted("channel")
-
-    async def is_immune(self, user_id: str) -> bool:
-        return self.immune
-
-    async def penalty_of(self, user_id: str) -> Penalty | None:
-        return None
-
-    async def room_modes(self) -> RoomModes:
-        return RoomModes(None, emote_only=False)
-
-    async def title_and_category(self) -> tuple[str, str]:
-        return "", ""
-
-
 async def refused(name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
     """A memory that takes nothing from the model."""
     return OperationResult(ok=False, code="refused")
@@ -142,7 +105,7 @@ class Stage:
     clock: ManualClock
     chat: FakeChat
     model: ScriptedModel
-    moderation: FakeModeration
+    moderation: RecordingAccount
     outbox: Outbox
     keeper: PrefixKeeper
     engine: ReplyEngine
@@ -237,7 +200,7 @@ def _stage(db: Database, clock: ManualClock, chat: FakeChat) -> Stage:
     async def flush() -> None:
         return None
 
-    model, moderation = ScriptedModel(), FakeModeration()
+    model, moderation = ScriptedModel(), RecordingAccount()
     outbox = Outbox(db=db, out=chat, clock=clock, settings=settings)
     recall = Recall(db=db, settings=settings, clock=clock)
     keeper = PrefixKeeper(db=db, recall=recall, settings=settings, clock=clock, model=model.name)

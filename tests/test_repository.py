@@ -162,21 +162,6 @@ def test_every_command_stands_in_the_readme_and_explains_itself(
     assert len(capsys.readouterr().out) > 100
 
 
-def test_every_command_that_a_page_shows_exists_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
-    pages = "\n".join(path.read_text(encoding="utf-8") for path in committed() if path.suffix == ".md")
-    shown = re.findall(r"(?:`|^    |run\.py )(?:forgetmenot )?([a-z]+)((?: [^`\n]*)?)", pages, re.MULTILINE)
-    typed = [(command, rest) for command, rest in shown if command in COMMANDS]
-    typed += re.findall(r"(?:`|^    )forgetmenot ([a-z]+)((?: [^`\n]*)?)", pages, re.MULTILINE)
-    assert len(typed) > 50
-    for command, rest in sorted(set(typed)):
-        action = re.match(r" ([a-z]+)(?= |$)", rest)
-        with pytest.raises(SystemExit) as ended:
-            build_parser().parse_args([command, *([action[1]] if action else []), "--help"])
-        assert ended.value.code == 0, f"{command}{rest}"
-        listed = capsys.readouterr().out
-        assert [one for one in re.findall(r"--[a-z-]+", rest) if one not in listed] == [], f"{command}{rest}"
-
-
 def test_the_messages_under_troubleshooting_are_the_programs() -> None:
     table = (ROOT / "README.md").read_text(encoding="utf-8").split("## Troubleshooting")[1].split("\n## ")[0]
     messages = re.findall(r"^\| `+ ?(.+?) ?`+ \|", table, re.MULTILINE)

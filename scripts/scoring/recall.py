@@ -185,7 +185,7 @@ def _junk(conversation: Conversation) -> Iterable[dict[str, Any]]:
 
 
 def beside(measured: Measured, conversation: Conversation, held: dict[str, list[Candidate]]) -> None:
-    """Ask the same questions of every other way."""
+    """Ask the same questions of every other way, and count the processor's time: the machine may be busy."""
     asked = [question for question in conversation.questions if question.wanted]
     for about in sorted({question.viewers for question in asked}):
         ways = rankers([candidate for viewer in about for candidate in held[viewer]], NOW, LIMIT)
@@ -193,9 +193,9 @@ def beside(measured: Measured, conversation: Conversation, held: dict[str, list[
             if question.viewers == about:
                 query = query_of(question.text, without=conversation.people)
                 for way, ranked in ways.items():
-                    started = perf_counter()
+                    started = process_time()
                     found = ranked(question.text, query)
-                    measured.count(way, conversation.name, question, found, (perf_counter() - started) * 1_000)
+                    measured.count(way, conversation.name, question, found, (process_time() - started) * 1_000)
 
 
 def by_size(conversations: Sequence[tuple[Conversation, dict[str, list[Candidate]]]]) -> dict[str, dict[int, float]]:

@@ -15,7 +15,6 @@ from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, 
 from forgetmenot.twitch import connection
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.token_store import Account, Token, TokenStore
-from tests.loopback_servers.fixtures import asleep
 from tests.loopback_servers.twitch import TwitchSim
 
 NEEDS_NOTHING = ActionSettings(class_a=ClassMode.OFF, class_b=ClassMode.OFF, class_c=GuardedMode.OFF)
@@ -59,21 +58,6 @@ async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_r
         assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
         await clock.advance(MINUTE)
         await sim.until(lambda: not account.trouble)
-
-
-async def test_a_lapsed_log_in_of_the_streamer_is_told_within_the_hour(
-    sim: TwitchSim, account: TwitchAccount, clock: ManualClock, tmp_path: Path
-) -> None:
-    log_in(tmp_path, sim, "demo", Account.BROADCASTER)
-    async with watched(account):
-        await sim.until(lambda: account.streamer.name == "demo")
-        for token in sim.tokens.issued:
-            token.expired = token.used = True
-        await sim.until(lambda: asleep(clock, 2))
-        await clock.advance(60 * MINUTE)
-        await sim.until(lambda: "login --as broadcaster" in account.trouble)
-        await sim.until(lambda: "forgetmenot login`" in account.trouble)
-    assert account.trouble.count("has expired") == 2, "each says what to type"
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus
-from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.errors import SettingsError
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import BotSettings, DockSettings, Mode, Settings, TwitchSettings
-from forgetmenot.store import channel_state, notes, viewers
+from forgetmenot.store import channel_state, notes
 from tests.dock.demo_bot import free_port
 
 ALICE = "11"
@@ -136,22 +136,6 @@ async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict
     assert sentence in line
 
 
-async def test_resuming_gives_what_failed_another_chance(bot: Bot, do: Do) -> None:
-    """As `!bot resume` does in chat."""
-    async with bot.db.write() as tx:
-        await channel_state.put(tx, {"action_off:clip": "TwitchRefused: no"}, bot.clock.now())
-    assert "clip is paused" in (await do("pause"))[1]
-    assert "clip" not in (await do("resume"))[1]
-    assert await channel_state.read(bot.db, "action_off:clip") == ""
-
-
-async def test_switches_outlive_the_page(bot: Bot, do: Do) -> None:
-    for what, name, value in (("pause", "paused", "1"), ("resume", "paused", ""), ("safe", "safe_mode", "1")):
-        assert (await do(what))[0]
-        assert await channel_state.read(bot.db, name) == value
-    assert (await do("quiet", minutes=9_999))[0]
-
-
 async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
     await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"}, _quietly)
     before = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
@@ -162,24 +146,6 @@ async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl)
     await control.preview("somebody new", "hi")
     after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
     assert after == before
-
-
-async def test_a_persons_rights(bot: Bot, control: BotControl, do: Do) -> None:
-    await do("remember", target=ALICE, fact="has a cat called Miso")
-    exported = await control.run("export", {"viewer": ALICE}, _quietly)
-    told = json.dumps(dict(exported.data))
-    assert "Miso" in told
-    assert "hello" in told
-    assert await do("opt_out", viewer=ALICE) == (True, "Nothing Alice says is stored from now on.")
-    assert not (await do("remember", target=ALICE, fact="plays drums in a band"))[0]
-    assert await do("opt_in", viewer=ALICE) == (True, "Alice is remembered again.")
-    steps: list[str] = []
-    done = await control.run("erase", {"viewer": ALICE, "confirm": True}, lambda _share, what: steps.append(what))
-    assert done.ok
-    assert sentence(done).startswith("Erased: 1 notes, 1 lines. Receipt: ")
-    assert steps[0] == "hiding"
-    assert steps[-1] == "done"
-    assert await viewers.get(bot.db, ALICE) is None
 
 
 async def test_a_setting_changes_for_the_running_bot_and_in_its_file(tmp_path: Path) -> None:
@@ -202,16 +168,6 @@ async def test_a_setting_changes_for_the_running_bot_and_in_its_file(tmp_path: P
         with pytest.raises(SettingsError, match=named):
             await change(table, key, value)
     assert settings() == load_settings(path)
-
-
-async def test_the_chain_of_a_note_is_told_with_names(bot: Bot, control: BotControl) -> None:
-    await control.run("remember", {"target": ALICE, "fact": "plays drums with @bob"}, _quietly)
-    told = await control.chain(1)
-    assert (told["who"], told["fact"]) == ("Alice", "plays drums with Bob")
-    with pytest.raises(InputError):
-        await control.chain(99)
-    with pytest.raises(InputError):
-        await control.why(99)
 
 
 async def test_a_taken_port_does_not_keep_the_bot_from_running(bot: Bot) -> None:

@@ -1,5 +1,6 @@
 """The data folder of a bot that did everything it writes for: docs/PRIVACY.md names each file, and each is closed."""
 
+import asyncio
 import os
 import re
 import sqlite3
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.cli import main
 from tests.loopback_servers.twitch import TwitchSim
-from tests.program import BOT, log_in, run, running, write_settings
+from tests.program import BOT, log_in, running, write_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
@@ -56,8 +58,8 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
             await sim.until(lambda: len(sim.sent) >= 4)
             await sim.say("alice", "!forgetme confirm")
             await sim.until(lambda: len(sim.sent) >= 5)
-            assert run(tmp_path, "memory", "backup", "--db", database).returncode == 0
-            assert run(tmp_path, "dock", "--file", "--db", database).returncode == 0
+            for words in (["memory", "backup"], ["dock", "--file"]):
+                assert await asyncio.to_thread(main, [*words, "--db", str(database)]) == 0
             running_files = written(folder)
             assert await bot.stop() == 0
             told = bot.told

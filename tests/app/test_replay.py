@@ -188,13 +188,6 @@ async def test_without_it_the_summary_says_what_is_left(tmp_path: Path) -> None:
     assert summary.account.uncovered > 0
 
 
-async def test_the_same_recording_twice_is_stored_once(tmp_path: Path) -> None:
-    await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
-    again = await replay(an_hour(), tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
-    assert balanced(again)
-    assert (again.account.events, again.account.duplicates, again.added.episodes) == (0, 300, 0)
-
-
 @pytest.mark.slow
 async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> None:
     """Its first lines are gone after a day, and with them their ids; what was heard of it since is new."""

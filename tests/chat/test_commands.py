@@ -283,13 +283,6 @@ async def test_a_moderators_command_always_gets_an_answer(chat: Chat) -> None:
 # ── memory ──────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_what_is_stored_has_ids_and_its_source(chat: Chat) -> None:
-    await chat.say("alice", "!remember I sing in @Bob's band with @nobody")
-    [note] = await notes.of_subject(chat.db, IDS["alice"])
-    assert note.fact == "sings in <@1002>'s band with someone"
-    assert (note.source_kind, note.scope) == (SourceKind.COMMAND, Scope.VIEWER)
-
-
 async def test_what_is_forgotten_is_in_no_text(chat: Chat) -> None:
     await chat.say("alice", "!remember I play the kazoo in Zanzibar")
     told = await chat.say("carol", "!memory alice")

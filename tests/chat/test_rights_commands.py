@@ -29,19 +29,6 @@ async def test_an_erasure_is_not_asked_for_again_and_again(chat: Chat) -> None:
     assert await viewers.get(chat.db, IDS["alice"]) is None
 
 
-async def test_who_opted_out_leaves_nothing(chat: Chat) -> None:
-    await chat.say("alice", "something private")
-    await chat.say("alice", "!optout")
-    await chat.say("alice", "!remember I play drums")
-    await chat.ingest.flush()
-    said = "SELECT text FROM events WHERE viewer_id = ? AND text <> ''"
-    assert await chat.db.rows(said, (IDS["alice"],)) == []
-    await chat.say("alice", "!optin")
-    await chat.say("alice", "hello again")
-    await chat.ingest.flush()
-    assert "hello again" in [row[0] for row in await chat.db.rows(said, (IDS["alice"],))]
-
-
 async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:
     await chat.say("alice", "!optout")
     await chat.say("alice", "!forgetme confirm")

@@ -1,15 +1,18 @@
 """The command line as its user types it, on a memory of the test's own."""
 
 import argparse
+import asyncio
 import json
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forgetmenot import cli
+from forgetmenot.app.replay import Replay, read_recording, replay
 from forgetmenot.cli import build_parser
+from forgetmenot.settings.schema import Settings
 
 CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
 
@@ -59,10 +62,16 @@ def take_in(run: Callable[..., Any], tmp_path: Path) -> Callable[[Iterable[Mappi
     return import_notes
 
 
+@pytest.fixture(scope="session")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording and the memory of it: made once, copied for each test."""
+    folder = tmp_path_factory.mktemp("replayed")
+    (folder / "chat.csv").write_text(CSV, encoding="utf-8")
+    asyncio.run(replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Replay(Settings())))
+    return folder
+
+
 @pytest.fixture
-def memory(tmp_path: Path) -> Path:
+def memory(replayed: Path, tmp_path: Path) -> Path:
     """A memory with something in it."""
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    path = tmp_path / "memory.sqlite3"
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", "--db", str(path)]) == 0
-    return path
+    return shutil.copytree(replayed, tmp_path, dirs_exist_ok=True) / "memory.sqlite3"

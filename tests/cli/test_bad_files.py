@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -120,18 +118,6 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(
     assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
     told_ = json.loads(capsys.readouterr().out)
     assert (told_["imported"], [one["line"] for one in told_["refused"]]) == (3, [3])
-
-
-def test_a_text_that_is_no_utf_8_in_the_original_bots_database_holds_up_no_other(
-    memory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with closing(sqlite3.connect(old := memory.with_name("old.db"))) as db, db:
-        db.execute("CREATE TABLE semantic_notes (id INTEGER PRIMARY KEY, login TEXT, fact TEXT)")
-        db.execute("INSERT INTO semantic_notes VALUES (3, 'alice', CAST(x'ff61' AS TEXT)), (4, 'alice', 'likes jazz')")
-    assert cli.main(["memory", "import", "--from", str(old), "--db", str(memory)]) == 1
-    shown = capsys.readouterr()
-    assert "semantic_notes 3 is left out" in shown.out + shown.err
-    assert "1 notes imported" in shown.out + shown.err
 
 
 def test_what_a_windows_shell_wrote_into_a_file_can_be_read(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
 """Signing in and out, as it is seen in a terminal."""
 
 import asyncio
-import re
+import itertools
 from pathlib import Path
 
 import msgspec
@@ -63,21 +63,12 @@ async def test_a_stumbling_twitch_after_the_code_does_not_undo_the_login(
     assert token.login == "keeper"
 
 
-async def test_the_wrong_account_for_the_streamer_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    async with TwitchSim() as sim:
-        sim.oauth.interval = 0
-        store = TokenStore(tmp_path, use_keyring=False)
-        signing_in = command.sign_in(settings_for(sim), Account.BROADCASTER, store, open_browser=False)
-        await asyncio.gather(signing_in, approve_when_asked(sim, "keeper"))
-    assert re.search(r"Note: the channel in the settings is demo", capsys.readouterr().err)
-
-
 async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The streamer's browser is signed in as the streamer: the code is easily typed for the wrong account."""
     store = TokenStore(tmp_path, use_keyring=False)
-    for account, login in ((Account.BOT, "demo"), (Account.BROADCASTER, "demo"), (Account.BOT, "keeper")):
+    for account, login in itertools.product((Account.BOT, Account.BROADCASTER), ("demo", "keeper")):
         async with TwitchSim() as sim:
             sim.oauth.interval = 0
             twitch = msgspec.structs.replace(settings_for(sim).twitch, bot_login="Keeper")
@@ -86,8 +77,12 @@ async def test_whose_account_is_wanted_is_said_and_when_another_one_came(
         shown = capsys.readouterr().err
         wanted = "the account that the bot will use (keeper)" if account is Account.BOT else "the streamer's account"
         assert wanted in shown
-        wrong = (account, login) == (Account.BOT, "demo")
-        assert ("Note: the bot's account in the settings is keeper" in shown) == wrong
+        assert ("Note: the bot's account in the settings is keeper" in shown) == (
+            (account, login) == (Account.BOT, "demo")
+        )
+        assert ("Note: the channel in the settings is demo" in shown) == (
+            (account, login) == (Account.BROADCASTER, "keeper")
+        )
 
 
 @pytest.mark.parametrize(
@@ -152,17 +147,6 @@ async def test_what_is_said_after_the_countdown_stands_on_a_line_of_its_own(
         with pytest.raises(TwitchRefused):
             await command.sign_in(settings_for(sim), Account.BOT, TokenStore(tmp_path), open_browser=False)
     assert capsys.readouterr().err.endswith("left \n")
-
-
-def test_both_commands_explain_themselves(capsys: pytest.CaptureFixture[str]) -> None:
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    command.add(parser.add_subparsers())
-    for name in ("login", "logout"):
-        with pytest.raises(SystemExit):
-            parser.parse_args([name, "--help"])
-        assert "broadcaster" in capsys.readouterr().out
 
 
 def test_the_qr_code_has_a_quiet_zone_and_room_for_a_long_address() -> None:

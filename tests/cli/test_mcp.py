@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from forgetmenot.cli import main
 from forgetmenot.cli.mcp import _why
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
@@ -32,8 +33,8 @@ NOTES = [
 def memory(tmp_path: Path) -> Path:
     path = tmp_path / "m.sqlite3"
     (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, NOTES)))
-    assert run(tmp_path, "memory", "import", tmp_path / "notes.jsonl", "--db", path).returncode == 0
-    assert run(tmp_path, "viewer", "optout", "carol", "--db", path).returncode == 0
+    assert main(["memory", "import", str(tmp_path / "notes.jsonl"), "--db", str(path)]) == 0
+    assert main(["viewer", "optout", "carol", "--db", str(path)]) == 0
     return path
 
 

@@ -123,6 +123,10 @@ def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> Non
         ("memory", "why", "99"),
         ("memory", "list", "--viewer", "nobody"),
         ("memory", "list", "--status", "lost"),
+        ("memory", "undo", "1"),
+        ("memory", "pin", "99"),
+        ("memory", "never", "the"),
+        ("memory", "never", "--remove", "7"),
         ("memory", "import", "/nowhere/notes.jsonl"),
         ("recall", "--viewer", "nobody", "drums"),
         ("recall", "--viewer", "alice"),
@@ -157,39 +161,10 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
 
 
-def test_a_supersede_is_undone_in_one_step(edit: Run, tmp_path: Path) -> None:
-    file = tmp_path / "more.jsonl"
-    file.write_text(json.dumps({"viewer": "alice", "fact": "lives in Bergen"}), encoding="utf-8")
-    edit("import", str(file), "--merge")
-    [moved] = edit("list", "--viewer", "alice", "--json")["notes"]
-    assert moved["fact"] == "lives in Bergen"
-    edit("undo", "1")
-    assert [note["fact"] for note in edit("list", "--viewer", "alice", "--json")["notes"]] == ["lives in Oslo"]
-    assert edit("show", str(moved["id"]), "--json")["status"] == "retracted"
-
-
 def test_a_note_is_pinned_and_let_go(edit: Run) -> None:
     assert "pinned" in edit("pin", "1")
     assert edit("show", "1", "--json")["pinned"] is True
     assert edit("unpin", "1", "--json")["pinned"] is False
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("undo", "1"), "no change to undo"),
-        (("undo", "99"), "no such note"),
-        (("retract", "99"), "no such note"),
-        (("pin", "99"), "no such note"),
-        (("never", "#99"), "no such note"),
-        (("never", "the"), "at least one meaningful word"),
-        (("never", "tea", "--viewer", "carol"), "No viewer named carol"),
-        (("never", "--remove", "7"), "no entry 7"),
-    ],
-)
-def test_what_cannot_be_done_is_said_with_the_way_out(edit: Run, words: tuple[str, ...], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        edit(*words)
 
 
 def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:

@@ -46,17 +46,6 @@ def test_there_and_back_again(run: Run, tmp_path: Path) -> None:
     assert facts(run) == ["plays drums", "bakes bread"]
 
 
-def test_somebody_erased_meanwhile_does_not_come_back(run: Run, tmp_path: Path) -> None:
-    made = run("memory", "backup", tmp_path / "usb.sqlite3")
-    beside = run("memory", "backup")
-    run("viewer", "erase", "alicequux", "--yes")
-    assert not Path(beside["path"]).exists()
-    assert run("memory", "restore", made["path"], "--yes")["erased"] == 1
-    assert facts(run) == ["bakes bread"]
-    files = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
-    assert not [file for file in files if b"alicequux" in file.read_bytes()]
-
-
 def test_nothing_is_written_over_or_replaced_unasked(run: Run, tmp_path: Path) -> None:
     made = run("memory", "backup", tmp_path)
     with pytest.raises(InputError, match="already exists"):

@@ -52,17 +52,6 @@ def test_the_prompt_is_shown_as_one_object(memory: str, capsys: pytest.CaptureFi
     assert 0 not in [row for section in shown["sections"] for row in section["rows"]]
 
 
-def test_the_same_question_at_the_same_time_gives_the_same_prompt(
-    memory: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("prompt", "--viewer", "1", "--message", "@forgetmenot", "--db", memory, "--now", "2026-07-24T12:00:00Z")
-    assert run(explain, *words) == run(explain, *words) == 0
-    out = capsys.readouterr().out
-    half = len(out) // 2
-    assert out[:half] == out[half:]
-    assert "total" in out
-
-
 def test_somebody_unknown_can_be_tried_too(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(explain, "prompt", "--viewer", "@Zoe", "--message", "hi", "--db", memory, "--json") == 0
     assert "You remember nothing about them" in msgspec.json.decode(capsys.readouterr().out)["tail"]
@@ -114,13 +103,6 @@ def test_why_without_an_id_lists_the_last_replies(memory: str, capsys: pytest.Ca
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["2", "1"]
     assert run(explain, "why", "--db", memory, "--json") == 0
     assert [reply["id"] for reply in msgspec.json.decode(capsys.readouterr().out)["replies"]] == [2, 1]
-
-
-@pytest.mark.parametrize("name", ["prompt", "why"])
-def test_the_help_names_the_keys(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run(explain, name, "--help")
-    assert '"sections"' in capsys.readouterr().out
 
 
 async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import ActionCall, ActionPorts
 from forgetmenot.operations.executor import ActionContext, ExecutedProposal, Executor, revert_time
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings, TwitchSettings
-from forgetmenot.store import action_logs, channel_state, viewers
-from forgetmenot.store.action_logs import ActionStatus, NewAction, latest
+from forgetmenot.store import action_logs, channel_state
+from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.auth import Login
 from forgetmenot.twitch.helix import Helix
@@ -148,14 +148,6 @@ async def test_undo_lifts_it_and_a_second_undo_does_nothing(wire: Wire) -> None:
     assert not (await wire.approvals.undo("9")).ok
 
 
-async def test_an_undo_of_what_has_ended_asks_twitch_nothing(wire: Wire) -> None:
-    await wire.timeout()
-    await wire.clock.advance(MINUTE)
-    assert not (await wire.approvals.undo("9")).ok
-    await wire.approvals.work_off()
-    assert wire.calls("DELETE", "moderation/bans") == []
-
-
 async def test_an_undo_of_what_somebody_else_lifted_is_done_and_asked_once(wire: Wire) -> None:
     await wire.timeout()
     del wire.sim.world.bans[wire.sim.world.user("alice").id]
@@ -179,15 +171,6 @@ async def test_somebody_timed_out_already_gets_the_new_length(wire: Wire) -> Non
     assert carried.outcome.kind is OutcomeKind.DONE
 
 
-async def test_twitch_knows_of_a_moderator_whose_badge_was_not_seen(wire: Wire) -> None:
-    wire.sim.world.moderator("bob")
-    async with wire.db.write() as tx:
-        await viewers.set_fun(tx, wire.sim.world.user("bob").id, wire.clock.now(), takes_part=True)
-    carried = await wire.propose("timeout", target="bob", seconds="30")
-    assert carried.decision.rule == "immune_on_twitch"
-    assert wire.calls("POST", "moderation/bans") == []
-
-
 @pytest.mark.parametrize(
     ("status", "kinds", "said"),
     [
@@ -206,48 +189,6 @@ async def test_what_goes_wrong_is_never_claimed_and_never_repeated(
     assert carried.outcome.kind in kinds
     assert carried.words_hint == said
     assert len(wire.calls("POST", "moderation/bans")) == 1
-
-
-async def test_a_lapsed_token_is_renewed_on_the_way(wire: Wire) -> None:
-    wire.sim.expire("bot")
-    carried = await wire.timeout()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.DONE
-
-
-@pytest.mark.parametrize("how", [{"stall": True}, {"lose": True}])
-async def test_an_answer_that_never_comes_is_unknown(wire: Wire, how: dict[str, bool]) -> None:
-    wire.sim.faults.add("helix", path="moderation/bans", **how)
-    carried = await wire.timeout()
-    assert carried.outcome is not None
-    assert carried.outcome.kind is OutcomeKind.UNKNOWN
-    assert carried.words_hint == UNSURE
-    assert [row.status for row in await latest(wire.db, 1)] == [ActionStatus.UNKNOWN]
-
-
-@pytest.mark.parametrize("scopes", [("chat:read", "user:write:chat")])
-async def test_a_missing_right_three_times_switches_the_action_off(wire: Wire) -> None:
-    for _ in range(3):
-        carried = await wire.timeout()
-        assert carried.outcome is not None
-        assert carried.outcome.kind in {OutcomeKind.REFUSED, OutcomeKind.FAILED}
-        async with wire.db.write() as tx:
-            await tx.execute("UPDATE events SET at = ?", (wire.clock.now() + 31 * MINUTE,))
-    assert (await wire.timeout()).decision.rule == "failing"
-    assert "action_off:timeout" in await channel_state.read_all(wire.db)
-
-
-async def test_slow_mode_and_emote_only_are_taken_back(wire: Wire) -> None:
-    wire.sim.world.moderator("carol")
-    await wire.propose("slow_mode", who="carol", text="slow mode please", seconds="20", gap="10")
-    assert (wire.sim.world.rules.slow_mode, wire.sim.world.rules.slow_mode_wait_time) == (True, 10)
-    await wire.clock.advance(31 * MINUTE)
-    await wire.propose("emote_only", who="carol", text="emote only now", seconds="20")
-    assert wire.sim.world.rules.emote_mode
-    await wire.clock.advance(MINUTE)
-    await wire.approvals.work_off()
-    assert not wire.sim.world.rules.slow_mode
-    assert not wire.sim.world.rules.emote_mode
 
 
 async def test_exactly_the_message_before_the_request_is_deleted(wire: Wire) -> None:

@@ -1,11 +1,13 @@
-"""The real connection against a loopback Twitch: what it says, what it survives, and what it tells."""
+"""The real connection against a loopback Twitch: what it says, survives and tells; and the whole way out."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from random import Random
 
 import pytest
+import soak
 
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.chat import ChatEvent, Redaction
@@ -192,28 +194,6 @@ async def test_after_a_long_outage_a_token_that_ran_out_meanwhile_costs_a_second
     assert hasty.pauses[8] <= 1_000
 
 
-async def test_a_drop_is_reported_as_a_gap_before_what_follows(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.say("alice", "one")
-        await sim.until(lambda: listener.texts == ["one"])
-        await sim.drop()
-        await sim.until(lambda: listener.gaps)
-        await sim.say("alice", "two")
-        await sim.until(lambda: listener.texts == ["one", "two"])
-        gap = listener.gaps[0]
-        assert gap.from_ms <= gap.to_ms
-        assert gap.reason
-
-
-async def test_reconnect_is_followed(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.reconnect()
-        await sim.until(lambda: listener.gaps)
-        assert "again" in listener.gaps[0].reason
-
-
 @pytest.mark.slow
 async def test_a_half_open_connection_is_noticed(sim: TwitchSim, hasty: HastyClock) -> None:
     async with listening(sim, hasty, idle_s=1) as listener:
@@ -231,16 +211,6 @@ async def test_a_suspended_pc_asks_at_once_whether_chat_is_still_there(
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         hasty.skew += 3_600_000
         await sim.until(lambda: any("PING" in line for line in sim.irc.connections[0].received))
-
-
-async def test_garbage_is_unparsed_and_breaks_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
-    async with listening(sim, hasty) as listener:
-        await sim.joined()
-        await sim.garbage()
-        await sim.garbage("<html>\r\n@@@ :::\r\n")
-        await sim.say("alice", "still here")
-        await sim.until(lambda: listener.texts == ["still here"])
-        assert listener.gaps == []
 
 
 async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim, hasty: HastyClock) -> None:
@@ -273,15 +243,6 @@ async def test_what_is_wrong_with_the_network_is_said_until_it_is_over(
         sim.faults.clear()
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         assert listener.source.state.error == ""
-
-
-async def test_a_refused_connection_and_an_unknown_host_are_waited_out(sim: TwitchSim, hasty: HastyClock) -> None:
-    await sim.refuse()
-    async with listening(sim, hasty) as listener:
-        await sim.until(lambda: len(hasty.pauses) > 5)
-        assert "no internet" in listener.source.state.error
-        await sim.accept()
-        await sim.joined()
 
 
 async def test_pauses_grow_with_jitter_and_stay_under_a_minute(sim: TwitchSim, hasty: HastyClock) -> None:
@@ -377,23 +338,23 @@ async def test_the_proxy_is_used_from_the_environment(
     assert told in listener.source.state.error
 
 
-async def survive(sim: TwitchSim, hasty: HastyClock, drops: int) -> None:
-    async with listening(sim, hasty) as listener:
-        for number in range(drops):
-            await sim.joined()
-            await sim.say("alice", f"message {number}")
-            await sim.until(lambda: len(listener.texts) > number)  # noqa: B023  # awaited in this round
-            await (sim.reconnect() if number % 7 == 3 else sim.drop())
-            await sim.until(lambda: len(listener.gaps) > number)  # noqa: B023  # awaited in this round
-        assert listener.texts == [f"message {number}" for number in range(drops)]
-        assert len({item.id for item in listener.heard if isinstance(item, ChatEvent)}) == drops
-        assert len(listener.gaps) == drops
+def test_a_login_does_not_show_its_token() -> None:
+    assert "secret" not in repr(IrcLogin("keeper", "secret"))
 
 
 @pytest.mark.slow
-async def test_two_hundred_drops_lose_and_double_nothing(sim: TwitchSim, hasty: HastyClock) -> None:
-    await survive(sim, hasty, 200)
+async def test_a_flood_through_every_trouble_doubles_nothing_and_breaks_no_limit(tmp_path: Path) -> None:
+    """Sixty messages, three runs of the bot, 429s, 503s, expired tokens, lost answers."""
+    figures = await soak.flood(tmp_path, 60)
+    assert figures["messages"] == 60
+    assert figures["faults while sending"] >= 14, "each kind twice"
+    for name in ("messages doubled", "messages lost", "fates told wrongly", "rate breaches"):
+        assert figures[name] == 0, name
+    assert figures["messages shown"] + figures["refused, with a reason"] + figures["of unknown fate"] >= 60
 
 
-def test_a_login_does_not_show_its_token() -> None:
-    assert "secret" not in repr(IrcLogin("keeper", "secret"))
+@pytest.mark.slow
+async def test_the_soak_runs_and_finds_nothing(tmp_path: Path) -> None:
+    figures = await soak.soak(tmp_path, quick=True)
+    assert {name: figures[name] for name in soak.MUST_BE_ZERO} == dict.fromkeys(soak.MUST_BE_ZERO, 0)
+    assert figures["drops"] == figures["gaps told"] == figures["events said"]

@@ -65,17 +65,6 @@ async def test_a_proxy_is_given_its_password_and_nothing_else(
     assert "Proxy-Authorization: Basic bWU6a8Okc2U=" in asked[0]
 
 
-async def test_a_twitch_on_this_machine_is_reached_without_the_proxy(
-    settings: Settings, make_login: MakeLogin, environment: pytest.MonkeyPatch
-) -> None:
-    login = make_login()
-    environment.setenv("http_proxy", "http://127.0.0.1:9")
-    await login.validate()
-    helix = Helix(settings=lambda: settings, bot=login)
-    await helix.room_id()
-    await helix.aclose()
-
-
 @pytest.mark.parametrize("proxy", ["http://me:secret@proxy.lan:99999", "socks5://me:secret@proxy.lan:1080"])
 async def test_a_proxy_that_cannot_be_used_is_one_sentence(
     settings: Settings, make_login: MakeLogin, environment: pytest.MonkeyPatch, proxy: str

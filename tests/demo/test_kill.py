@@ -11,31 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.store.database import open_database
+from tests.played_demo import witnessed
 from tests.program import command, environment
 
 pytestmark = pytest.mark.slow
-
-WITNESS = """
-CREATE TABLE witness (id TEXT, viewer_id TEXT, at INTEGER, from_bot INTEGER);
-CREATE TRIGGER witness_events AFTER INSERT ON events BEGIN
-    INSERT INTO witness VALUES (new.id, new.viewer_id, new.at, new.from_bot);
-END;
-"""
-
-
-def witnessed(folder: Path) -> Path:
-    """A memory in which a table of the test's own writes down each event as it is stored: events are pruned."""
-    path = folder / "m.sqlite3"
-
-    async def make() -> None:
-        async with open_database(path):
-            pass
-
-    asyncio.run(make())
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(WITNESS)
-    return path
 
 
 def demo(folder: Path, path: Path) -> "subprocess.Popen[str]":
@@ -86,17 +65,9 @@ def count(path: Path, sql: str) -> int:
         return int(db.execute(sql).fetchone()[0] or 0)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo that nobody interrupted."""
-    folder = tmp_path_factory.mktemp("whole")
-    path = witnessed(folder)
-    finish(folder, path)
-    return path
-
-
-def test_a_killed_demo_goes_on_and_says_nothing_twice(tmp_path: Path, whole: Path) -> None:
-    path = witnessed(tmp_path)
+def test_a_killed_demo_goes_on_and_says_nothing_twice(tmp_path: Path, demo_folder: Path) -> None:
+    path, whole = tmp_path / "m.sqlite3", demo_folder / "witnessed.sqlite3"
+    asyncio.run(witnessed(path))
     committed = killed_at(tmp_path, path, 250)
     told = finish(tmp_path, path)
     with closing(sqlite3.connect(path)) as db:

@@ -1,56 +1,14 @@
 """The fast demo from end to end, as a newcomer would start it."""
 
-import asyncio
 import re
-import sqlite3
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from forgetmenot.app.replay import RunSummary
+from forgetmenot.cli import main
 from forgetmenot.demo.script import Cue, load, parse
-from forgetmenot.demo.show import Show, play
-from forgetmenot.settings.schema import DockSettings, Settings
-from tests.program import run
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A demo that was played: the highlight, the counts that --json prints, and the memory it left."""
-
-    highlight: list[str]
-    told: dict[str, Any]
-    path: Path
-
-    def rows(self, sql: str, *params: object) -> list[Any]:
-        with closing(sqlite3.connect(self.path)) as db:
-            return list(db.execute(sql, params))
-
-    def said(self) -> list[str]:
-        return [row[0] for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")]
-
-
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    path = tmp_path_factory.mktemp("demo") / "m.sqlite3"
-    lines: list[str] = []
-    summaries: list[RunSummary] = []
-    settings = Settings(dock=DockSettings(port=0))
-    show = Show(settings, lambda _style, line: lines.append(line), finished=summaries.append, fast=True)
-    asyncio.run(play(path, show))
-    return Seen(lines, summaries[0].as_json(), path)
-
-
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    folder = tmp_path_factory.mktemp("shown")
-    ended = run(folder, "demo", "--fast", "--verbose", "--db", folder / "m.sqlite3")
-    assert ended.returncode == 0, ended.stderr
-    assert "forgetmenot start" in ended.stdout
-    return ended.stdout.splitlines()
+from forgetmenot.store.file_safety import instance_lock
+from tests.played_demo import Seen
 
 
 @pytest.mark.slow
@@ -72,9 +30,8 @@ def test_there_is_a_memory_and_it_changes_its_mind(seen: Seen) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", ["Miso", "drum", "Hades", "Oslo"])
-def test_it_answers_from_memory(seen: Seen, word: str) -> None:
-    assert any(word in line for line in seen.said()), seen.said()
+def test_it_answers_from_memory(seen: Seen) -> None:
+    assert [word for word in ("Miso", "drum", "Hades", "Oslo") if not any(word in line for line in seen.said())] == []
 
 
 @pytest.mark.slow
@@ -140,29 +97,27 @@ def test_no_word_of_the_injections_is_obeyed(seen: Seen) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen) -> None:
-    from forgetmenot.store.file_safety import instance_lock
-
-    with instance_lock(seen.path, "demo"):
-        second = run(seen.path.parent, "demo", "--fast", "--db", seen.path)
-    assert second.returncode == 3
-    assert "is in use by forgetmenot demo" in second.stderr
+def test_a_second_demo_leaves_the_first_one_s_memory_alone(seen: Seen, capsys: pytest.CaptureFixture[str]) -> None:
+    path = seen.folder / "m.sqlite3"
+    with instance_lock(path, "demo"):
+        assert main(["demo", "--fast", "--db", str(path)]) == 3
+    assert "is in use by forgetmenot demo" in capsys.readouterr().err
     assert seen.rows("SELECT count(*) FROM episodes") != [(0,)]
 
 
-@pytest.mark.slow
-def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
+def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "chat.csv").write_text("alice,1700000000000,hi\n", encoding="utf-8")
-    assert run(tmp_path, "replay", tmp_path / "chat.csv", "--format", "csv", "--db", tmp_path / "m").returncode == 0
-    ended = run(tmp_path, "demo", "--fast", "--db", tmp_path / "m")
-    assert ended.returncode == 2
-    assert "Use another file for the demo" in ended.stderr
+    here = ["--db", str(tmp_path / "m")]
+    assert main(["replay", str(tmp_path / "chat.csv"), "--format", "csv", *here]) == 0
+    assert main(["demo", "--fast", *here]) == 2
+    assert "Use another file for the demo" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_newcomer_sees_chat_memory_and_decisions(demo_folder: Path) -> None:
+    shown = (demo_folder / "shown").read_text(encoding="utf-8")
+    assert "forgetmenot start" in shown
+    for line in (
         "How to read it:",
         "20:01  heidi: thank you! my cat is called Miso and she is watching too",
         "      | + note 2 about Heidi: has a cat called Miso  (self_claim, 0.8)",
@@ -171,10 +126,8 @@ def test_a_real_channel_s_memory_is_no_stage(tmp_path: Path) -> None:
         "      > ForgetMeNot says nothing: the model had nothing to say",
         "      > proposes timeout: deny by the rule “immune_role”, denied",
         "Of the stored messages 419 are summarised, 19 were cleared by moderators, 0 wait; 0 were deleted unread.",
-    ],
-)
-def test_a_newcomer_sees_chat_memory_and_decisions(shown: list[str], line: str) -> None:
-    assert any(one.startswith(line) for one in shown), line
+    ):
+        assert any(one.startswith(line) for one in shown.splitlines()), line
 
 
 @pytest.mark.slow

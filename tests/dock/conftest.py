@@ -18,7 +18,7 @@ from forgetmenot.ports import BotState, Check
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
-from tests.dock.demo_bot import DemoBot, chromium, free_port, opened, play
+from tests.dock.demo_bot import DemoBot, chromium, free_port, opened
 
 # a fake takes what its port is given
 
@@ -126,24 +126,24 @@ def dock(stranger: Served) -> Served:
 
 
 @pytest.fixture(scope="session")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return play(tmp_path_factory.mktemp("demo"))
+def memory(demo_folder: Path) -> Path:
+    return demo_folder / "memory.sqlite3"
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def demo(memory: Path, tmp_path: Path) -> AsyncIterator[DemoBot]:
     async with opened(memory, tmp_path) as here:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def unchanged(memory: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DemoBot]:
     """A bot for tests that change nothing and say nothing."""
     async with opened(memory, tmp_path_factory.mktemp("unchanged")) as here:
         yield here
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def running() -> AsyncIterator[Browser]:
     async with chromium() as one:
         yield one

@@ -2,11 +2,8 @@
 
 import asyncio
 import contextlib
-import os
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +16,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.demo import script
 from forgetmenot.demo.show import bot_on
+from forgetmenot.dock import event_feed
 from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import open_database
@@ -27,19 +25,16 @@ from tests.loopback_servers.twitch import TwitchSim
 BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
 expect.set_options(timeout=WITHIN_MS)
+event_feed.LOOK_EVERY_S = 0.1
+# The page gathers changes before it draws them, and looks every second: cut short.
+SOON = """for (const name of ["setTimeout", "setInterval"]) {
+  const wait = window[name];
+  window[name] = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms);
+}"""
 EXPECTED = tuple(f"Failed to load resource: the server responded with a status of {status}" for status in (401, 409))
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
 RESTARTING = ("Failed to load resource: net::ERR_",)
-
-
-def play(folder: Path) -> Path:
-    """Play the demo into a new folder; the memory's path."""
-    path = folder / "memory.sqlite3"
-    command = [sys.executable, "-m", "forgetmenot", "demo", "--fast", "--json", "--db", str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100, env={**os.environ})
-    assert done.returncode == 0, done.stderr
-    return path
 
 
 @dataclass
@@ -67,7 +62,8 @@ class DemoBot:
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: int) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    here = shutil.copytree(memory.parent, folder / "demo") / memory.name
+    aside = shutil.ignore_patterns("witnessed.sqlite3", "shown")
+    here = shutil.copytree(memory.parent, folder / "demo", ignore=aside) / memory.name
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
@@ -106,6 +102,7 @@ async def page_on(
             errors.append(message.text)
 
     context = await running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    await context.add_init_script(SOON)
     page = await context.new_page()
     page.on("console", note)
     page.on("pageerror", lambda error: errors.append(str(error)))

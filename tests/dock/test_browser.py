@@ -13,7 +13,7 @@ from tests.dock.demo_bot import BROWSER, DemoBot, go, page_on, until
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),  # one Chromium for all of them: each test has a context of its own
+    pytest.mark.asyncio(loop_scope="session"),  # one Chromium for all: each test has a context of its own
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
 PANELS = ("now", "memory", "approvals", "figures", "health", "rights", "settings")
@@ -57,23 +57,17 @@ async def test_what_was_heard_goes_when_a_summary_has_it(demo: DemoBot, running:
         await expect(page.locator(".heard-now")).to_have_count(0)
 
 
-async def test_the_token_leaves_the_address_and_a_reload_needs_it_no_more(unchanged: DemoBot, running: Browser) -> None:
-    async with page_on(running, unchanged.address) as page:
-        assert "token" not in page.url
-        await page.reload()
-        await page.wait_for_selector("#top .switches")
-
-
-async def test_an_address_that_is_none_opens_the_first_panel(unchanged: DemoBot, running: Browser) -> None:
+async def test_an_address_that_is_none_opens_the_first_panel_and_the_token_leaves_it(
+    unchanged: DemoBot, running: Browser
+) -> None:
     async with page_on(running, f"{unchanged.address}#%") as page:
+        assert "token" not in page.url
+        await page.reload()  # needs it no more
+        await page.wait_for_selector("#top .switches")
         for place, title in (("%E0%A4%A", "Now"), ("constructor", "Now"), ("memory/constructor", "Memory")):
             await page.evaluate("place => { location.hash = place }", place)
             await expect(page.locator("#nav [aria-current=page]")).to_have_text(title)
             await expect(page.locator(".feed .item, .list .item").first).to_be_visible()
-
-
-async def test_a_page_without_the_token_asks_for_the_address_again(unchanged: DemoBot, running: Browser) -> None:
-    async with page_on(running, unchanged.address) as page:
         await page.evaluate("sessionStorage.clear()")
         await page.evaluate("location.hash = 'health'")
         await expect(page.get_by_role("heading", name="Open the dock again")).to_be_visible()
@@ -244,21 +238,7 @@ async def test_a_note_is_added_edited_pinned_silenced_retracted_and_brought_back
         await expect(left_alone).to_have_count(0)
 
 
-async def test_the_switches_and_the_mode_are_the_same_in_two_docks(demo: DemoBot, running: Browser) -> None:
-    async with page_on(running, demo.address) as one, page_on(running, demo.address) as other:
-        await one.get_by_role("button", name="Pause").click()
-        await expect(other.get_by_role("button", name="Resume")).to_be_visible()
-        assert await channel_state.read(demo.bot.db, "paused") == "1"
-        await other.get_by_role("button", name="Resume").click()
-        await expect(one.get_by_role("button", name="Pause")).to_be_visible()
-        await one.get_by_role("button", name="Safe mode").click()
-        await expect(other.get_by_role("button", name="End safe mode")).to_be_visible()
-        await one.get_by_label("Mode").select_option("shadow")
-        await expect(other.get_by_label("Mode")).to_have_value("shadow")
-        assert demo.bot.settings().bot.mode == "shadow"
-
-
-async def test_two_docks_agree_about_notes_people_and_settings(demo: DemoBot, running: Browser) -> None:
+async def test_two_docks_agree_about_notes_people_settings_and_switches(demo: DemoBot, running: Browser) -> None:
     bob = await viewers.by_login(demo.bot.db, "bob")
     assert bob is not None
     async with page_on(running, demo.address) as one, page_on(running, demo.address) as other:
@@ -283,6 +263,18 @@ async def test_two_docks_agree_about_notes_people_and_settings(demo: DemoBot, ru
         await one.get_by_label("Longest reply").fill("321")
         await one.locator(".setting", has=one.get_by_label("Longest reply")).get_by_role("button", name="Save").click()
         await expect(other.get_by_label("Longest reply")).to_have_value("321")
+        for page in (one, other):
+            await go(page, "now")
+        await one.get_by_role("button", name="Pause").click()
+        await expect(other.get_by_role("button", name="Resume")).to_be_visible()
+        assert await channel_state.read(demo.bot.db, "paused") == "1"
+        await other.get_by_role("button", name="Resume").click()
+        await expect(one.get_by_role("button", name="Pause")).to_be_visible()
+        await one.get_by_role("button", name="Safe mode").click()
+        await expect(other.get_by_role("button", name="End safe mode")).to_be_visible()
+        await one.get_by_label("Mode").select_option("shadow")
+        await expect(other.get_by_label("Mode")).to_have_value("shadow")
+        assert demo.bot.settings().bot.mode == "shadow"
 
 
 async def test_what_one_writes_is_not_drawn_over_by_another_dock(demo: DemoBot, running: Browser) -> None:

@@ -2,26 +2,20 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain.memory import Scope, SourceKind
-from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.notes import NewNote
 from tests.dock.demo_bot import BROWSER, DemoBot, go, opened, page_on, until
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="module"),  # one Chromium for all of them: each test has a context of its own
+    pytest.mark.asyncio(loop_scope="session"),  # one Chromium for all: each test has a context of its own
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
-PANELS = ("now", "memory", "approvals", "figures", "health", "rights", "settings")
-PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", "memory/note/2")
-EVIL = "<img src=x onerror=document.title='broken'>"
 
 
 async def test_the_keyboard_is_enough(demo: DemoBot, running: Browser) -> None:
@@ -195,22 +189,3 @@ async def test_chat_leaves_the_page_when_it_leaves_the_memory(demo: DemoBot, run
         await expect(page.locator(".item.line")).to_have_count(1)
         await expect(page.locator(".item.line")).to_contain_text("a new day")
         await expect(page.locator(".item.episode")).not_to_have_count(0)
-
-
-async def test_spend_is_shown_in_money_where_prices_are_named(demo: DemoBot, running: Browser) -> None:
-    now, live = demo.clock.now(), demo.bot.settings
-    assert isinstance(live, LiveSettings)
-    priced = parse_settings('[model]\ncurrency = "EUR"\n[prices.small]\ninput = 2', "test")
-    live._now = msgspec.structs.replace(live(), model=priced.model, prices=priced.prices)
-    async with demo.bot.db.write() as tx:
-        await tx.execute(
-            "INSERT INTO model_calls (at, purpose, model, input, latency_ms) VALUES (?, 'reply', 'small', 700000, 1)",
-            (now,),
-        )
-    async with page_on(running, demo.address, 300) as page:
-        await expect(page.locator(".cards")).to_contain_text("1.40 EUR")
-        await go(page, "figures")
-        spend = page.locator("figure", has_text="Spend per stream")
-        await expect(spend).to_contain_text("EUR, of all model calls with a price")
-        await spend.get_by_text("As a table").click()
-        await expect(spend.locator("tr").last).to_contain_text("1.4")

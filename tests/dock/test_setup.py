@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,14 @@ from playwright.async_api import Browser, Locator, Page, expect
 from forgetmenot.operations.catalogue import CHAT
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Mode, Provider
-from tests.dock.demo_bot import BROWSER, chromium, free_port, page_on
+from tests.dock.demo_bot import BROWSER, free_port, page_on
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
-from tests.program import Running, running
+from tests.program import Running
+from tests.program import running as started
 
 pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
@@ -34,12 +35,6 @@ class Talking(SimOpenAI):
         return (
             json.dumps({"action": None, "say": "Understood."}) if '"say"' in asked.replace("\\", "") else "Understood."
         )
-
-
-@pytest.fixture
-async def chrome() -> AsyncIterator[Browser]:
-    async with chromium() as one:
-        yield one
 
 
 def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
@@ -64,11 +59,11 @@ async def opened(page: Page, title: str) -> Locator:
     return step
 
 
-async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, chrome: Browser) -> None:
+async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, running: Browser) -> None:
     async with TwitchSim() as sim, Talking() as model:
         file, sim.oauth.interval = loopback_settings(tmp_path, sim), 1
-        async with running(tmp_path, "start", "--no-browser") as bot:
-            async with page_on(chrome, await address_of(bot), restarts=True) as page:
+        async with started(tmp_path, "start", "--no-browser") as bot:
+            async with page_on(running, await address_of(bot), restarts=True) as page:
                 await the_channel(page, sim)
                 await the_character(page)
                 await the_model(page, model)

@@ -14,7 +14,6 @@ from forgetmenot.cli import start as command
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
-from forgetmenot.memory.erasure import erase
 from forgetmenot.store.database import Database
 from forgetmenot.store.dock_rows import FeedCursor
 from tests.dock.conftest import Served
@@ -66,16 +65,6 @@ async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Tol
     raise AssertionError(f"no {name}")
 
 
-async def test_a_line_reaches_every_open_page(dock: Served, db: Database, clock: ManualClock) -> None:
-    async with dock.client.get(await dock.events()) as one, dock.client.get(await dock.events()) as other:
-        first, second = told(one), told(other)
-        for page in (first, second):
-            assert (await until(page, "hello"))[2]["build"]  # type: ignore[index]
-            await until(page, "items")
-        await say(db, clock, "hello there")
-        assert await until(first, "items", "hello there") == await until(second, "items", "hello there")
-
-
 async def test_a_page_that_was_away_gets_what_it_missed_and_nothing_twice(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:
@@ -117,47 +106,12 @@ async def test_a_line_that_was_cleared_while_a_page_was_away_leaves_it_too(
         assert (await until(told(answer), "gone"))[2] == ["line:1"]
 
 
-async def test_open_pages_begin_anew_when_somebody_is_erased(dock: Served, db: Database, clock: ManualClock) -> None:
-    await say(db, clock, "my cat is called Miso")
-    await say(db, clock, "good evening", viewer="2", name="Bob")
-    async with dock.client.get(await dock.events()) as answer:
-        events = told(answer)
-        before = (await until(events, "hello"))[2]
-        mark = (await until(events, "items", "Miso"))[1]
-        await erase(db, "1", now=clock.now())
-        after = (await until(events, "hello"))[2]
-        assert after["fresh"]  # type: ignore[index]
-        assert after["hidden"] != before["hidden"]  # type: ignore[index]
-        items = json.dumps((await until(events, "items"))[2])
-        assert "good evening" in items
-        assert "Miso" not in items
-        await until(events, "changed")
-    async with dock.client.get(await dock.events(mark)) as answer:
-        assert (await until(told(answer), "hello"))[2]["hidden"] != before["hidden"]  # type: ignore[index]
-
-
 async def test_lines_of_people_who_opted_out_are_not_shown(dock: Served, db: Database, clock: ManualClock) -> None:
     await say(db, clock, "secret", viewer="2", name="Bob")
     async with db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
     async with dock.client.get(await dock.events()) as answer:
         assert (await until(told(answer), "items"))[2] == []
-
-
-async def test_a_change_from_one_page_is_told_to_the_other(dock: Served) -> None:
-    async with dock.client.get(await dock.events()) as answer:
-        events = told(answer)
-        await until(events, "items")
-        await dock.post("/api/do/pin", {"id": 1})
-        await until(events, "changed")
-
-
-async def test_how_far_an_erasure_is_is_told_to_every_page(dock: Served) -> None:
-    async with dock.client.get(await dock.events()) as answer:
-        events = told(answer)
-        await until(events, "items")
-        await dock.post("/api/do/erase", {"viewer": "7"})
-        assert (await until(events, "erasing"))[2] == {"viewer": "7", "share": 0.5, "what": "rebuilding the file"}
 
 
 def looking() -> list[asyncio.Task[object]]:

@@ -22,7 +22,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database
 from tests.dock.conftest import FakeControl, FakeSetup, Served
-from tests.dock.demo_bot import BROWSER, chromium, free_port
+from tests.dock.demo_bot import BROWSER, SOON, chromium, free_port
 
 CHALLENGE = "0123456789abcdef" * 2
 in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
@@ -85,6 +85,12 @@ async def running() -> AsyncIterator[Browser]:
         yield one
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  # another process's deed
+            await asyncio.sleep(0.02)
+
+
 @contextlib.asynccontextmanager
 async def answering(port: int, answer: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[None]:
     """A program that has taken the port."""
@@ -104,9 +110,11 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
 ) -> None:
     port = free_port()
     file = waiting_page.write(tmp_path, port, token_in(tmp_path))
-    page = await running.new_page()
+    page, failed = await running.new_page(), list[object]()
+    page.on("requestfailed", lambda request: failed.append(request))  # noqa: PLW0108  # it takes no built-in
+    await page.add_init_script(SOON)
     await page.goto(file.as_uri())
-    await asyncio.sleep(1.5)
+    await until(lambda: len(failed) >= 2)
     await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
     settings = LiveSettings(Settings())
     async with open_dock(
@@ -136,12 +144,12 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
 
     async with answering(port, answer):
         page = await running.new_page()
+        await page.add_init_script(SOON)
         await page.goto(waiting_page.write(tmp_path, port, dock.token).as_uri())
         await expect(page.locator("#line")).to_contain_text("Something else answers")
-        await asyncio.sleep(1.5)
+        await until(lambda: len(seen) >= 3)
         assert page.url.startswith("file://")
         await page.close()
-    assert len(seen) >= 2
     assert not [one for one in seen if dock.token in one]
 
 

@@ -1,7 +1,7 @@
-"""A Gemini on loopback: speaks `generateContent`, bills by a tokenizer of its own, caches prefixes, fails on demand.
+"""A Gemini on loopback: speaks `generateContent`, bills by a tokenizer of its own, fails on demand.
 
     async with SimGemini() as sim:
-        sim.answers("first", "second")          # or sim.answer_with(lambda seen: …)
+        sim.answers("first", "second")
         sim.fail(rate_limited("1.5s"), times=2)  # the next two calls
         … base_url=sim.url …
         sim.seen[0].prompt
@@ -10,7 +10,6 @@ Imports nothing of the bot. What it answers was checked against the published fo
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,8 +20,6 @@ from tests.loopback_servers.model_server import ModelServer, count
 
 MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
 KEY = "sim-key"
-CACHE_FROM = 4_096  # tokens: the smallest prefix that is cached implicitly
-REMEMBERED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Seen:
 
     @property
     def text(self) -> str:
-        """All of the input, in the order in which it is billed and cached."""
+        """All of the input, in the order in which it is billed."""
         return self.system + "\n" + self.prompt
 
     @property
@@ -48,25 +45,17 @@ class Seen:
 
 
 Fault = Callable[[Seen], Awaitable[web.StreamResponse]]
-Answerer = Callable[[Seen], str]
 
 
 class SimGemini(ModelServer[Seen]):
-    """The server. `key`: what it insists on; `cache_from`: the tokens of the smallest prefix that it caches."""
+    """The server. `key`: what it insists on."""
 
     route = "/{version}/models/{call}"
 
-    def __init__(self, *, key: str = KEY, models: tuple[str, ...] = MODELS, cache_from: int = CACHE_FROM) -> None:
+    def __init__(self, *, key: str = KEY, models: tuple[str, ...] = MODELS) -> None:
         super().__init__()
         self._key = key
         self._models = models
-        self._cache_from = cache_from
-        self._answerer: Answerer = _default_answer
-        self._cached: deque[str] = deque(maxlen=REMEMBERED)
-
-    def answer_with(self, answerer: Answerer) -> None:
-        """Let a function write the answers."""
-        self._answerer = answerer
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         model, _, verb = request.match_info["call"].partition(":")
@@ -78,16 +67,9 @@ class SimGemini(ModelServer[Seen]):
             return await refused_key(seen)
         if model not in self._models or verb != "generateContent":
             return await unknown_model(seen)
-        text = self._script.popleft() if self._script else self._answerer(seen)
-        return web.json_response(answer_body(text, usage=self._bill(seen, text)))
-
-    def _bill(self, seen: Seen, text: str) -> dict[str, int]:
-        shared = max((_common(seen.text, earlier) for earlier in self._cached), default="", key=len)
-        self._cached.append(seen.text)
+        text = self._script.popleft() if self._script else _default_answer(seen)
         usage = {"promptTokenCount": count(seen.text), "candidatesTokenCount": count(text)}
-        if (cached := count(shared)) >= self._cache_from:
-            usage["cachedContentTokenCount"] = cached
-        return usage
+        return web.json_response(answer_body(text, usage=usage))
 
 
 def answer_body(
@@ -191,11 +173,3 @@ def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:
 
 def _joined(contents: list[dict[str, Any]]) -> str:
     return "\n".join(part.get("text", "") for content in contents for part in content.get("parts", []))
-
-
-def _common(one: str, other: str) -> str:
-    low, high = 0, min(len(one), len(other))
-    while low < high:  # the longest common prefix, by bisection
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
-    return one[:low]

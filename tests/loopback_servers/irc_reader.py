@@ -1,7 +1,6 @@
 """A bare client of the loopback's chat: collects lines, answers nothing. For tests of the loopback, not for a bot."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import aiohttp
 
@@ -26,12 +25,3 @@ class Reader:
                 if found is not None:
                     return found
         raise EOFError(part)
-
-    async def closed(self) -> None:
-        """Wait for the end of the connection."""
-        async with asyncio.timeout(5):
-            async for _ in self.socket:
-                pass
-
-
-Connect = Callable[..., Awaitable[Reader]]

@@ -73,7 +73,6 @@ class Drops:
         self.attempts: list[Attempt] = []
         self.breaches = 0
         self.forced: deque[str] = deque()
-        self.held_words: set[str] = set()  # AutoMod holds messages that contain one of these
 
     def code(self, user: User, text: str) -> tuple[str, str] | None:
         """Why Helix drops this message, or None."""
@@ -85,8 +84,7 @@ class Drops:
         left = self.world.ban_left(user.id)
         if left:
             return "msg_banned" if left == FOREVER else "msg_timedout"
-        held = "msg_rejected" if any(word in text.lower() for word in self.held_words) else ""
-        return self._too_much(user, text) or self._room_rule(user) or held
+        return self._too_much(user, text) or self._room_rule(user)
 
     def _too_much(self, user: User, text: str) -> str:
         recent = [said for said in self._said_since(user, WINDOW) if said.via != "chat"]
@@ -309,14 +307,6 @@ class TwitchSim(twitch.TwitchSim):
     async def notice(self, text: str, msg_id: str = "") -> None:
         """A NOTICE in the channel."""
         await self.irc.broadcast(notice(text, channel=self.world.owner.login, msg_id=msg_id))
-
-    async def gift_to(self, login: str, recipient: str) -> str:
-        """A subscription for one person; the notice's id."""
-        to = self.world.user(recipient)
-        system = f"{self.world.user(login).name} gifted a Tier 1 sub to {to.name}!"
-        given: dict[str, object] = {"recipient-id": to.id, "recipient-user-name": to.login}
-        given |= {"recipient-display-name": to.name, "sub-plan": "1000", "months": 1, "gift-months": 1}
-        return await self.user_notice(login, "", "subgift", system, given)
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""

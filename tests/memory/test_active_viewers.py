@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain.chat import Attendance, ChatEvent, EventKind, Standing
 from forgetmenot.memory.active_viewers import ActiveViewers, ViewerNames
-from forgetmenot.memory.viewer_rules import Exclusion, is_bot, standing_of
+from forgetmenot.memory.viewer_rules import Exclusion, standing_of
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import Name
@@ -51,17 +51,6 @@ async def test_a_new_name_is_known_within_a_minute(world: World, active_viewers:
     await world.viewer("new", "dora")
     await world.clock.advance(MINUTE)
     assert await named(active_viewers, "how is dora?") == ["new"]
-
-
-@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_nobody_who_opted_out_or_was_banned_is_around(
-    world: World, active_viewers: ActiveViewers, column: str
-) -> None:
-    assert await named(active_viewers, "what about alice?") == ["1"]
-    async with world.db.write() as tx:
-        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    active_viewers.forget()
-    assert await named(active_viewers, "what about alice?") == []
 
 
 CROWD = [
@@ -158,11 +147,3 @@ def line(login: str = "alice", user_id: str = "1", *badges: str) -> ChatEvent:
 )
 def test_which_rule_keeps_a_line_out(event: ChatEvent, rule: str | None) -> None:
     assert Exclusion(MEMORY, {"42", "login:erin"}, "99").why(event) == rule
-
-
-def test_a_bot_is_one_by_login_id_or_badge() -> None:
-    assert is_bot(MEMORY, "NIGHTBOT", "1")
-    assert is_bot(MEMORY, "renamed", "55")
-    assert is_bot(MEMORY, "alice", "1", {"bot"})
-    assert not is_bot(MEMORY, "alice", "1", {"moderator"})
-    assert not is_bot(MEMORY, "carol", "77")

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.memory import transfer
 from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.erasure import forget_fact
@@ -17,7 +17,6 @@ from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import Recall
 from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote
 from tests.memory.conftest import Channel
 from tests.notes_world import Change, Learn, World, live, prompt_for, section
 
@@ -89,14 +88,6 @@ async def test_no_fact_forges_where_it_comes_from(world: World, learn: Learn, ch
 # ── who it is about ─────────────────────────────────────────────────────────────────────────
 
 
-async def test_nobody_becomes_a_subject_but_by_a_handle_that_was_given_out(
-    world: World, learn: Learn, change: Change
-) -> None:
-    for who in ("P9", "P0", "P01", "alice", "@alice", "<@1>", "1", "login:alice", "Р1", "", "P1,P2"):
-        assert (await learn(change(who=who, said_by="P2"))).refused == {"not_there": 1}, who
-    assert [*await live(world, "1"), *await live(world, "2")] == []
-
-
 async def test_nobody_is_dragged_into_a_fact(world: World, learn: Learn, change: Change) -> None:
     for fact in ("is P7's brother", "says <@9> steals", "knows P99"):
         await learn(change(fact=fact))
@@ -113,21 +104,6 @@ async def test_a_note_about_one_person_is_out_of_reach_through_another(
     )
     assert report.refused == {"not_theirs": 2}
     assert [one.fact for one in await live(world, "2")] == ["lives in Bergen"]
-
-
-async def test_who_takes_over_a_login_takes_over_nothing(channel: Channel, world: World) -> None:
-    async with world.db.write() as tx:
-        await notes.insert(
-            tx,
-            NewNote(Scope.VIEWER, "1", "plays drums", 0.9, SourceKind.SELF_CLAIM, world.clock.now()),
-            cause="said",
-            now=world.clock.now(),
-        )
-    channel.say("alice", "hello, remember me?")  # another id with her login
-    await channel.ingest.flush()
-    prompt = await prompt_for(world, "id-alice", "alice", "what do you know about me, alice?")
-    assert "drums" not in prompt.prefix + prompt.tail
-    assert [note.subject_id for note in await live(world)] == ["1"]
 
 
 async def test_a_look_alike_name_is_not_the_person(channel: Channel, world: World) -> None:
@@ -235,15 +211,6 @@ async def test_an_update_is_never_taken_for_a_confirmation(
     assert f"] {old} (" not in section(prompt, "lore")
 
 
-async def test_sarcasm_that_the_model_is_not_sure_of_is_no_note(world: World, learn: Learn, change: Change) -> None:
-    report = await learn(change(fact="is the best player of all time", confidence=0.2))
-    assert report.refused == {"confidence": 1}
-    extractor, model = world.extractor('{"notes": []}')
-    await world.episode("<@1> joked.", {"1": (3, 0)})
-    await extractor.run_pass()
-    assert "Sarcasm and jokes are not facts" in model.requests[0].system
-
-
 # ── forgetting ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -264,14 +231,6 @@ async def test_what_its_subject_had_deleted_is_not_learned_again(world: World, l
 
 
 # ── who sees what ───────────────────────────────────────────────────────────────────────────
-
-
-async def test_an_unknown_viewer_gets_nothing_of_anybody(world: World, learn: Learn, change: Change) -> None:
-    await learn(change())
-    prompt = await prompt_for(world, "404", "nobody", "what do you know about me and my band?")
-    assert "You remember nothing about them" in section(prompt, "speaker")
-    assert section(prompt, "lore") + section(prompt, "brief") + section(prompt, "others") == ""
-    assert "drums" not in prompt.tail
 
 
 async def test_nothing_leaks_from_one_viewer_to_another(world: World, learn: Learn, change: Change) -> None:

@@ -111,18 +111,6 @@ async def test_an_episode_of_cleared_lines_only_goes(channel: Channel) -> None:
     assert await channel.db.value("SELECT count(*) FROM episodes") == 0
 
 
-async def test_notes_resting_on_a_cleared_line_alone_are_retracted(channel: Channel) -> None:
-    said = await channel.chat(30)
-    await channel.compactor.run_pass(everything=True)
-    await _note_on_each_episode(channel.db, said[0].user_id)
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=said[0].id))
-    await channel.ingest.flush()
-    await channel.compactor.run_pass()
-    assert await channel.db.value("SELECT status || fact FROM semantic_notes WHERE id = 1") == "retracted"
-    assert await channel.db.value("SELECT cause FROM note_changes WHERE to_status = 'retracted'") == "redaction"
-    assert await channel.db.value("SELECT status FROM semantic_notes WHERE fact = 'also elsewhere'") == "active"
-
-
 async def test_what_was_told_in_a_cleared_line_is_retracted(channel: Channel) -> None:
     """A moderator deletes somebody's `!remember …`: what they did not want in chat is not kept as a note either."""
     await channel.chat(2)

@@ -1,8 +1,10 @@
 """Erasing while the memory is at work: what is under way when somebody is erased leaves nothing of them either."""
 
 import asyncio
+import io
 import itertools
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,11 +14,14 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.errors import InputError
 from forgetmenot.memory.erasure import UNDER_WAY, WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.memory.notes.edits import remember
+from forgetmenot.memory.receipts import TraceFinder, traces_of
 from forgetmenot.store import channel_state, identities, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Transaction, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.personal_data import PLACES, Place
+from forgetmenot.store.privacy_log import HashKey
+from forgetmenot.text.removal import Names
 from tests.memory.conftest import Channel, answer
 
 if TYPE_CHECKING:
@@ -240,3 +245,21 @@ async def test_it_ends_although_chat_goes_on_naming_them(channel: Channel, monke
     named = "SELECT count(*) FROM events WHERE text LIKE '%viewer0%'"
     assert await channel.db.value(named) == 1  # what was said after the last look
     assert await channel.db.value("SELECT count(*) FROM events WHERE viewer_id <> ?", (ALICE,)) > before
+
+
+CASES = [
+    ("anana7", "banana7 ananana7 anana7", 3),  # it may begin inside of itself
+    ("josé7", 'José7 "JOS\\u00c97" jose7', 2),
+    ("мария", "и Мария, и \\u043c\\u0430\\u0440\\u0438\\u044f", 2),
+    ("bob_7", "bob_77 @bob_7 bob_8", 1),  # "bob_77" is somebody else
+    ("carol", "carols @Carol (carol)", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "times"), CASES)
+def test_a_name_is_found_however_it_is_written(tmp_path: Path, name: str, text: str, times: int) -> None:
+    key = HashKey.beside(tmp_path / "memory.sqlite3")
+    finder = TraceFinder(key, traces_of(key, Names("500000050", [name], (), ["bob_77"])), {"bob_77"})
+    for padding in (0, (1 << 18) - 5):  # also across the edge between two parts of a file
+        texts = f"{' x' * (padding // 2)} {text} \x02\x00 500000050, not 5000000501".encode() + b"\xff\xfe"
+        assert finder.count_in(io.BytesIO(texts)) == (times + 1, len(texts))

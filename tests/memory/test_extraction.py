@@ -175,14 +175,6 @@ async def test_people_in_a_fact_are_stored_as_ids(world: World, learn: Learn, ch
     assert note.fact == "plays drums in <@2>'s band"
 
 
-async def test_what_somebody_says_about_another_is_reported_and_capped(
-    world: World, learn: Learn, change: Change
-) -> None:
-    await learn(change(who="P2", said_by="P1", confidence=0.9))
-    [note] = await notes.of_subject(world.db, "2")
-    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-
-
 async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: World, learn: Learn, change: Change) -> None:
     await learn(change(who="P2", said_by="P1"))
     await world.clock.advance(DAY)
@@ -295,16 +287,6 @@ async def test_what_a_person_took_back_does_not_come_back_by_hearsay(
     assert report.refused == {"retracted": 1}
 
 
-async def test_dates_from_the_future_are_now(world: World, change: Change) -> None:
-    await world.episode("<@1> plays drums.", {"1": (5, 0)})
-    async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET ended_at = ended_at + ?", (30 * DAY,))
-    extractor, _ = world.extractor(json.dumps({"notes": [change()]}))
-    await extractor.run_pass()
-    [note] = await notes.of_subject(world.db, "1")
-    assert note.last_confirmed_at == world.clock.now()
-
-
 async def test_an_episode_that_was_summarised_again_meanwhile_is_read_anew(world: World, change: Change) -> None:
     """The model's answer about the old summary is thrown away: it may rest on a line that was cleared."""
     episode = await world.episode("<@1> plays drums.", {"1": (5, 0)})
@@ -395,3 +377,43 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World, lear
     assert len(known) == 12
     assert any(line.endswith("owns wooden boats") for line in known)
     assert (report.added, report.confirmed) == (0, 1)
+
+
+async def test_a_counted_episode_and_one_without_people_cost_no_call(world: World) -> None:
+    await world.episode("Nobody that may be named.", {})
+    counted = await world.episode("<@1> wrote 300 lines about cats.", {"1": (300, 0)})
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE episodes SET kind = 'counted' WHERE id = ?", (counted,))
+    extractor, model = world.extractor('{"notes": []}')
+    assert (await extractor.run_pass()).episodes == 2
+    assert model.requests == []
+
+
+async def test_an_episode_that_was_erased_meanwhile_leaves_nothing(world: World, change: Change) -> None:
+    episode = await world.episode("<@1> plays drums.", {"1": (5, 0)})
+    extractor, model = world.extractor(json.dumps({"notes": [change()]}))
+
+    async def erased() -> None:
+        async with world.db.write() as tx:
+            await tx.execute("DELETE FROM episodes WHERE id = ?", (episode,))
+
+    model.meanwhile = erased
+    assert (await extractor.run_pass()).episodes == 0
+    assert await notes.page(world.db) == []
+
+
+@pytest.mark.parametrize(("answer", "unread"), [('{"notes": []}', 0), ("KEKW KEKW KEKW", 1)])
+async def test_what_people_plainly_say_of_themselves_is_learned_whatever_a_model_makes_of_it(
+    world: World, answer: str, unread: int
+) -> None:
+    """A small model proposes nothing, or no list at all: rules read the lines, and it is asked again later."""
+    await world.chat(("1", "I play the cello in a band"), ("2", "what do you play?"))
+    extractor, _ = world.extractor(answer)
+    report = await extractor.run_pass()
+    await world.clock.advance(HOUR)
+    assert len(await episodes.unread(world.db)) == unread
+    await extractor.run_pass()
+    assert (report.added, [note.fact for note in await notes.of_subject(world.db, "1")]) == (
+        1, ["plays the cello in a band"],
+    )  # fmt: skip
+    assert await notes.of_subject(world.db, "2") == []

@@ -98,15 +98,6 @@ async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channe
     assert (await account(channel)).excluded == 1
 
 
-async def test_a_clear_takes_the_text_and_keeps_the_row(channel: Channel) -> None:
-    first, _ = channel.say("alice", "one"), channel.say("bob", "two")
-    await channel.ingest.flush()
-    channel.ingest.take(Redaction(at=channel.clock.now(), event_id=first.id))
-    await channel.ingest.flush()
-    assert await texts(channel.db) == ["", "two"]
-    assert (await account(channel)).redacted == 1
-
-
 @pytest.mark.parametrize("restart", [False, True])
 async def test_a_clear_may_come_before_its_line(channel: Channel, restart: bool) -> None:
     now = channel.clock.now()
@@ -172,17 +163,6 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, na
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
     assert await channel.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 1
-
-
-async def test_a_ban_hides_until_they_speak_again(channel: Channel) -> None:
-    channel.say("alice", "hello")
-    channel.ingest.take(Redaction(at=channel.clock.now(), user_id="id-alice"))
-    await channel.ingest.flush()
-    assert await channel.db.value("SELECT banned_at FROM viewers") == channel.clock.now()
-    await channel.clock.advance(HOUR)
-    channel.say("alice", "unbanned")
-    await channel.ingest.flush()
-    assert await channel.db.value("SELECT banned_at FROM viewers") is None
 
 
 async def test_own_lines_are_context_and_their_echo_is_dropped(channel: Channel) -> None:

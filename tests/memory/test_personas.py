@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable
 
-import msgspec
 import pytest
 
 from forgetmenot.clock import DAY
@@ -13,7 +12,7 @@ from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.suppression import conversation_stems
 from forgetmenot.prompt.instructions import check_floor, instructions
-from forgetmenot.settings.schema import BotSettings, PersonaSettings, RecallSettings, Settings, persona_of, speaking
+from forgetmenot.settings.schema import BotSettings, PersonaSettings, Settings, persona_of, speaking
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
@@ -138,15 +137,6 @@ async def test_one_undo_takes_back_all_that_one_word_replaced(world: "World", re
 
 
 # ── the gate by topics ──────────────────────────────────────────────────────────────────────
-
-
-async def test_a_note_with_topics_waits_for_a_conversation_that_touches_one(world: "World", recall: Recall) -> None:
-    world.settings = msgspec.structs.replace(world.settings, recall=RecallSettings(topic_gate=True))
-    await write(world, "plays drums", "music", "bands")
-    await write(world, "likes tea")
-    assert await shown(recall, conversation_stems("how was the game?")) == {"likes tea"}
-    assert await shown(recall, conversation_stems("what a band!", "indeed")) == {"likes tea", "plays drums"}
-    assert await shown(recall) == {"likes tea", "plays drums"}
 
 
 async def test_the_gate_is_open_unless_it_is_asked_for(world: "World", recall: Recall) -> None:

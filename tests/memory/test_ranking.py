@@ -2,6 +2,8 @@
 
 import dataclasses
 import importlib.util
+import os
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -65,10 +67,6 @@ def test_the_note_that_was_asked_for_comes_first() -> None:
 def test_typos_find_it_too() -> None:
     assert ranked(NOTES, "do you still speedrnu?")[0] == 4
     assert ranked(NOTES, "nusre or doctor?")[0] == 3
-
-
-def test_all_notes_are_given_when_there_is_room() -> None:
-    assert sorted(ranked(NOTES, "drums")) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -169,11 +167,6 @@ def test_fusing_takes_each_scoring_by_its_best() -> None:
     assert fuse(1, (0.5, [0.0]), (0.5, [])) == [0.0]
 
 
-def test_nothing_known_gives_nothing() -> None:
-    assert ranked([], "drums") == []
-    assert ranked(NOTES, "drums", limit=0) == []
-
-
 TEXT = st.text(max_size=60)
 
 
@@ -272,6 +265,13 @@ async def test_recall_works_whether_the_extra_is_installed_or_not(world: World) 
     await recall.prepare()
     assert (encoder.encoder() is not None) == ENCODER_INSTALLED
     assert (await recall.about(["1"], "does she have siblings?"))[0].note.fact == FEW_FACTS[1]
+
+
+def test_the_extra_reports_nothing_to_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
+    with suppress(ImportError):  # the extra is not installed
+        encoder.Encoder()
+    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
 
 
 @pytest.mark.skipif(not ENCODER_INSTALLED, reason="the extra is not installed")

@@ -33,14 +33,6 @@ async def write(world: World, subject: str | None, *facts: str, scope: Scope = S
         ]
 
 
-async def test_the_notes_of_one_viewer_and_of_nobody_else(world: World, recall: Recall) -> None:
-    await write(world, "1", "plays drums", "lives in Oslo")
-    await write(world, "2", "plays drums too")
-    found = await recall.about(["1"], "still playing drums?")
-    assert [one.note.fact for one in found] == ["plays drums", "lives in Oslo"]
-    assert await recall.about(["404"], "drums") == []
-
-
 async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> None:
     [first] = await write(world, "1", "plays drums")
     await recall.about(["1"], "drums")
@@ -51,24 +43,6 @@ async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> Non
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
     assert [one.note.fact for one in await recall.about(["1"], "drums")] == ["bought new drums"]
-
-
-@pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_nothing_about_somebody_who_opted_out_or_was_banned(world: World, recall: Recall, column: str) -> None:
-    await write(world, "1", "plays drums")
-    await recall.about(["1"], "drums")
-    async with world.db.write() as tx:
-        await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '1'")  # noqa: S608  # a column of ours
-    assert await recall.about(["1"], "drums") == []
-    assert await recall.about(["1", "2"], "drums") == []
-
-
-async def test_the_channel_and_its_bits(world: World, recall: Recall) -> None:
-    await write(world, None, "streams on Fridays", scope=Scope.CHANNEL)
-    await write(world, None, "chat blames the cat for crashes", scope=Scope.RUNNING_BIT)
-    found = await recall.about([CHANNEL], "who crashed? the cat!", 1)
-    assert [one.note.scope for one in found] == [Scope.RUNNING_BIT]
-    assert await recall.about(["1"], "cat") == []
 
 
 async def test_a_category_brings_up_its_notes_where_nothing_else_decides(world: World, recall: Recall) -> None:

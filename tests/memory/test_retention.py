@@ -5,7 +5,7 @@ from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.edits import remember
 from forgetmenot.memory.retention import LifeReport, sweep_notes
 from forgetmenot.settings.schema import MemorySettings
-from forgetmenot.store import channel_state, notes, run_stats
+from forgetmenot.store import channel_state, notes
 from forgetmenot.store.notes import NewNote
 from tests.memory.conftest import Channel
 from tests.notes_world import World
@@ -111,36 +111,6 @@ async def test_facts_about_the_channel_go_stale_by_its_streams_and_have_a_cap(wo
     bits = [await write(world, f"the {name} falls", scope=Scope.RUNNING_BIT) for name in ("ladder", "duck", "crown")]
     assert await sweep(world, MemorySettings(channel_notes_kept=2)) == LifeReport(0, 0, evicted=1)
     assert await status(world, bits[0]) is NoteStatus.EVICTED
-
-
-async def test_many_changes_are_many_small_transactions(world: World) -> None:
-    for number in range(450):
-        await write(world, f"fact {number}", lasts=DAY)
-    await world.clock.advance(DAY)
-    assert (await sweep(world)).expired == 450
-
-
-async def test_what_is_old_goes_and_is_accounted_for(channel: Channel) -> None:
-    await channel.chat(50)
-    await channel.compactor.run_pass(everything=True)
-    await channel.clock.advance(24 * HOUR + MINUTE)
-    await channel.chat(3)
-    report = await channel.sweep()
-    assert (report.pruned, report.unread, report.wiped) == (50, 0, True)
-    account = await run_stats.line_counts(channel.db, channel.ingest.run_id)
-    assert account.balanced
-    assert (account.events, account.covered, account.uncovered) == (53, 50, 3)
-
-
-async def test_first_thing_after_days_away_unread_chat_is_counted_and_gone(channel: Channel) -> None:
-    await channel.chat(130, people=3)
-    await channel.clock.advance(3 * DAY)
-    report = await channel.sweep()
-    assert (report.pruned, report.unread) == (130, 0)
-    assert channel.model.asked == []
-    rows = await channel.db.rows("SELECT kind, events FROM episodes")
-    assert [tuple(row) for row in rows] == [("counted", 100), ("counted", 30)]
-    assert await channel.db.value("SELECT count(*) FROM events") == 0
 
 
 async def test_the_id_of_a_line_that_told_something_goes_with_the_line(channel: Channel) -> None:

@@ -82,13 +82,6 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
     assert silence.about(["2"]) == ()
 
 
-@pytest.mark.parametrize(("who", "what", "rule"), [("1", "  ", "topic"), ("1", "x" * 300, "topic")])
-async def test_nothing_odd_gets_on_the_list(world: World, who: str, what: str, rule: str) -> None:
-    with pytest.raises(FactRefused, match=rule):
-        await suppression.suppress(world.db, who, what, by=who, at=0)
-    assert await notes.suppressions(world.db) == []
-
-
 async def test_nobody_silences_a_note_of_somebody_else(world: World) -> None:
     note = await write(world, "2", "likes tea")
     with pytest.raises(FactRefused, match="not_found"):

@@ -1,8 +1,9 @@
 """A channel with a few people in it, ports that write down what they were asked to do, and an executor on both."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,6 +21,15 @@ from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 
 DONE = Outcome(OutcomeKind.DONE)
+
+
+def _noted(name: str) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+    """A deed that is written down with what it is given."""
+
+    async def act(self: "RecordingPorts", *given: object) -> Outcome:
+        return await self._did(name, *given)
+
+    return act
 
 
 @dataclass
@@ -53,39 +63,19 @@ class RecordingPorts:
         self.reasons.append(reason)
         return await self._did("timeout", user_id, seconds)
 
-    async def untimeout(self, user_id: str) -> Outcome:
-        return await self._did("untimeout", user_id)
-
     async def ban(self, user_id: str, reason: str) -> Outcome:
         self.reasons.append(reason)
         return await self._did("ban", user_id)
 
-    async def delete_message(self, event_id: str) -> Outcome:
-        return await self._did("delete_message", event_id)
-
-    async def announce(self, text: str) -> Outcome:
-        return await self._did("announce", text)
-
-    async def set_slow_mode(self, seconds: int | None) -> Outcome:
-        return await self._did("slow_mode", seconds)
+    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+        return await self._did("set_channel", title, category)
 
     async def set_emote_only(self, *, on: bool) -> Outcome:
         return await self._did("emote_only", on)
 
-    async def shoutout(self, user_id: str) -> Outcome:
-        return await self._did("shoutout", user_id)
-
-    async def create_marker(self, description: str) -> Outcome:
-        return await self._did("marker", description)
-
-    async def run_effect(self, name: str) -> Outcome:
-        return await self._did("effect", name)
-
-    async def create_clip(self) -> Outcome:
-        return await self._did("clip")
-
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
-        return await self._did("set_channel", title, category)
+    untimeout, delete_message, announce = _noted("untimeout"), _noted("delete_message"), _noted("announce")
+    set_slow_mode, shoutout, create_clip = _noted("slow_mode"), _noted("shoutout"), _noted("clip")
+    create_marker, run_effect = _noted("marker"), _noted("effect")
 
     async def is_immune(self, user_id: str) -> bool:
         if self.immunity_error is not None:

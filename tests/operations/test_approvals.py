@@ -77,15 +77,6 @@ async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -
     assert room.ports.calls == [("ban", "2")]
 
 
-async def test_the_last_thing_that_can_be_is_undone(room: Room) -> None:
-    await room.timeout_alice()
-    await room.propose("clip")
-    answer = await room.approvals.undo("9")
-    assert answer.ok
-    assert room.ports.calls[-1] == ("untimeout", "1")
-    assert not (await room.approvals.undo("9")).ok
-
-
 async def test_an_undo_without_a_number_means_nothing_old(room: Room) -> None:
     """A slip of the finger lifts no ban of last week; its number does."""
     waiting = await _ask_for_ban(room)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,32 +100,18 @@ async def test_class_c_waits_for_a_person_whoever_speaks(room: Room, who: str) -
     assert room.ports.calls == []
 
 
-async def test_an_innocent_word_of_a_moderator_is_no_weapon(room: Room) -> None:
-    """The model answers a moderator's greeting with a timeout: a person has to agree to that."""
-    reply = _read(ACTIONS_OF["T"])
-    assert reply.proposal is not None
-    context = ActionContext(event=room.event("carol", "hi bot"), key="k")
-    carried = await room.executor.carry_out(reply.proposal, context)
-    assert (carried.decision.verdict, carried.decision.rule) == (Verdict.ASK, "consent")
-    assert room.ports.calls == []
-
-
 HARMLESS = (
     *("how are you?", "do you remember me?", "do you remember bob?", "I always forget how to spell, what about you?"),
     *("was that announcement long", "is slow mode on?", "lol nice shout", "don't announce anything", "I love emotes"),
 )
 TRIED = (
     *ACTIONS_OF.values(),
-    *(
-        {"name": "shoutout", "target": "alice"},
-        {"name": "bit", "text": "alice is king"},
-        {"name": "remember", "target": "bob", "fact": "is a thief"},
-    ),
-    *(
-        {"name": "forget", "target": "bob", "what": "all"},
-        {"name": "remember", "target": "me", "fact": "is a thief"},
-        {"name": "forget", "target": "me", "what": "all"},
-    ),
+    {"name": "shoutout", "target": "alice"},
+    {"name": "bit", "text": "alice is king"},
+    {"name": "remember", "target": "bob", "fact": "is a thief"},
+    {"name": "forget", "target": "bob", "what": "all"},
+    {"name": "remember", "target": "me", "fact": "is a thief"},
+    {"name": "forget", "target": "me", "what": "all"},
 )
 
 
@@ -158,16 +143,6 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Roo
         context = ActionContext(event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message)
         await room.executor.carry_out(proposal, context)
     assert room.ports.calls == [("remember", "2", "plays the violin", "9"), ("bit", "the lamp fell again", "9")]
-
-
-async def test_a_hostile_model_cannot_make_the_asker_of_a_timeout_suffer_twice(room: Room) -> None:
-    reply = _read({"name": "timeout", "target": "me", "seconds": 3600})
-    assert reply.proposal is not None
-    event = room.event("alice", "time me out")
-    for number in range(5):
-        context = ActionContext(event=replace(event, id=f"e{number}"), key=f"e{number}")
-        await room.executor.carry_out(reply.proposal, context)
-    assert room.ports.calls == [("timeout", "1", "60")]
 
 
 def test_no_attack_counts_as_a_wish_for_a_guarded_action() -> None:

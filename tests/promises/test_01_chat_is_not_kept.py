@@ -2,9 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
-from dataclasses import dataclass
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,7 +24,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, ModelSettings, Provid
 from forgetmenot.store import channel_state, run_stats
 from forgetmenot.store.database import open_database
 from tests.loopback_servers.openai import Sent, SimOpenAI
-from tests.program import environment
+from tests.played_demo import Seen
 
 LINES = 10_000
 START = 20_000 * DAY
@@ -79,49 +77,11 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
     assert all(word in summaries for word in kept)
 
 
-PLAY = """
-import asyncio, json, pathlib, sys
-from forgetmenot import logs
-from forgetmenot.demo.show import Show, play
-from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.sim import twitch
-
-folder = pathlib.Path(sys.argv[1])
-given = []
-class Noted(twitch.Tokens):
-    def grant(self, *words, **more):
-        granted = super().grant(*words, **more)
-        given.extend((granted.access, granted.refresh))
-        return granted
-twitch.Tokens = Noted
-logs.set_up(level="debug", folder=folder / "logs")
-asyncio.run(play(folder / "m.sqlite3", Show(Settings(dock=DockSettings(port=0)), print, fast=True)))
-pathlib.Path(sys.argv[2]).write_text(json.dumps(given))
-"""
-
-
-@dataclass(frozen=True)
-class Played:
-    """A demo that was played: its folder, what it wrote to standard error, and the tokens that its Twitch gave out."""
-
-    folder: Path
-    errors: bytes
-    tokens: list[str]
-
-    def found(self, texts: list[str]) -> list[tuple[str, str]]:
-        """Which of these texts stand in which file, or on standard error."""
-        places = {str(file): file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
-        places["standard error"] = self.errors
-        return [(text, name) for name, held in places.items() for text in texts if text.encode() in held]
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    folder, apart = tmp_path_factory.mktemp("demo"), tmp_path_factory.mktemp("apart") / "tokens.json"
-    words = [sys.executable, "-c", PLAY, str(folder), str(apart)]
-    ended = subprocess.run(words, check=False, env=environment(folder), capture_output=True, timeout=100)
-    assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
-    return Played(folder, ended.stderr, json.loads(apart.read_text(encoding="utf-8")))
+def found(folder: Path, errors: bytes, texts: list[str]) -> list[tuple[str, str]]:
+    """Which of these texts stand in which file, or on standard error."""
+    places = {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    places["standard error"] = errors
+    return [(text, name) for name, held in places.items() for text in texts if text.encode() in held]
 
 
 def lines(least: int) -> list[str]:
@@ -131,22 +91,21 @@ def lines(least: int) -> list[str]:
 
 
 @pytest.mark.slow
-def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(played: Played) -> None:
-    logs = Played(played.folder / "logs", played.errors, [])
-    held = b"".join(file.read_bytes() for file in logs.folder.iterdir())
-    assert b'"level": "debug"' in held
+def test_at_debug_level_no_line_of_chat_and_no_token_is_in_any_output(seen: Seen) -> None:
+    logs = seen.folder / "logs"
+    assert b'"level": "debug"' in b"".join(file.read_bytes() for file in logs.iterdir())
     assert len(lines(4)) > 150
-    assert logs.found(lines(4)) == []
-    assert len(played.tokens) >= 4
-    assert played.found(played.tokens) == []
+    assert found(logs, seen.errors, lines(4)) == []
+    assert len(seen.tokens) >= 4
+    assert found(seen.folder, seen.errors, seen.tokens) == []
 
 
 @pytest.mark.slow
-async def test_a_day_later_no_line_of_the_demo_is_in_any_file(played: Played) -> None:
-    path = played.folder / "m.sqlite3"
-    await a_day_later(path)
+async def test_a_day_later_no_line_of_the_demo_is_in_any_file(seen: Seen, tmp_path: Path) -> None:
+    folder = shutil.copytree(seen.folder, tmp_path / "demo")
+    await a_day_later(folder / "m.sqlite3")
     assert len(lines(8)) > 40
-    assert [one for one in played.found(lines(8)) if one[1] != "standard error"] == []
+    assert found(folder, b"", lines(8)) == []
 
 
 async def a_day_later(path: Path) -> None:

@@ -88,24 +88,6 @@ def test_a_past_episode_is_so_many_streams_ago(
     assert "ago" not in compose_prefix(before, SETTINGS).sections[-1].text
 
 
-def test_every_row_can_be_named(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
-    rows = {section.name: section.rows for section in prompt.sections}
-    assert rows["channel_notes"] == (10, 11, 12)
-    assert rows["channel_notes_more"] == (13, 14)
-    assert rows["episodes"] == (7, 8)
-    assert rows["lore"] == tuple(range(100, 110))
-    assert rows["chat"] == tuple(range(1, 21))
-    assert rows["message"] == (900,)
-
-
-def test_a_note_shows_its_id_whose_word_it_is_its_tags_and_its_age(
-    prefix_material: PrefixMaterial, tail_material: TailMaterial
-) -> None:
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
-    assert "[id:100; said by them; tags: music; 2 days ago] plays drums in band number 0" in prompt.tail
-
-
 def test_the_current_message_stands_last_and_once(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
     material = tail_of(text="@bot is it a marmot?")
     echo = replace(material.message, id=899, event_id="e899")
@@ -144,19 +126,14 @@ def test_people_are_shown_by_the_name_they_have_now(
     assert "<@" not in prompt.prefix + prompt.tail
 
 
-def test_whoever_is_hidden_is_not_in_it(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
-    other = PersonMentioned(Viewer("2", "bob", "Bob", Role.VIEWER, 0, 0), tail_material.lore[:1])
-    lore = (replace(tail_material.lore[0], note=replace(tail_material.lore[0].note, fact="sings with <@2>")),)
-    material = replace(tail_material, others=(other,), lore=lore, hidden=frozenset({"2"}))
-    prompt = assemble(compose_prefix(PrefixMaterial(), SETTINGS), material, SETTINGS)
-    assert "Bob" not in prompt.tail
-    assert "sings with somebody" in prompt.tail
-
-
-def test_the_model_gets_instructions_apart_from_data(
+def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named(
     prefix_material: PrefixMaterial, tail_material: TailMaterial
 ) -> None:
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), tail_material, SETTINGS)
+    rows = {section.name: section.rows for section in prompt.sections}
+    assert (rows["channel_notes"], rows["channel_notes_more"], rows["episodes"]) == ((10, 11, 12), (13, 14), (7, 8))
+    assert (rows["lore"], rows["chat"], rows["message"]) == (tuple(range(100, 110)), tuple(range(1, 21)), (900,))
+    assert "[id:100; said by them; tags: music; 2 days ago] plays drums in band number 0" in prompt.tail
     system, data = split(prompt)
     assert "\n<" not in system
     assert data.startswith("<channel>")
@@ -192,17 +169,6 @@ def test_the_ladder_sheds_in_its_order(
     assert prompt.estimated_tokens <= small.prompt.budget_tokens
     assert prompt.shed == shed
     assert prefix.text.startswith(prompt.prefix)
-
-
-def test_what_was_dropped_is_told(prefix_material: PrefixMaterial, tail_material: TailMaterial) -> None:
-    prefix = compose_prefix(prefix_material, SETTINGS)
-    prompt = assemble(prefix, tail_material, less(prefix, tail_material, 500))
-    told = {section.name: section for section in prompt.sections}
-    assert told["episodes"].dropped == 2
-    assert told["episodes"].text == ""
-    assert told["lore"].dropped + len(told["lore"].rows) == 10
-    assert told["chat"].dropped + len(told["chat"].rows) == 20
-    assert told["chat"].rows[-1:] in ((20,), ())  # the newest lines stay
 
 
 def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail_of: Tail) -> None:

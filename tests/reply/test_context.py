@@ -23,7 +23,7 @@ from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, c
 from forgetmenot.reply.explanation import asked
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
 from forgetmenot.settings.schema import PromptSettings, Settings
-from forgetmenot.store import channel_state, identities, notes, opt_outs
+from forgetmenot.store import channel_state, identities, notes
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.notes import NewNote
 from tests.conftest import NOON
@@ -118,24 +118,6 @@ async def test_a_raid_without_a_word_is_in_the_chat_and_in_nobodys_own_lines(wor
     found = await ask("who raided us?")
     assert [line.text for line in found.chat] == ["(42 raiders from Alice have joined!)"]
     assert found.own_lines == ()
-
-
-async def test_what_an_episode_says_of_somebody_who_opted_out_is_left_out(stage: Stage) -> None:
-    await stage.hear("hello", viewer="1")
-    await stage.hear("hello", viewer="2")
-    async with stage.db.write() as tx:
-        stream = await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (1, 1)")
-        await tx.insert(
-            "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
-            " VALUES ('chat', ?, 1, 2, '<@1> likes tea. <@2> plays the harp.', 2, 2)",
-            (stream,),
-        )
-    assert "plays the harp" in (await stage.keeper.refresh()).text
-    async with stage.db.write() as tx:
-        await opt_outs.opt_out(tx, "2", stage.clock.now())
-    prefix = (await stage.keeper.refresh()).text
-    assert "harp" not in prefix
-    assert "likes tea" in prefix
 
 
 async def test_who_is_hidden_or_gone_leaves_it_before_the_next_pass(stage: Stage) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChatEvent, EventKind
-from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelUnavailable, StoreFull
+from forgetmenot.errors import ModelUnavailable, StoreFull
 from forgetmenot.reply.explanation import explain
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages, channel_state, model_calls
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced
@@ -56,13 +55,6 @@ async def test_lore_about_the_person_talked_about_comes_along(stage: Stage) -> N
     await stage.hear("morning", "2")
     await stage.ask("@forgetmenot_bot how does bob drive?")
     assert "Bob: [id:1; said by them; today] drives like a snail" in fenced(stage.model.asked[0].prompt)["others"]
-
-
-async def test_a_bare_mention_answers_the_line_before(stage: Stage) -> None:
-    await stage.hear("who won the race?")
-    await stage.hear("no idea", "2")
-    await stage.ask("@forgetmenot_bot")
-    assert fenced(stage.model.asked[0].prompt)["message"] == "Alice: who won the race?\nAlice: @forgetmenot_bot"
 
 
 async def test_a_follow_up_goes_on_with_the_thread(stage: Stage, settle: Move) -> None:
@@ -141,15 +133,6 @@ async def test_a_paused_bot_says_nothing(stage: Stage) -> None:
     assert await stage.ask("@forgetmenot_bot hi") is None
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("no network"), ModelBlocked("blocked")])
-async def test_without_a_model_and_without_a_memory_it_is_quiet(stage: Stage, error: ForgetMeNotError) -> None:
-    stage.model.answers = [error]
-    reply = await stage.reply("@forgetmenot_bot hi")
-    assert reply.status is ReplyStatus.SILENT
-    assert reply.detail == str(error)
-    assert stage.said == []
-
-
 async def test_without_a_model_a_note_that_plainly_answers_is_quoted_once_in_a_while(
     stage: Stage, settle: Move
 ) -> None:
@@ -176,35 +159,6 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
 # ── words fit the outcome ───────────────────────────────────────────────────────────────────
 
 
-async def test_an_action_is_done_before_the_words_go_out(stage: Stage) -> None:
-    stage.model.answers = [answering("Off you go, Alice!", **ASKED)]
-    await stage.reply("@forgetmenot_bot please time me out")
-    assert stage.moderation.done == ["timeout 1 30"]
-    assert stage.said == ["Off you go, Alice!"]
-
-
-@pytest.mark.parametrize(
-    ("outcome", "said"),
-    [
-        (Outcome(OutcomeKind.REFUSED, "no"), "Maybe later."),
-        (Outcome(OutcomeKind.UNKNOWN, "no answer"), "I'm not sure that worked."),
-    ],
-)
-async def test_a_failed_action_is_never_claimed(stage: Stage, outcome: Outcome, said: str) -> None:
-    stage.moderation.answer = outcome
-    stage.model.answers = [answering("I timed you out, Alice!", **ASKED)]
-    await stage.ask("@forgetmenot_bot please time me out")
-    assert stage.said == [said]
-
-
-async def test_a_refused_action_speaks_its_else_text(stage: Stage) -> None:
-    stage.use(Settings(bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.OFF)))
-    stage.model.answers = [answering("Timed out!", **ASKED)]
-    await stage.ask("@forgetmenot_bot please time me out")
-    assert stage.said == ["Maybe later."]
-    assert stage.moderation.done == []
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -224,13 +178,6 @@ async def test_nothing_is_said_of_a_deed_that_nobody_asked_for_where_the_model_s
     await stage.hear("hello", "2")
     stage.model.answers = [answering("nice one, bob", "shoutout", target="bob", if_refused="I can't assist with that.")]
     assert (await stage.reply("@forgetmenot_bot nice one, bob")).text == ""
-
-
-async def test_a_deed_that_nobody_did_is_not_boasted_of(stage: Stage) -> None:
-    stage.model.answers = ["I have timed out Bob for you."]
-    reply = await stage.reply("@forgetmenot_bot time out bob")
-    assert stage.said == ["I can't do that right now."]
-    assert "claim" in (await stage.row(reply.id)).filters
 
 
 async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:

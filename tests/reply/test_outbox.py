@@ -34,17 +34,6 @@ async def message(db: Database, clock: ManualClock, text: str, viewer: str = "1"
     return Outgoing(await row(db), text, clock.now() + patience, viewer, "e1")
 
 
-async def test_a_message_goes_out_and_its_row_says_so(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat
-) -> None:
-    sent = await outbox.send(await message(db, clock, "hello"))
-    assert sent == Sent(ReplyStatus.SENT, "", "t1")
-    kept = await bot_messages.get(db, 1)
-    assert kept is not None
-    assert (kept.status, kept.text, kept.twitch_id) == (ReplyStatus.SENT, "hello", "t1")
-    assert chat.said == [(clock.now(), "hello", "e1")]
-
-
 @pytest.mark.parametrize(("moderator", "limit"), [(False, 20), (True, 100)])
 async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move, moderator: bool, limit: int
@@ -172,19 +161,6 @@ async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
     await settle(8_000)
     assert await waiting == Sent(ReplyStatus.DROPPED, "too late")
     assert len(chat.said) == 20
-
-
-async def test_a_429_is_waited_out_and_the_message_sent_once(
-    db: Database, clock: ManualClock, outbox: Outbox, chat: FakeChat, settle: Move
-) -> None:
-    chat.answers = [TwitchRateLimited("slow down", 4)]
-    sending = asyncio.create_task(outbox.send(await message(db, clock, "hello")))
-    await asyncio.sleep(0.02)
-    await settle(3_000)
-    assert len(chat.said) == 1
-    await settle(2_000)
-    assert (await sending).status is ReplyStatus.SENT
-    assert [at for at, _, _ in chat.said][1] - chat.said[0][0] >= 4_000
 
 
 @pytest.mark.parametrize(
@@ -407,24 +383,3 @@ def test_a_pause_that_twitch_asks_for_holds_although_there_are_places() -> None:
     pace.pause_until(5_000)
     assert pace.free_at(1_000, 0) == 5_000
     assert pace.free_at(6_000, 0) == 6_000
-
-
-def test_a_quarter_of_the_places_is_kept() -> None:
-    pace = pace_of(8)
-    assert not pace.is_crowded(0, 5)
-    assert pace.is_crowded(0, 6)
-
-
-def test_a_moderator_has_more_places() -> None:
-    pace = pace_of(1)
-    pace.call_begins(0)
-    assert pace.free_at(0, 0) == WINDOW_MS
-    pace.wide = lambda: True
-    assert pace.free_at(0, 0) == 0
-
-
-def test_a_text_is_a_repeat_for_half_a_minute_in_any_case() -> None:
-    pace = pace_of()
-    pace.said("Hello", 0)
-    assert pace.is_repeated("HELLO", 29_999)
-    assert not pace.is_repeated("hello", 30_000)

@@ -135,39 +135,9 @@ def test_a_reply_that_was_cut_off_ends_with_a_sentence() -> None:
 
 AWKWARD = [
     "/", "!", "…", "'", '"', "“", "”", "@bob ", "@alice ", "<@1>", "bot: ", "fmn: ", "evil.zip ", "a.Bc", "//", "**",
+    "`", "[id:1]", "(said by them; x)", "1. ", "- ", "\n", "gamba", "g a m b a ", "Ha, ", "Oh no! ", "hello ", "](",
+    "[", ")", "[a](b.c)", "_", "#", "。", "‼", "\u200b", "😀", "```", "secret ", "word", ".", ": ", "</chat>", "?",
 ]  # fmt: skip
-AWKWARD += [
-    "`",
-    "[id:1]",
-    "(said by them; x)",
-    "1. ",
-    "- ",
-    "\n",
-    "gamba",
-    "g a m b a ",
-    "Ha, ",
-    "Oh no! ",
-    "hello ",
-    "](",
-]
-AWKWARD += [
-    "[",
-    ")",
-    "[a](b.c)",
-    "_",
-    "#",
-    "。",
-    "‼",
-    "\u200b",
-    "😀",
-    "```",
-    "secret ",
-    "word",
-    ".",
-    ": ",
-    "</chat>",
-    "?",
-]
 
 
 @given(st.lists(st.sampled_from(AWKWARD), max_size=30).map("".join) | st.text(max_size=700))

@@ -8,13 +8,11 @@ import pytest
 
 from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.chat import Role
-from forgetmenot.domain.model import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.llm.openai_compatible import OpenAICompatible
+from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import ActionClass
 from forgetmenot.reply.reply_object import NOTHING_TO_SAY, UNREADABLE, ModelReply, read_reply, reply_schema
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode
-from tests.loopback_servers.openai import SimOpenAI
 from tests.stage import Stage, answering, chat, stage
 
 __all__ = ["chat", "stage"]
@@ -102,25 +100,6 @@ def test_plain_text_of_a_server_without_json_proposes_nothing() -> None:
     assert read_reply(ModelAnswer(said, "m", TokenUsage(), plain=True)) == ModelReply(said)
     cut = ModelAnswer("One. Tw", "m", TokenUsage(), finish="length", plain=True)
     assert read_reply(cut) == ModelReply("One.", None, "unfinished")
-
-
-@pytest.mark.parametrize(("formats", "tried"), [({"json_object"}, 2), (set(), 3)])
-async def test_a_server_that_knows_no_schema_is_asked_more_simply_in_the_end_without_actions(
-    formats: set[str], tried: int
-) -> None:
-    form = "be kind, as an object"
-    request = ModelRequest(Purpose.REPLY, form, "hi", 50, schema={"type": "object"}, plain_system="be kind")
-    replies = []
-    async with SimOpenAI(formats=formats) as sim:
-        model = OpenAICompatible("local", base_url=sim.url)
-        for _ in range(2):
-            if formats:
-                sim.answers(json.dumps({"say": "Hi."}))
-            replies.append(read_reply(await model.generate(request)))
-        await model.aclose()
-    assert len(sim.seen) == tried + 1  # it is remembered
-    assert sim.seen[-1]["messages"][0]["content"] == (form if formats else "be kind")
-    assert replies == [ModelReply("Hi." if formats else "Understood.")] * 2
 
 
 async def test_json_is_never_said_in_chat(stage: Stage) -> None:

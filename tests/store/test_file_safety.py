@@ -1,12 +1,10 @@
 """The memory's files: private to their owner, one running bot each, one channel each."""
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
 
-from forgetmenot import logs
 from forgetmenot.errors import StoreLocked, TwitchRefused
 from forgetmenot.store.channel_state import Owner, claim, file_for, owner_of
 from forgetmenot.store.database import open_database
@@ -52,50 +50,6 @@ def test_what_is_no_memory_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / "memory.sqlite3").write_bytes(b"not a database")
     assert owner_of(tmp_path / "memory.sqlite3") == Owner()
     assert owner_of(tmp_path / "none.sqlite3") == Owner()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows keeps others out by the user's folder")
-async def test_no_file_of_the_memory_can_be_read_by_others(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    old = os.umask(0o022)
-    try:
-        async with open_database(folder / "memory.sqlite3") as db:
-            db.key.digest("x")
-            async with db.write() as tx:
-                await tx.execute("INSERT INTO runs (started_at, command) VALUES (1, 'test')")
-            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
-    finally:
-        os.umask(old)
-    assert {"memory.sqlite3", "memory.sqlite3-wal", "memory.sqlite3.key"} <= modes.keys()
-    assert set(modes.values()) == {0o600}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-@pytest.mark.skipif(os.name == "nt", reason="as above")
-def test_lock_log_and_the_folders_they_make_are_their_owners_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "made" / "data"
-    old = os.umask(0o022)
-    try:
-        logs.set_up(folder=folder / "logs", console=False)
-        logs.log.info("something")
-        with instance_lock(folder / "memory.sqlite3", "test"):
-            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.rglob("*")}
-    finally:
-        os.umask(old)
-        logs.set_up()
-    assert modes.pop("logs") == 0o700
-    assert {"forgetmenot.log", "memory.sqlite3.lock", "memory.sqlite3.holder"} <= modes.keys()
-    assert set(modes.values()) == {0o600}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-@pytest.mark.skipif(os.name == "nt", reason="as above")
-def test_an_older_file_is_closed_too(tmp_path: Path) -> None:
-    path = tmp_path / "memory.sqlite3"
-    path.touch(mode=0o644)
-    path.chmod(0o644)
-    protect(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_folder_that_is_not_there_is_no_error_here(tmp_path: Path) -> None:
@@ -153,14 +107,6 @@ def test_what_stands_in_the_other_ones_note_is_not_trusted(tmp_path: Path, told:
             pass
         assert len(str(caught.value)) < len(str(path)) + 180
         assert "\n" not in str(caught.value)
-
-
-def test_when_the_first_has_stopped_the_second_may_start(tmp_path: Path) -> None:
-    path = tmp_path / "memory.sqlite3"
-    with instance_lock(path, "run"):
-        pass
-    with instance_lock(path, "demo"):
-        assert not (tmp_path / "gone").exists()
 
 
 def test_whether_a_bot_runs_can_be_asked_without_getting_in_its_way(tmp_path: Path) -> None:

@@ -1,20 +1,26 @@
 """Each promise that rows can show is broken by hand, and told; an orderly memory breaks none."""
 
+import asyncio
 import json
+import shutil
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
+from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.memory.erasure import erase
 from forgetmenot.memory.transfer import import_notes
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import privacy_log
+from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.privacy_log import PrivacyRequest, PrivacyRequestKind
-from tests.memory.conftest import Channel, channel, settings
-
-__all__ = ["channel", "settings"]  # fixtures
+from tests.conftest import NOON
+from tests.memory.conftest import FakeModel, open_channel
 
 BROKEN = {
     "chat pruned unread": "INSERT INTO tally VALUES (1, 'pruned_unread', 3)",
@@ -67,40 +73,61 @@ BROKEN = {
 }
 
 
-async def filled(channel: Channel) -> None:
-    await channel.chat(60)
-    await channel.compactor.run_pass(everything=True)
-    lines = [{"scope": "channel", "fact": "plays chess"}, {"viewer": "viewer1", "fact": "likes jazz"}]
-    await import_notes(channel.db, map(json.dumps, lines), now=channel.clock.now())
-    await erase(channel.db, "id-viewer2", now=channel.clock.now())
-    async with channel.db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = ?, first_seen_at = 1 WHERE id = 'id-viewer3'", (DAY,))
-        await tx.execute("UPDATE events SET text = '', redacted_at = 0 WHERE viewer_id = 'id-viewer3'")
+@dataclass(frozen=True)
+class Orderly:
+    """A memory in which everything is as it should be, and what time it is there."""
+
+    db: Database
+    now: int
 
 
-async def test_an_orderly_memory_breaks_no_promise(channel: Channel) -> None:
-    await filled(channel)
-    assert await verify(channel.db, now=channel.clock.now()) == []
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """Made once, copied for each promise."""
+    path, clock = tmp_path_factory.mktemp("filled") / "memory.sqlite3", ManualClock(NOON)
+
+    async def make() -> None:
+        async with open_database(path) as db:
+            channel = await open_channel(db, clock, Settings(), FakeModel())
+            await channel.chat(60)
+            await channel.compactor.run_pass(everything=True)
+            lines = [{"scope": "channel", "fact": "plays chess"}, {"viewer": "viewer1", "fact": "likes jazz"}]
+            await import_notes(db, map(json.dumps, lines), now=clock.now())
+            await erase(db, "id-viewer2", now=clock.now())
+            async with db.write() as tx:
+                await tx.execute(
+                    "UPDATE viewers SET opted_out_at = ?, first_seen_at = 1 WHERE id = 'id-viewer3'", (DAY,)
+                )
+                await tx.execute("UPDATE events SET text = '', redacted_at = 0 WHERE viewer_id = 'id-viewer3'")
+
+    asyncio.run(make())
+    return path, clock.now()
+
+
+@pytest.fixture
+async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[Orderly]:
+    path, now = filled
+    async with open_database(shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True) / path.name) as db:
+        yield Orderly(db, now)
+
+
+async def test_an_orderly_memory_breaks_no_promise(orderly: Orderly) -> None:
+    assert await verify(orderly.db, now=orderly.now) == []
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_a_broken_promise_is_told(channel: Channel, name: str) -> None:
-    await filled(channel)
-    with closing(sqlite3.connect(channel.db.path)) as other:
+async def test_a_broken_promise_is_told(orderly: Orderly, name: str) -> None:
+    with closing(sqlite3.connect(orderly.db.path)) as other:
         other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")
-    assert name in {one.name for one in await verify(channel.db, now=channel.clock.now())}
+    assert name in {one.name for one in await verify(orderly.db, now=orderly.now)}
 
 
-async def test_who_was_erased_and_is_there_again_as_before_is_told(channel: Channel) -> None:
-    await filled(channel)
-    wish = PrivacyRequest(
-        PrivacyRequestKind.ERASED, channel.db.key.digest("viewer", "id-viewer0"), channel.clock.now() + HOUR
-    )
-    async with channel.db.write() as tx:
+async def test_who_was_erased_and_is_there_again_as_before_is_told(orderly: Orderly) -> None:
+    key = orderly.db.key
+    wish = PrivacyRequest(PrivacyRequestKind.ERASED, key.digest("viewer", "id-viewer0"), orderly.now + HOUR)
+    async with orderly.db.write() as tx:
         await privacy_log.note(tx, [wish])
-        await tx.execute(
-            "INSERT INTO opted_out_unknown VALUES (?, 1)", (channel.db.key.digest("viewer", "id-viewer1"),)
-        )
-    told = {one.name: one for one in await verify(channel.db, now=channel.clock.now())}
+        await tx.execute("INSERT INTO opted_out_unknown VALUES (?, 1)", (key.digest("viewer", "id-viewer1"),))
+    told = {one.name: one for one in await verify(orderly.db, now=orderly.now)}
     assert told["somebody who was erased"].example == "id-viewer0"
     assert told["a line of somebody erased who opted out"].example == "id-viewer1"

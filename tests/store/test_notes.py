@@ -53,14 +53,6 @@ async def test_a_note_reads_as_it_was_written(db: Database, alice: str) -> None:
     assert await notes.get(db, 404) is None
 
 
-async def test_subjects_are_kept_apart(db: Database, alice: str) -> None:
-    mine, channel = await write(db, alice), await write(db, None)
-    assert await notes.of_subject(db, alice) == [mine]
-    assert await notes.of_subject(db, None) == [channel]
-    assert await notes.of_subject(db, "nobody") == []
-    assert await notes.of_subject(db, alice, (NoteStatus.STALE, NoteStatus.EXPIRED)) == []
-
-
 async def test_the_fingerprint_differs_when_the_notes_differ(db: Database, alice: str) -> None:
     seen = [await notes.fingerprint(db, alice)]
     first = await write(db, alice)

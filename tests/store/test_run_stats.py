@@ -45,41 +45,6 @@ async def answer(db: Database, status: ReplyStatus, estimated: int) -> None:
         await bot_messages.settle(tx, row, status)
 
 
-async def test_a_note_that_was_superseded_and_one_that_was_deleted_were_both_written(db: Database) -> None:
-    before = await totals(db)
-    old, new = await learn(db, "the boss has three phases"), await learn(db, "the boss has four phases")
-    async with db.write() as tx:
-        note = await notes.get(tx, old)
-        assert note is not None
-        await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=2, cause="test", superseded_by=new)
-    gone = await learn(db, "somebody wants this to be forgotten")
-    async with db.write() as tx:
-        await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (gone,))
-    added = (await totals(db)).since(before)
-    assert (added.notes, added.superseded) == (3, 1)
-
-
-async def test_replies_are_those_that_were_said_or_only_thought(db: Database) -> None:
-    for status in ReplyStatus:
-        await answer(db, status, 100)
-    told = await totals(db)
-    assert told.replies == 2
-    assert told.estimated == 100 * len(ReplyStatus)
-
-
-async def test_actions_count_by_what_was_decided_and_by_what_was_done(db: Database) -> None:
-    decided = (("allow", "done"), ("allow_changed", "failed"), ("ask", "undone"), ("deny", "denied"))
-    async with db.write() as tx:
-        for number, (verdict, status) in enumerate(decided):
-            await tx.execute(
-                "INSERT INTO action_logs (at, key, name, class, params_json, verdict, rule, reason, status)"
-                " VALUES (1, ?, 'clip', 'A', '{}', ?, 'test', 'test', ?)",
-                (str(number), verdict, status),
-            )
-    told = await totals(db)
-    assert (told.proposed, told.allowed, told.denied, told.executed) == (4, 2, 1, 2)
-
-
 async def test_of_the_tokens_those_of_the_unchanged_prefix_are_counted(db: Database) -> None:
     """Of replies that have a prompt and an estimate alone: both halves of the share are of the same replies."""
     await answer(db, ReplyStatus.SENT, 1_000)

@@ -26,17 +26,6 @@ async def test_a_rename_keeps_the_id_and_the_names_over_time(db: Database) -> No
     assert [row[0] for row in rows] == ["alice", "alicia"]
 
 
-@pytest.mark.parametrize("in_one_batch", [True, False])
-async def test_a_recycled_login_inherits_nothing(db: Database, in_one_batch: bool) -> None:
-    old, new = seen("1", "alice"), seen("2", "alice", 5)
-    for batch in [(old, new)] if in_one_batch else [(old,), (new,)]:
-        await take_in(db, *batch)
-    assert await viewers.names(db, ["1", "2"]) == {"2": "Alice"}
-    found = await viewers.by_login(db, "@Alice")
-    assert found is not None
-    assert found.id == "2"
-
-
 async def test_two_swap_their_logins(db: Database) -> None:
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))

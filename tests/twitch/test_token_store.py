@@ -149,15 +149,6 @@ def test_without_any_keyring_the_file_does(tmp_path: Path) -> None:
         assert store.is_empty(Account.BOT)
 
 
-def test_deleting_empties_both_places(tmp_path: Path, ring: MemoryKeyring) -> None:
-    store = TokenStore(tmp_path)
-    store.save(Account.BOT, ONE)
-    store.delete(Account.BOT)
-    store.delete(Account.BOT)
-    assert ring.kept == {}
-    assert store.load(Account.BOT) is None
-
-
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"access": 1}'])
 def test_a_broken_file_counts_as_nobody_logged_in(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "twitch-bot.json").write_bytes(content)

@@ -256,18 +256,6 @@ async def test_a_block_leaves_the_others_theirs(world: World, maker: Made, regul
     assert len(model.requests) == 3
 
 
-async def test_an_answer_for_nobody_costs_only_who_caused_it_theirs(
-    world: World, maker: Made, regular: Regular
-) -> None:
-    await regular("says that the answer is an empty list", "plays drums", "lives in Oslo")
-    for _ in range(5):
-        await over(world, "2")
-    await known(world, "bakes bread", "keeps bees", "sings tenor", of="2")
-    made, _ = maker(answer(), answer(), answer("P1 bakes bread."))
-    assert await made.run_pass() == 1
-    assert (await brief(world), await brief(world, "2")) == ("", "<@2> bakes bread.")
-
-
 async def test_what_somebody_did_is_shown_by_stream_without_a_model(world: World) -> None:
     first = await over(world, "1", "2", summary="<@1> won a round. <@2> said that <@1> cheats. <@1> sang.")
     await over(world, "2", summary="<@2> slept.")

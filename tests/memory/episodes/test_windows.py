@@ -118,19 +118,6 @@ def line(seq: int, who: str, text: str, kind: EventKind = EventKind.MESSAGE, sys
     return Line(seq, f"m{seq}", 1, who, kind, text, system, Role.VIEWER, at=seq * 60_000, **flags)
 
 
-def test_the_offline_model_reads_what_is_written() -> None:
-    window = [
-        line(1, "1", "I moved to Oslo"),
-        line(2, "2", "hello bot", addressed=True),
-        line(3, "2", "great stream", EventKind.SUB, "bob subscribed for 3 months."),
-        *(line(4 + i, str(i), "KEKW TIME") for i in range(1, 6)),
-        line(20, "9", "hello", from_bot=True),
-    ]
-    handles = Handles.of(["1", "2"], {"bob": "2"})
-    told = summary("\n".join(transcript(window, handles)))
-    assert told == 'P1 moved to Oslo. P2 subscribed. Running bit: chat kept saying "kekw time".'
-
-
 def test_what_was_told_by_command_was_said_and_a_timeout_happened() -> None:
     window = [
         line(1, "1", "!remember that I moved to Oslo"),

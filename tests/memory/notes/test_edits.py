@@ -122,11 +122,6 @@ async def test_names_become_ids_once_and_for_all(world: World, typed: str, store
     assert await with_mentions(world.db, stored) == stored
 
 
-async def test_every_note_that_is_told_is_named_whatever_door_it_came_through(world: World) -> None:
-    note = await remember(world.db, "1", "sings with bob", by="9", at=world.clock.now())
-    assert note.fact == "sings with <@2>"
-
-
 async def test_a_retracted_note_keeps_its_text_and_comes_back(world: World) -> None:
     note = await remember(world.db, "1", "lives in Oslo", by="1", at=1)
     assert (await retract(world.db, note.id, at=2, cause="wrong")).id == note.id

@@ -5,11 +5,9 @@ import json
 import pytest
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes import edits
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote
 from tests.notes_world import World
 
 ALICE = "1"
@@ -117,12 +115,3 @@ async def test_a_replacement_that_was_undone_is_not_made_again_by_the_same_chat(
     channel.said.append((channel.world.clock.now() - 3 * MINUTE, "I live in Rome"))
     assert (await channel.read("lives in Rome")).keys() == {"said_before"}
     assert await channel.known() == ["lives in Oslo"]
-
-
-async def test_an_older_memory_that_is_imported_later_replaces_nothing(channel: Channel) -> None:
-    await channel.remember(NEW)
-    older = NewNote(Scope.VIEWER, ALICE, OLD, 0.9, SourceKind.IMPORT, channel.world.clock.now() - 9 * MINUTE)
-    async with channel.world.db.write() as tx:
-        await notes.insert(tx, older, cause="import", now=channel.world.clock.now())
-    held = await notes.of_subject(channel.world.db, ALICE, tuple(NoteStatus))
-    assert [note.status for note in held if note.fact == NEW] == [NoteStatus.ACTIVE]

@@ -1,9 +1,10 @@
-"""What is handed over about somebody is all there is about them."""
+"""What is handed over about somebody, and what is erased of them, is all there is about them."""
 
 from forgetmenot.domain.chat import Role
 from forgetmenot.store import channel_state, identities, notes, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.personal_data import EXEMPT, PLACES
 
 
 async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> None:
@@ -29,3 +30,28 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
     assert hers["channel_texts"] == [{"name": "digest", "value": "<@1> won, <@2> lost."}]
     assert [row["words"] for row in (await personal_data.export_rows(db, "2"))["never_mention"]] == ["harps"]
+
+
+async def text_columns(db: Database) -> set[str]:
+    rows = await db.rows(
+        "SELECT m.name AS t, c.name AS c FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+        " AND c.type = 'TEXT' AND m.sql NOT LIKE '%VIRTUAL%' AND m.name NOT LIKE 'episodes_fts%'"
+    )
+    return {f"{row['t']}.{row['c']}" for row in rows}
+
+
+async def test_every_text_column_is_accounted_for(db: Database) -> None:
+    cleaned = {f"{place.table}.{column}" for place in PLACES for column in place.columns}
+    unaccounted = {
+        column
+        for column in await text_columns(db) - cleaned
+        if column not in EXEMPT and column.split(".")[0] not in EXEMPT
+    }
+    assert unaccounted == set()
+
+
+async def test_no_reason_is_given_for_what_is_not_there(db: Database) -> None:
+    columns = await text_columns(db)
+    tables = {row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert {name for name in EXEMPT if name not in columns | tables} == set()
+    assert {f"{place.table}.{column}" for place in PLACES for column in place.columns} <= columns

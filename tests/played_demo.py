@@ -1,0 +1,121 @@
+"""The demo, played once for all tests of all workers: as the program, and in a process that notes what it gave out."""
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from forgetmenot.store.database import open_database
+from tests.program import environment, run
+
+WITNESS = """
+CREATE TABLE witness (id TEXT, viewer_id TEXT, at INTEGER, from_bot INTEGER);
+CREATE TRIGGER witness_events AFTER INSERT ON events BEGIN
+    INSERT INTO witness VALUES (new.id, new.viewer_id, new.at, new.from_bot);
+END;
+"""
+BLIND = "DROP TRIGGER witness_events; DROP TABLE witness; VACUUM;"
+PLAY = """
+import asyncio, json, pathlib, sys
+from forgetmenot import logs
+from forgetmenot.demo.show import Show, play
+from forgetmenot.settings.schema import DockSettings, Settings
+from forgetmenot.sim import twitch
+
+folder, tokens, highlight, told = pathlib.Path(sys.argv[1]), [], [], []
+class Noted(twitch.Tokens):
+    def grant(self, *words, **more):
+        granted = super().grant(*words, **more)
+        tokens.extend((granted.access, granted.refresh))
+        return granted
+twitch.Tokens = Noted
+logs.set_up(level="debug", folder=folder / "logs")
+settings = Settings(dock=DockSettings(port=0))
+show = Show(settings, lambda _style, line: highlight.append(line), finished=told.append, fast=True)
+asyncio.run(play(folder / "m.sqlite3", show))
+print(json.dumps({"tokens": tokens, "highlight": highlight, "told": told[0].as_json()}))
+"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A demo that was played at debug level: its memory, its logs, and what came of it."""
+
+    folder: Path
+    errors: bytes
+    tokens: list[str]
+    highlight: list[str]
+    told: dict[str, Any]  # the counts that --json prints
+
+    def rows(self, sql: str, *params: object) -> list[Any]:
+        with closing(sqlite3.connect(self.folder / "m.sqlite3")) as db:
+            return list(db.execute(sql, params))
+
+    def said(self) -> list[str]:
+        return [row[0] for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")]
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that one worker fills and all use."""
+    root = factory.getbasetemp()
+    place = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name
+    with FileLock(f"{place}.lock"):
+        if not place.exists():
+            (making := place.with_suffix(".making")).mkdir()
+            make(making)
+            making.rename(place)
+    return place
+
+
+async def witnessed(path: Path) -> None:
+    """A memory in which a table of the tests' own writes down each event as it is stored: events are pruned."""
+    async with open_database(path):
+        pass
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(WITNESS)
+
+
+def _play_program(folder: Path) -> None:
+    """As a newcomer starts it; its memory stays as `witnessed.sqlite3`, and without the witness as `memory.sqlite3`."""
+    path = folder / "memory.sqlite3"
+    asyncio.run(witnessed(path))
+    ended = run(folder, "demo", "--fast", "--verbose", "--db", path)
+    assert ended.returncode == 0, ended.stderr
+    (folder / "shown").write_text(ended.stdout, encoding="utf-8")
+    shutil.copyfile(path, folder / "witnessed.sqlite3")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(BLIND)
+
+
+def _play_at_debug_level(folder: Path) -> None:
+    (folder / "data").mkdir()
+    words = [sys.executable, "-c", PLAY, str(folder / "data")]
+    ended = subprocess.run(words, check=False, env=environment(folder / "data"), capture_output=True, timeout=100)
+    assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
+    (folder / "told.json").write_bytes(ended.stdout)
+    (folder / "errors").write_bytes(ended.stderr)
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the program left: nobody writes there."""
+    return once(tmp_path_factory, "demo", _play_program)
+
+
+@pytest.fixture(scope="session")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """A demo that was played at debug level: nobody writes there."""
+    place = once(tmp_path_factory, "seen", _play_at_debug_level)
+    told = json.loads((place / "told.json").read_text(encoding="utf-8"))
+    return Seen(place / "data", (place / "errors").read_bytes(), **told)
