@@ -36,7 +36,7 @@ def _settings(wanted: argparse.Namespace) -> Settings:
 
 
 async def _run(wanted: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
-    batches = [answers.own_list(wanted.own, seed=7)]
+    batches = list(answers.listed(wanted.questions)) if wanted.questions else [answers.own_list(wanted.own, seed=7)]
     if wanted.locomo:
         batches += answers.locomo(wanted.locomo, wanted.of, wanted.count, seed=7)
     with wanted.rows.open("a", encoding="utf-8") as file, tempfile.TemporaryDirectory() as folder:
@@ -60,6 +60,7 @@ def main() -> int:
     parser.add_argument("--offline", action="store_true", help="the rules that the bot has without a model")
     parser.add_argument("--locomo", type=Path, metavar="FILE", help="questions of this file as well")
     parser.add_argument("--of", nargs="*", default=("conv-42", "conv-47"), metavar="NAME", help="its conversations")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="questions of this file instead of our own list")
     parser.add_argument("--own", type=int, default=18, metavar="N", help="of our own questions of each kind")
     parser.add_argument("--count", type=int, default=15, metavar="N", help="of each kind and conversation")
     parser.add_argument("--set", nargs="*", default=(), metavar="TABLE.KEY=VALUE", help="settings to try")

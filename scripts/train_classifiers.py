@@ -111,10 +111,10 @@ def unlike(rows: Sequence[Row], measured: Sequence[str]) -> list[Row]:
 
 
 def features(texts: Sequence[str], names: Sequence[str], signs: Callable[[str], list[str]]) -> csr_matrix:
-    """A row for each text: its pieces, as TextClassifier weighs them, then its signs."""
+    """A row for each text: its pieces, as a WeightTable weighs them, then its signs."""
     at, indices, values = [0], [], []
     for text in texts:
-        found = sorted(classifier.pieces(text, BUCKETS))
+        found = sorted(classifier.bucketed(classifier.pieces(text), BUCKETS))
         indices += found
         values += [1 / math.sqrt(len(found) + 1)] * len(found)
         at.append(len(indices))

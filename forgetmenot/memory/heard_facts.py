@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory import suppression
-from forgetmenot.memory.facts.corrections import may_correct, revised
+from forgetmenot.memory.facts.corrections import Before, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused, checked_fact
@@ -67,8 +67,8 @@ async def heard_facts(
                 one = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), since, privacy)
                 held += [one] if one is not None else []
             later.append(fact)
-        if may_correct(line.text) and not is_command(line.text) and not line.text.rstrip().endswith("?"):
-            since.append(meant_part(line.text))
+        if not is_command(line.text) and not line.text.rstrip().endswith("?") and (meant := meant_part(line.text)):
+            since.append(meant)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
@@ -80,10 +80,12 @@ async def heard_facts(
 
 
 def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
-    """The fact as its speaker's later lines (the newest first) leave it; None if it may not be kept then."""
+    """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
     fact = one.fact
     for line in reversed(since[-CORRECTIONS_READ:]):
-        if (found := revised(line, [one._replace(fact=fact)])) is not None:
+        if (found := revised(line, [one._replace(fact=fact)], Before("own", fact))) is not None:
+            if found[1] is None:
+                return None
             fact = found[1]
     kept = [fact] if fact == one.fact else _storable([fact], privacy)
     return one._replace(fact=kept[0]) if kept else None

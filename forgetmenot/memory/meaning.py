@@ -1,4 +1,4 @@
-"""Which words mean nearly the same, and what a text means, from a table of static word vectors. Pure.
+"""Which words mean nearly the same, and what a text means, from a table of static word vectors.
 
 The table is one file (`word_table.bin`, built by scripts/build_word_table.py). For each stem it holds the stems nearest
 to it with their cosines, and a vector of small integers that is already weighted: common words have short vectors. A
@@ -13,6 +13,10 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+
+from forgetmenot.logs import log
 
 MAGIC = b"forgetmenot words 1\n"
 ZERO = 128  # what is added to a vector's components in the file, which holds bytes
@@ -50,6 +54,12 @@ class WordTable:
     def numbers(self, words: Iterable[str]) -> list[int]:
         """The numbers of those words that the table knows in this form."""
         return [number for number in map(self._number.get, words) if number is not None]
+
+    def cosine(self, one: int, other: int) -> float:
+        """How near two stems are: from -1 to 1."""
+        starts = (number * self.dimensions for number in (one, other))
+        mine, theirs = ([value - ZERO for value in self._vectors[at : at + self.dimensions]] for at in starts)
+        return sum(map(int.__mul__, mine, theirs)) / (math.hypot(*mine) * math.hypot(*theirs) or 1.0)
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """The stems nearest to one, nearest first; each with its nearness: 0 at LEAST_COSINE, 1 at a cosine of 1."""
@@ -121,3 +131,13 @@ def _long(values: "array[int]") -> int:
     narrow, wide = values.tobytes(), bytearray(4 * len(values))
     wide[::4], wide[1::4] = narrow[::2], narrow[1::2]
     return int.from_bytes(wide, "little")
+
+
+@cache
+def word_table() -> WordTable | None:
+    """The table of words, read when it is first needed (25 ms, 8 MB); None, and a line in the log, without its file."""
+    try:
+        return WordTable(files(__package__).joinpath("word_table.bin").read_bytes())
+    except (OSError, ValueError) as error:
+        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
+        return None

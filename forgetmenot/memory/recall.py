@@ -10,8 +10,6 @@ import asyncio
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE, Clock
@@ -21,7 +19,7 @@ from forgetmenot.logs import log
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ActiveViewers
 from forgetmenot.memory.encoder import Encoder, encoder
-from forgetmenot.memory.meaning import WordTable
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Found, Postings, Query, by_recency, query_of, short_names
 from forgetmenot.memory.suppression import SuppressionFilter, touches_topic
 from forgetmenot.settings.schema import Settings, speaking
@@ -283,16 +281,6 @@ def _search(
 ) -> Found:
     with kept.lock:
         return kept.postings.ranked(query, now=now, limit=limit, opens=opens, lost=lost, encoder=reader)
-
-
-@cache
-def word_table() -> WordTable | None:
-    """The table of words, read when it is first needed (25 ms, 8 MB); None, and a line in the log, without its file."""
-    try:
-        return WordTable(Path(__file__).with_name("word_table.bin").read_bytes())
-    except (OSError, ValueError) as error:
-        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
-        return None
 
 
 async def candidates_of(at: Source, subjects: tuple[str, ...]) -> list[Candidate]:

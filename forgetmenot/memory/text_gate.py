@@ -4,7 +4,7 @@ What belongs there is a statement in the third person about the people, the chan
 rule that refuses a text, or None:
 
 - "length": more than LONGEST characters
-- "markup": tags, JSON, commands, labels of a prompt; "link": an address; "question": any question
+- "markup": tags, JSON, commands, labels of a prompt, signs without a word; "link": an address; "question": any question
 - what text/classifier finds in the words: "instruction" (orders, also for later, rules about the bot and its answers,
   advertising), "authority" (claims of what somebody is or may do here: badges say that), "insult" and "accusation" (of
   persons, not of a jump, a boss or a character)
@@ -91,8 +91,10 @@ _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|^\s*[\[/!]\s*\w|^\s*(?:SYSTEM|ASSISTANT|USER)\s*:|^\s*@\w|&lt;"
 )
 _LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+_BEFORE = re.compile(rf"\A{MENTION.pattern}[\s:]+(?!and\b|&|,)")
 _PART = re.compile(r"[;:]\s")
-_QUESTION = re.compile(r"[?？؟]\s*[\"'”’)]*\s*$")
+_QUESTION = re.compile(r"(?:[?？؟]|(?<=[\u0370-\u03ff]);)\s*[\"'”’)]*\s*$")
 _SPACED_OUT = (re.compile(r"\b(?:(?:[ai] )?)((?:\w ){2,}\w)\b"), re.compile(r"\b((?:\w ){2,}\w)\b"))
 """Words of single letters, once with the "a" or "i" before them as a word of its own, once as their first letter."""
 
@@ -108,13 +110,14 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
 
 def _sentence_fault(text: str, *, links: bool) -> str | None:
     bare = MENTION.sub("somebody", text)
-    if _MARKUP.search(bare):
+    if _MARKUP.search(bare) or not _LETTERS.search(bare):
         return "markup"
     if not links and (has_link(bare) or _LINK.search(bare)):
         return "link"
     if _QUESTION.search(bare):
         return "question"
-    return claim_fault(bare)
+    typed = _BEFORE.sub("", text)  # as somebody typed it: a name before it, and an order is a statement about them
+    return claim_fault(bare) or (claim_fault(typed) if typed and typed != text else None)
 
 
 def claim_fault(text: str) -> str | None:

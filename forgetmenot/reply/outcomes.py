@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from forgetmenot.memory.facts.corrections import kind_of
+from forgetmenot.memory.facts.correction_features import kind_of
 from forgetmenot.text.words import telling_stems, words
 
 LINES_READ = 4

@@ -37,7 +37,7 @@ _HANDLE = re.compile(rf"{MENTION.pattern}|\bP\d{{1,3}}\b")
 _WORD = re.compile(r"\w+")
 
 
-class TextClassifier:
+class WeightTable:
     """A table of weights, ready to be asked. Raises ValueError where the bytes are none.
 
     The bytes: one line of JSON, then, compressed, for each label one signed byte for each bucket. The JSON has
@@ -51,20 +51,28 @@ class TextClassifier:
             header = json.loads(head)
             self.labels: tuple[str, ...] = tuple(header["labels"])
             self.rows = str(header["rows"])
-            self._buckets, self._scale, self._biases = int(header["buckets"]), float(header["scale"]), header["biases"]
+            self.buckets, self._scale = int(header["buckets"]), float(header["scale"])
+            self._biases: list[float] = header["biases"]
             self._signs: dict[str, list[float]] = header["signs"]
             weights = zlib.decompress(packed)
         except (KeyError, TypeError, zlib.error) as error:
             raise ValueError("no table of weights") from error
-        if len(weights) != self._buckets * len(self.labels):
+        if len(weights) != self.buckets * len(self.labels):
             raise ValueError("a table of weights of the wrong size")
         self._columns = [
-            array("b", weights[start : start + self._buckets]) for start in range(0, len(weights), self._buckets)
+            array("b", weights[start : start + self.buckets]) for start in range(0, len(weights), self.buckets)
         ]
+
+    def sum_for(self, label: str, features: Iterable[str]) -> float:
+        """What speaks for one label: 0 is even, and `share` of it a probability where there are two."""
+        found = bucketed(features, self.buckets)
+        at = self.labels.index(label)
+        weighed = sum(map(self._columns[at].__getitem__, found))
+        return self._biases[at] + self._scale / math.sqrt(len(found) + 1) * weighed
 
     def shares(self, text: str, signs: Iterable[str] = ()) -> dict[str, float]:
         """How much speaks for each label: from 0 to 1, together 1. `signs`: what else was found out about the text."""
-        found = pieces(text, self._buckets)
+        found = bucketed(pieces(text), self.buckets)
         scale = self._scale / math.sqrt(len(found) + 1)
         sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
         extra = [self._signs[sign] for sign in signs if sign in self._signs]
@@ -73,12 +81,22 @@ class TextClassifier:
         return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
 
 
+def share(weighed: float) -> float:
+    """The probability that a sum stands for."""
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, weighed))))
+
+
+def bucketed(features: Iterable[str], buckets: int) -> set[int]:
+    """The numbers by which features are found in a table, each below `buckets`."""
+    return {zlib.crc32(feature.encode("utf-8", "replace")) % buckets for feature in features}
+
+
 @cache
-def classifier(name: Literal["claims", "sensitive"]) -> TextClassifier:
+def classifier(name: Literal["claims", "corrections", "sensitive"]) -> WeightTable:
     """One of the program's own. Raises ProgramDamaged: without it nobody can tell what may be kept."""
     file = files(__package__).joinpath(f"{name}.weights")
     try:
-        return TextClassifier(file.read_bytes())
+        return WeightTable(file.read_bytes())
     except (OSError, ValueError) as error:
         raise ProgramDamaged(f"{file} is missing or damaged. Install ForgetMeNot again.") from error
 
@@ -111,8 +129,8 @@ def word_list(listed: str) -> re.Pattern[str]:
     return re.compile("|".join([rf"\b(?:{'|'.join(whole)})\b", *anywhere]))
 
 
-def pieces(text: str, buckets: int) -> set[int]:
-    """The numbers of the pieces that a text is made of, each below `buckets`."""
+def pieces(text: str) -> set[str]:
+    """The pieces that a text is made of."""
     words = ["^", *_WORD.findall(as_read(_HANDLE.sub(" somebody ", text[:LONGEST_TEXT]))), "$"]
     found = {f"{one} {other}" for one, other in pairwise(words)}
     found |= {f"{one}  {other}" for one, other in zip(words, words[2:], strict=False)}
@@ -123,4 +141,4 @@ def pieces(text: str, buckets: int) -> set[int]:
             found.update(word)
         for size in range(SHORTEST_PIECE, LONGEST_PIECE + 1):
             found.update(padded[at : at + size] for at in range(len(padded) - size + 1))
-    return {zlib.crc32(piece.encode("utf-8", "replace")) % buckets for piece in found}
+    return found

@@ -43,6 +43,7 @@ class Asked:
     text: str
     answer: str | None
     pattern: bool = False
+    by: str = "visitor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,28 @@ def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[
         yield Batch(raw["sample_id"], lines, _mixed(known, unknown, [], count, seed))
 
 
+def listed(path: Path) -> Iterator[Batch]:
+    """The questions of a file like tests/data/questions.tsv, each with a memory of its own."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        kind, known, asked, answer = line.split("\t")
+        by, _, text = asked.partition("> @ForgetMeNot ")
+        told = [fact.partition(": ") for fact in known.split(" | ")]
+        lines = [
+            {"id": at, "viewer": who, "fact": fact, "confidence": 0.8} for at, (who, _, fact) in enumerate(told, 1)
+        ]
+        right = answer if kind == "answerable" else None if kind == "unanswerable" else ""
+        yield Batch(path.stem, tuple(lines), (Asked(text, right, by=by),))
+
+
 async def ask(
     batch: Batch, settings: Settings, folder: Path, done: Callable[[dict[str, Any]], None], known: Iterable[str] = ()
 ) -> None:
     """Ask each question that is not `known` yet in a copy of its memory; one row for each goes to `done`."""
-    source = folder / f"{batch.name}.sqlite3"
+    if {asked.text for asked in batch.questions} <= set(known):
+        return
+    source = Path(tempfile.mkdtemp(dir=folder)) / "memory.sqlite3"
     logins = sorted({line["viewer"] for line in batch.lines if "viewer" in line})
     async with open_database(source) as db:
         async with db.write() as tx:
@@ -113,25 +131,25 @@ async def ask(
         if asked.text not in known:
             with tempfile.TemporaryDirectory(dir=folder) as made:
                 shutil.copy(source, Path(made) / "memory.sqlite3")
-                row = await _one(Path(made), settings, asked.text)
+                row = await _one(Path(made), settings, asked)
             done({"batch": batch.name, "question": asked.text, "answer": asked.answer, "pattern": asked.pattern} | row)
 
 
-async def _one(folder: Path, settings: Settings, question: str) -> dict[str, Any]:
+async def _one(folder: Path, settings: Settings, asked: Asked) -> dict[str, Any]:
     player = ScenarioPlayer(folder, settings)
     began = perf_counter()
     try:
         await player.start()
-        await player.hear("visitor", f"@ForgetMeNot {question}")
+        await player.hear(asked.by, f"@ForgetMeNot {asked.text}")
         row = (await bot_messages.listing(player.bot.db, 1))[0]
-        asked = player.model.asked[-1:] if player.model else []
+        prompts = player.model.asked[-1:] if player.model else []
         return {
             "reply": row.text,
             "detail": row.detail,
             "filters": list(row.filters),
             "tokens": row.usage.get("billed"),
             "seconds": round(perf_counter() - began, 1),
-            "prompt": asked[0].prompt if asked else "",
+            "prompt": prompts[0].prompt if prompts else "",
         }
     finally:
         await player.stop()

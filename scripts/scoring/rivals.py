@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory import encoder
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Postings, Query, by_recency
-from forgetmenot.memory.recall import word_table
 from forgetmenot.text.words import STOPWORDS
 
 Ranker = Callable[[str, Query], list[int]]  # the message and what is asked for in it → ids, best first

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory import encoder
 from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex, TermTable
-from forgetmenot.memory.meaning import WordTable
+from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import DAY_MS, Candidate, Postings, by_recency, freshness, fuse, query_of, short_names
-from forgetmenot.memory.recall import Recall, word_table
+from forgetmenot.memory.recall import Recall
 from forgetmenot.settings.schema import RecallSettings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote

@@ -128,7 +128,7 @@ async def test_a_cleared_correction_in_plain_speech_leaves_no_byte(channel: Chan
         db=channel.db, settings=lambda: channel.settings, clock=channel.clock, flush=channel.ingest.flush
     )
     await channel.clock.advance(MINUTE)
-    said = channel_line("viewer0", "zitherbloom, not the harp", at=channel.clock.now())
+    said = channel_line("viewer0", "I switched to the zitherbloom, no more harp", at=channel.clock.now())
     await read.take(said)
     channel.ingest.take(said)
     await channel.ingest.flush()

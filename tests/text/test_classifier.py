@@ -11,7 +11,7 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.errors import ProgramDamaged
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text import classifier as tables
-from forgetmenot.text.classifier import TextClassifier, classifier
+from forgetmenot.text.classifier import WeightTable, classifier
 
 TABLE = files("forgetmenot.text").joinpath("claims.weights").read_bytes()
 HEAD = TABLE.index(b"\n") + 1
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize("data", ODD.values(), ids=ODD)
 def test_a_damaged_table_is_said_to_be_one(folder: Path, data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        TextClassifier(data)
+        WeightTable(data)
     (folder / "claims.weights").write_bytes(data)
     with pytest.raises(ProgramDamaged, match=r"claims\.weights is missing or damaged"):
         classifier("claims")

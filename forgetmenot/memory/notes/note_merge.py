@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note, NoteStatus, SourceKind
-from forgetmenot.memory.facts.corrections import revised
+from forgetmenot.memory.facts.corrections import Before, revised
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.notes.proposals import REPORTED_AT_MOST, FactRefused
 from forgetmenot.store import evidence, forgotten_facts, notes, streams
@@ -133,11 +133,11 @@ def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
 
 
 async def _revised(known: Sequence[Note], new: NewNote) -> Note | None:
-    """The note to which its subject's word, or a command, gives another value: "movie night moved to Friday"."""
-    if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+    """The note to which a command gives another value: "movie night moved to Friday"."""
+    if new.source_kind is not SourceKind.COMMAND:
         return None
     open_to_it = [note for note in known if may_replace(new.source_kind, note)]
-    found = await asyncio.to_thread(revised, new.fact, open_to_it)
+    found = await asyncio.to_thread(revised, new.fact, open_to_it, Before("told"))
     return found[0] if found else None
 
 

@@ -2,21 +2,23 @@
 
 A line changes only what is known of its speaker, and only where it plainly corrects one live note (memory/facts). The
 streamer corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new
-but contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim.
+but contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim;
+where the line does not say what is true instead, or not plainly, it is retracted. Both can be undone.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory.facts.corrections import corrected, just_said, may_correct
+from forgetmenot.memory.facts.corrections import NOTHING_BEFORE, Before, corrected
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.recall import word_table
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, events, notes
 from forgetmenot.store.database import Database
@@ -26,9 +28,10 @@ from forgetmenot.text.statements import meant_part
 LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
-"""How old the lines or the reply may be that a correction without a subject is about."""
-OWN_LINES = 4
-"""The number of the speaker's last lines that it may be about."""
+"""How old the line or the reply may be that a correction without a subject is about."""
+
+SPEAKERS = 500
+"""People whose last line is known."""
 
 
 class SpokenCorrections:
@@ -38,20 +41,26 @@ class SpokenCorrections:
         self, *, db: Database, settings: Callable[[], Settings], clock: Clock, flush: Callable[[], Awaitable[None]]
     ) -> None:
         self._db, self._settings, self._clock, self._flush = db, settings, clock, flush
+        self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
     async def take(self, event: ChatEvent) -> None:
         """Take up what a line corrects, if it does."""
         text = event.text
-        if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE or not may_correct(text):
+        if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
+        lately = self._last.pop(event.user_id, (0, ""))
+        self._last[event.user_id] = event.at, text
+        if len(self._last) > SPEAKERS:
+            self._last.popitem(last=False)
         meant = "" if is_command(text) or text.rstrip().endswith("?") else meant_part(text)
         if not meant:
             return
         try:
             for subject in (event.user_id, *([None] if "broadcaster" in event.badges else [])):
                 held = await notes.of_subject(self._db, subject, note_merge.LIVE)
-                certain = await self._just_mentioned(event, held) if held else ()
-                found = await asyncio.to_thread(_corrected, meant, held, certain) if held else None
+                if not held:
+                    continue
+                found = await asyncio.to_thread(corrected, meant, held, await self._before(event, lately))
                 if found is not None:
                     await self._write(event, *found)
                     return
@@ -60,20 +69,20 @@ class SpokenCorrections:
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
-    async def _just_mentioned(self, event: ChatEvent, held: Sequence[Note]) -> Sequence[Note]:
-        """The notes that the bot's last reply to the speaker used, else those that their own last lines were about."""
-        await self._flush()
+    async def _before(self, event: ChatEvent, lately: tuple[int, str]) -> Before:
+        """The bot's last reply to the speaker, else their own last line."""
         since = event.at - LATELY
         for reply in await bot_messages.said_to(self._db, event.user_id, 1, since):
-            _, used, _ = await bot_messages.of_reply(self._db, reply.id)
-            if about := [note for note in held if note.id in used]:
-                return about
-        lines = await events.lines_of(self._db, event.user_id, since=since, until=event.at, limit=OWN_LINES + 1)
-        return just_said(held, [line.text for line in reversed(lines) if line.event_id != event.id])
+            return Before("bot", reply.text)
+        return Before("own", lately[1]) if lately[0] >= since else NOTHING_BEFORE
 
-    async def _write(self, event: ChatEvent, note: Note, fact: str) -> None:
-        if await events.by_id(self._db, event.id) is not None:
+    async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
+        await self._flush()
+        if note.pinned or await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
+        if fact is None:
+            await edits.retract(self._db, note.id, at=event.at, cause=reason("said_over"))
+            return
         await edits.remember(
             self._db,
             note.subject_id,
@@ -86,8 +95,3 @@ class SpokenCorrections:
             line=event.id,
             instead_of=note.id,
         )
-
-
-def _corrected(meant: str, held: Sequence[Note], certain: Sequence[Note]) -> tuple[Note, str] | None:
-    """In a thread: the table is read at the first question, and notes are taken apart when they are first compared."""
-    return corrected(meant, held, certain, word_table())
