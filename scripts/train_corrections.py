@@ -169,9 +169,13 @@ def beside_others(rows: Sequence[Row]) -> list[Row]:
     """Lines of ordinary chat, and those of the rows, beside facts that have nothing to do with them."""
     dice = random.Random(1)  # noqa: S311  # the same every time
     facts = sorted({fact for row in rows for fact in row.facts})
-    lines = [(row.line, 2) for row in rows] + [(line, 4) for line in ORDINARY.read_text("utf-8").splitlines()]
-    nothing = Before()
-    return [Row(nothing, (fact,), line, None, "") for line, times in lines for fact in dice.sample(facts, times)]
+    found = [Row(Before(), (fact,), row.line, None, "") for row in rows for fact in dice.sample(facts, 2)]
+    for line in ORDINARY.read_text("utf-8").splitlines():
+        one, other, own, bot = dice.sample(facts, 4)
+        found += [Row(Before(), (fact,), line, None, "") for fact in (one, other)]
+        found.append(Row(Before("own", own), (own,), line, None, ""))
+        found.append(Row(Before("bot", f"You told me: {bot}"), (bot,), line, None, ""))
+    return found
 
 
 def repeated(rows: Sequence[Row]) -> list[Row]:

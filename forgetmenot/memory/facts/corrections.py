@@ -25,16 +25,17 @@ from forgetmenot.text.classifier import WeightTable, classifier, share
 from forgetmenot.text.statements import claims, fact_of, is_moping, meant_part, own_fact
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
-MAY, SHORTLISTED, SURE_OF_WORDS = 0.1, 0.1, 0.4
+MAY, SHORTLISTED, SURE_OF_WORDS = 0.1, 0.02, 0.4
 """Probabilities: that a line corrects something, that it is this fact, and that both values are the right words."""
-SURE, SURE_WHERE_SPOKEN_OF, SURE_WHERE_PLAIN, SURE_WHERE_TOLD = 0.9, 0.85, 0.75, 0.97
+SURE, SURE_WHERE_SPOKEN_OF, SURE_WHERE_PLAIN, SURE_WHERE_TOLD = 0.9, 0.8, 0.4, 0.97
 """That it surely is this fact: in general, where it was just spoken of, where the line says so too, and of commands."""
 AHEAD = 0.3
 """So much more likely than any other fact's must the correction of one be."""
 ASKED = 3
 """Facts for which values are looked for, the likeliest."""
 
-_SAYS_SO = lex.as_set("correction scratch scrap strike meant misspoke mistyped typo")
+_SAYS_SO = lex.as_set("correction scratch scrap strike meant misspoke mistyped")
+_HINTS = _SAYS_SO | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
 _STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
 _SOMEBODY = re.compile(
@@ -118,6 +119,8 @@ def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -
     near = _nearest(line, held)
     spoken_of = _spoken_of([known.fact for known in near], before.said)
     if not may_correct(line):  # unless it is about what was just spoken of: "no, Bergen"
+        if before.by != "bot" and not _HINTS & {word.word for word in read_words(line)}:
+            return None
         near, spoken_of = [near[at] for at in sorted(spoken_of)], set(range(len(spoken_of)))
     judged = sorted(judged_of(line, tuple(known.fact for known in near), before), reverse=True) if near else []
     if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < AHEAD):

@@ -118,10 +118,10 @@ def test_rates_on_lines_by_somebody_who_knew_no_rule() -> None:
         kind = "nothing" if outcome == "=" else "over" if outcome.endswith(": -") else "new"
         counts[kind, verdict(outcome, known, corrected(meant, known, before) if meant else None)] += 1
     print(sorted(counts.items()))  # noqa: T201
-    assert counts["new", "right"] >= 100
+    assert counts["new", "right"] >= 95
     assert counts["new", "wrong"] <= 5
     assert counts["over", "ended"] >= 25
-    assert counts["nothing", "wrong"] <= 8
+    assert counts["nothing", "wrong"] <= 7
 
 
 def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
