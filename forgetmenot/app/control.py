@@ -192,9 +192,9 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     dry = await preview.of(name, clean(text)[:LONGEST])
     prompt, material, trigger = dry.prompt, dry.material, dry.trigger
     answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role))
-    reply = read_reply(answer)
+    reply = read_reply(answer, trigger.question)
     pending = PendingReply(trigger, settings, 0)
-    polished = polish(reply.say, filter_context(pending, material, identity()))
+    polished = polish(reply.say, filter_context(pending, material, identity(), prompt))
     return {
         "who": trigger.event.display_name,
         "text": polished.text,

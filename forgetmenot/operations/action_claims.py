@@ -105,7 +105,8 @@ _CLAIMED_ACTIONS = (
     ),
     _ClaimedAction(
         ("",),  # a promise, which nobody keeps; what the bot cannot do at all, or has no name
-        r"i(?:'ll| will) (?:now |just )?(?:un)?(?:ban|mute|kick|silence|time|delete|clip|mark|announce|shout)\b"
+        r"i(?:'ll| will|(?:'m| am) (?:going to|gonna)) (?:now |just )?(?:un)?"
+        r"(?:ban|mute|kick|silence|time|delete|clip|mark|announce|shout)\b|ich werde (?:\S+ ){1,3}(?:ent)?bannen\b"
         r"|opted (?:\S+ )?(?:out|in)|(?:un|de)?modded|refunded|taken care|took care|consider (?:it|\S+) done|dealt with"
         r"|all set|it is so|^(?:aa*nd )?(?:all )?(?:done|sorted|handled)$|erledigt|^(?:ya )?(?:esta )?listo$|^pronto$"
         r"|c'est fait|hecho$|feito$",
@@ -138,7 +139,8 @@ _DENIED = re.compile(
     r"|(?<=n't) (?:believe|wait|help|chat|type|talk|write)\b)"
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|would|could|should|might|can(?!'t| no)|must|almost|nearly|wish|imagine|wants?|going to|gonna|let me|ask"
+    r"\b(?:if|would|could|should|might|can(?!'t| no)|must|almost|nearly|wish|imagine|wants?"
+    r"|(?<!i'm )(?<!i am )(?:going to|gonna)|let me|ask"
     r"|to have"
     r"|would've|could've|should've|deserves?|needs?|please|pls|remember to|wenn|konnte|sollte?|kann|konnen|bitte"
     r"|que alguien|podria|deberia|puede|pourrait|devrait|peut|poderia|deveria|pode|alguem)\b"

@@ -119,11 +119,15 @@ DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
+_ASKING = "(?:(?:please|pls|bitte|hey|ok|now|(?:can|could|would|will) you) )*"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
         "say", A, "say one more line", lambda ports, call: ports.chat.say(call.params["text"]),
         (_words(300),), cooldown_s=30,
+        asks=rf"^{_ASKING}(?:(?:say|tell|wish|write|repeat|greet|shout)(?! me| us)"
+        r"|(?:sag|erzahl|schreib|wunsch|gruss)e?(?! mir| uns)"
+        r"|(?:richte|kannst du) .+ (?:sagen|schreiben|ausrichten|grussen|wunschen|aus))",
     ),
     Action(
         "marker", A, "mark this moment of the stream",
@@ -152,7 +156,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "warn", A, "warn somebody playfully",
         lambda ports, call: ports.chat.say(f"@{call.target_login} {call.params['text']}"), (TARGET, _words(200)),
-        cooldown_s=60, playful=True, self_only=True,
+        cooldown_s=60, playful=True, self_only=True, asks="warn(?:e|en)?",
     ),
     Action(
         "remember", A, "remember a fact about somebody",

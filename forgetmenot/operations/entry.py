@@ -271,6 +271,7 @@ class Immunity(StrEnum):
 class PolicyFacts:
     """The situation of a proposal. `asked_for` names the actions that the asker's own words ask for.
 
+    `asks_nothing`: they cannot ask for any.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
     """
 
@@ -279,6 +280,7 @@ class PolicyFacts:
     found: TargetFound = TargetFound.NOT_NEEDED
     immunity: Immunity = Immunity.NOT_ASKED
     asked_for: frozenset[str] = frozenset()
+    asks_nothing: bool = False
     typed: Mapping[str, str] = field(default_factory=dict)
     named: bool = False
     live: bool = False

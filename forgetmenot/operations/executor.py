@@ -89,7 +89,7 @@ class Executor:
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
             outcome = await self.performer.perform(action, row_id, _call(decision, facts, context.event.id))
-        if context.words and _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
+        if _nobody_asked(proposal, action, decision, facts) and not claims_action(context.words):
             return ExecutedProposal(decision, None, "", row_id)
         line = wording.words_for(
             decision,
@@ -127,11 +127,11 @@ class Executor:
 
 
 def _nobody_asked(proposal: Proposal, action: Action | None, decision: Decision, facts: PolicyFacts) -> bool:
-    """Whether a harmless action was denied that the speaker had not asked for: then the words answer without it.
+    """Whether an action was denied that the speaker had not asked for: then the words answer without it.
 
     Small models propose something with every second answer, and "I can't do that" would answer "who are you?".
     """
-    harmless = action is not None and action.kind is ActionClass.FREE
+    harmless = action is not None and (action.kind is ActionClass.FREE or facts.asks_nothing)
     return harmless and decision.verdict is Verdict.DENY and proposal.name not in facts.asked_for
 
 

@@ -42,7 +42,7 @@ VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
     *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
-    *("action_rests", "channel_rests", "per_stream", "queue", "serious"),
+    *("action_rests", "channel_rests", "per_stream", "queue", "serious", "asked_with"),
 )
 
 
@@ -209,6 +209,7 @@ def _facts_of_words(message: str, question: str, target: PersonFacts | None, ask
     typed = requests.typed(message, question, target, asker)
     return {
         "asked_for": requests.asked_for(question or message) | typed.keys(),
+        "asks_nothing": requests.asks_nothing(question or message),
         "typed": typed,
         "named": target is not None and requests.names(question or message, target, asker),
     }

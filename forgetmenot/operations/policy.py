@@ -140,6 +140,14 @@ def _consent(case: Case) -> Ruling | None:
     return _ask("confirm_consent") if case.facts.asker.privileged else _deny("no_consent")
 
 
+def _unasked(case: Case) -> bool:
+    """Whether the asker's words do not ask for it: small models add a line of their own to any answer, and do deeds."""
+    action, facts = case.action, case.facts
+    if action.typed:
+        return action.name not in facts.typed
+    return bool(facts.asks_nothing if case.guarded else action.asks) and action.name not in facts.asked_for
+
+
 def _for_everybody(case: Case) -> Ruling | None:
     if not case.action.channel_wide:
         return None
@@ -255,8 +263,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "asked_with",
-        "memory changes only in the asker's own words",
-        _deny_if("nobody_asked", lambda case: case.action.typed and case.action.name not in case.facts.typed),
+        "memory changes, a line of its own is said, and something serious is done only by the asker's own words",
+        _deny_if("nobody_asked", _unasked),
         overruled=True,
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English.
+"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English mostly.
 
 Guarantees:
 - Only whole words count ("urban memes" asks for no ban).
@@ -22,6 +22,17 @@ _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
+_TELLING = (_WONDERING - {"should", "if"}) | frozenset(
+    ("i", "im", "ive", "my", "we", "ich", "mein", "meine", "wir", "wer", "wie", "was", "wann", "wo", "warum", "welche")
+)
+_WANTING = frozenset(
+    (
+        *("you", "u", "please", "pls", "want", "wanna", "need", "should", "could", "can", "would", "wish", "lets"),
+        *("about", "someone", "somebody", "and", "so", "then", "dont", "du", "bitte", "will", "wunsche", "mochte"),
+        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
+    )
+)
+_INSIDE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
 _BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
@@ -66,6 +77,13 @@ def asked_for(message: str) -> frozenset[str]:
     line = " ".join(spoken)
     asked = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
     return frozenset(one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING))
+
+
+def asks_nothing(message: str) -> bool:
+    """Whether it only tells something of its author, or asks what, when or who: one clause, and no word of wanting."""
+    line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
+    spoken = words(line)
+    return bool(spoken) and spoken[0] in _TELLING and not _WANTING & set(spoken) and not _INSIDE.search(line)
 
 
 def typed(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, str]:

@@ -16,9 +16,10 @@ from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.instructions import instructions, posture
 from forgetmenot.prompt.material import Prefix, PrefixMaterial, PromptLine, TailMaterial, bytes_for, clip
 from forgetmenot.prompt.sections import Block, Row, plain_section
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
+from forgetmenot.text.words import is_german
 
 # When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. Never dropped: instructions,
 # date, speaker, the speaker's own messages and the current message. The prefix loses whole sections from its end, so
@@ -157,7 +158,7 @@ def _channel(material: PrefixMaterial) -> tuple[tuple[str, str], ...]:
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor: float = 1.0) -> Prompt:
     """The prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
-    material = _without_hidden(material)
+    material = replace(_without_hidden(material), language=_language(material, settings))
     now, speaker = _now(material, factor), _speaker(material, factor)
     own, message = _own_block(material), _message_block(material, rows.MESSAGE_BYTES)
     optional = _optional_blocks(material, settings, factor)
@@ -167,6 +168,12 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
     if draft.tokens > room:
         _tighten(draft, material, room)
     return _prompt(draft, [now, speaker])
+
+
+def _language(material: TailMaterial, settings: Settings) -> str:
+    """Small models answer German in English, unless they are told its name."""
+    free = speaking(settings).language == BotSettings().reply_language
+    return " in German" if free and is_german(material.message.text) else ""
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -313,7 +320,7 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    lead = "The current message, which you answer:"
+    lead = f"{rows.name_of(material.speaker)}'s message, which you answer{material.language}:"
     return Block(
         "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
     )

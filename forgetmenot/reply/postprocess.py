@@ -10,19 +10,24 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
-from forgetmenot.text.words import words
+from forgetmenot.text.sentences import joined, sentences_of
+from forgetmenot.text.words import telling_stems, words
 
 OPENER_WORDS = 2
 SHORTEST_WITHOUT_OPENER = 12
 MOST_READ = 4_000
 """Characters of a model's answer that are looked at: eight times what a message holds."""
 MOST_ROUNDS = 20
+RUN = 6
+"""So many words of the instructions in a row are no words of its own."""
+SHORTEST_ECHO = 3
 MOST_SIGNS = 30
 """So many emoji are a mood; more of them, or of blocks and dots, are a wall."""
 
@@ -37,12 +42,21 @@ class Polished:
 
 @dataclass(frozen=True, slots=True)
 class FilterContext:
-    """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name)."""
+    """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name).
+
+    `question`: what was said to it, outright (`direct`) or not. `note_ids`: the notes that it was shown. `others`: the
+    names of other people. `rules`: the instructions without the persona.
+    """
 
     settings: Settings
     bot_names: tuple[str, ...] = ()
     last_replies: tuple[str, ...] = ()
     speaker_names: tuple[str, ...] = ()
+    question: str = ""
+    note_ids: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    rules: str = ""
+    direct: bool = True
 
 
 def polish(text: str, context: FilterContext) -> Polished:
@@ -79,7 +93,23 @@ def tidy(text: str, settings: Settings) -> str:
     return text if any(char.isalnum() for char in text) else ""
 
 
-_ROLE = re.compile(r"\s*(?:\[?(?:assistant|bot|you|reply|response|answer|model|ai)\]?)\s*:\s+", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\s*(?:\[?(?:assistant|bot|you|reply|response|answer|model|ai|system(?: prompt)?)\]?)\s*:\s+", re.IGNORECASE
+)
+_NOTE_NUMBER = re.compile(
+    r"\s?(?P<open>[(\[]\s?)?(?:(?P<word>(?<!\w)(?:note|notiz|fact|id))\s?[#:]?\s?#?|(?<![\w#&])#)"
+    r"(?P<number>\d{1,9})\b(?(open)\s?[)\]]|(?P<colon>:)?)",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"\b(?:how|what) (?:can|may) i (?:help|assist)|\banything\b.*\bi can (?:help|assist|do)\b|\bhesitate to\b"
+    r"|\b(?:happy|glad|here) to (?:help|assist)|\b(?:help|assist) (?:you )?with (?:that|this)[.!]"
+    r"|\byou need (?:anything|help|assistance)\b|\banything (?:else )?(?:that )?you need\b"
+    r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
+_WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b(?! (?:are|r|bist) (?:you|u|du)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
@@ -106,6 +136,72 @@ def _machine_text(text: str, _context: FilterContext) -> str:
     return without_machine_text(text)
 
 
+def _note_numbers(text: str, context: FilterContext) -> str:
+    """The number of a note is for those who use it: who did not is sent the sentence without it."""
+    asked = re.findall(r"\d+", context.question)
+
+    def cut(found: re.Match[str]) -> str:
+        written_as_one = (found["open"] or found["word"]) and "#" in found[0]
+        if found["number"] in asked or not (written_as_one or found["number"] in context.note_ids):
+            return found[0]
+        if found["open"] or not found["word"]:
+            return ""
+        return f"{' ' if found[0][0].isspace() else ''}{found['word']}{found['colon'] or ''}"
+
+    return _NOTE_NUMBER.sub(cut, text)
+
+
+def _instructions(text: str, context: FilterContext) -> str:
+    """Sentences with many words of the instructions in a row."""
+    rules = _runs(context.rules)
+    return _cut_sentences(text, lambda sentence: bool(_runs(sentence) & rules))
+
+
+@lru_cache(maxsize=16)
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    spoken = words(text)
+    return frozenset(tuple(spoken[i : i + RUN]) for i in range(len(spoken) - RUN + 1))
+
+
+def _echo(text: str, context: FilterContext) -> str:
+    """The message itself, a sentence of it, or a question with its words, is no answer."""
+    said = [words(part) for part in (context.question, *sentences_of(context.question))]
+    asked = telling_stems(context.question)
+
+    def is_echo(sentence: str) -> bool:
+        spoken = words(sentence)
+        asks_back = sentence.endswith("?") and bool(asked) and telling_stems(sentence) == asked
+        return asks_back or (len(spoken) >= SHORTEST_ECHO and spoken in said)
+
+    return _cut_sentences(text, is_echo)
+
+
+def _offer(text: str, context: FilterContext) -> str:
+    """An offer of help behind the answer, or unasked: it is one of the regulars, not a service."""
+    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence)))
+    return rest or (text if context.direct else "")
+
+
+def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
+    sentences = sentences_of(text)
+    kept = [sentence for sentence in sentences if not is_cut(sentence)]
+    return text if len(kept) == len(sentences) else joined(kept)
+
+
+def _wrong_name(text: str, context: FilterContext) -> str:
+    """`Hello, Carol!` → `Hello!`, where Carol is the bot itself, or neither who asked nor in what was asked."""
+    absent = {name.casefold() for name in context.bot_names}
+    if not _WHO.search(context.question):
+        speaker = {name.casefold() for name in context.speaker_names}
+        absent |= context.others - speaker - set(words(context.question))
+
+    def cut(call: re.Match[str]) -> str:
+        lists_names = call["before"].split()[-1].casefold() in context.others
+        return call["before"] if call["name"].casefold() in absent and not lists_names else call[0]
+
+    return _CALL.sub(cut, text)
+
+
 def _markdown(text: str, _context: FilterContext) -> str:
     text = _LINE_MARK.sub("", _MARKDOWN_LINK.sub(r"\1", _CODE_FENCE.sub(" ", text)))
     for _ in range(3):  # bold inside italics inside code
@@ -123,17 +219,12 @@ def _mention_tokens(text: str, _context: FilterContext) -> str:
     return show(text, {})
 
 
-def _quotes(text: str, _context: FilterContext) -> str:
+def _quotes(text: str, context: FilterContext) -> str:
     for opening, closing in ('""', "“”", "«»", "''"):
         inner = text[1:-1]
-        if (
-            len(text) > 2
-            and text[0] == opening
-            and text[-1] == closing
-            and opening not in inner
-            and closing not in inner
-        ):
-            return _quotes(inner.strip(), _context)
+        around = inner and text[0] == opening and text[-1] == closing
+        if around and not re.search(rf"(?<!\w){opening}|{closing}(?!\w)|[{opening}{closing}]{{2}}", inner):
+            return _quotes(inner.strip(), context)
     return text
 
 
@@ -220,9 +311,14 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("labels", _labels),
     ("machine text", _machine_text),
     ("markdown", _markdown),
+    ("note numbers", _note_numbers),
     ("lines", _lines),
     ("mention tokens", _mention_tokens),
     ("quotes", _quotes),
+    ("instructions", _instructions),
+    ("echo", _echo),
+    ("offer", _offer),
+    ("wrong name", _wrong_name),
     ("spam", _spam),
     ("links", _links),
     ("double @", _ats),

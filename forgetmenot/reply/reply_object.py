@@ -23,10 +23,13 @@ from forgetmenot.domain.chat import Role
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt, Purpose
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.entry import PRIVILEGED, Action, ActionClass, Parameter, ParameterKind
+from forgetmenot.operations.requests import asked_for
 from forgetmenot.prompt.assemble import split
 from forgetmenot.prompt.instructions import without_form
+from forgetmenot.reply.support import says_nothing
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.text.sentences import ENDS
+from forgetmenot.text.words import telling_stems
 
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
@@ -142,8 +145,11 @@ def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()
     }
 
 
-def read_reply(answer: ModelAnswer) -> ModelReply:
-    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
+def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
+    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing.
+
+    `question`: what was said to the bot. Where that asks for no line to others, a proposed one is no action.
+    """
     if answer.plain:
         say = whole_sentences(answer.text) if answer.finish == "length" else answer.text
         return ModelReply(say, problem="" if say == answer.text else "unfinished")
@@ -151,7 +157,18 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
+    if proposal is not None and proposal.name == "say":
+        line = proposal.params.get("text", "")
+        if line.strip() == say.strip() or "say" not in asked_for(question):
+            say, proposal = _answer_of(line, say, question), None
     return ModelReply(say, proposal, "" if say.strip() or proposal else NOTHING_TO_SAY)
+
+
+def _answer_of(line: str, say: str, question: str) -> str:
+    """Of a line that nobody asked for and the words beside it, those that answer: small models write both."""
+    asked = telling_stems(question)
+    fits = len(telling_stems(line) & asked)
+    return line if (fits and fits >= len(telling_stems(say) & asked)) or says_nothing(say, "") else say
 
 
 def whole_sentences(text: str) -> str:

@@ -2,14 +2,15 @@
 
 Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
 who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. What is asked and admitted is read in English alone.
+instructions support nothing. What is asked is read in English alone, what is admitted and the past in German too.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from forgetmenot.text.sentences import ENDS
+from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 ONE_IN = 3
@@ -19,7 +20,9 @@ _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-
 _PAST = re.compile(
     r"\b(?:last (?:time|week|stream|month|night|year|\w+day)|yesterday|the other (?:day|night)"
     r"|remember (?:when|that time|how)|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
-    r"|as (?:always|usual)|back when|we (?:once|talked|met|played))\b",
+    r"|as (?:always|usual)|back when|we (?:once|talked|met|played)"
+    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|mal|stream|\w+tag)|gestern|neulich|wei(?:ß|ss)t du noch"
+    r"|du hast (?:mir|uns) (?:gesagt|erzählt|versprochen))\b",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
@@ -37,13 +40,16 @@ _ASKS = re.compile(
     r"(?:what|where|when|who|whose|which|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
     re.IGNORECASE,
 )
+_ASKS_GERMAN = re.compile(r"\A\W*(?:was|wo|wann|wer|wie|welche\w?|warum|hat|hast|habe?n?|war(?:en)?)\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(
     r"\b(?:what|where|when|who|whose|which|how (?:old|many|much|long|often|tall))(?:['’]?s)?\b.*\b(?:i|my|mine|me)\b"
     r"|\A\W*(?:do|did|have) i (?!need|have to|look|sound|win|lose|get|deserve)",
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(
-    r"\b(?:what|where|when|who|which|how (?:many|long|often))\b.*\bdid\b.*\b(?:we|us)\b", re.IGNORECASE
+    r"\b(?:what|where|when|who|which|how (?:many|long|often))\b.*\bdid\b.*\b(?:we|us)\b"
+    r"|\b(?:who|which one) (?:of (?:you|us|them)|here)\b|\bwhich (?:viewer|chatter|regular)\b",
+    re.IGNORECASE,
 )
 _OPINION = re.compile(
     r"\b(?:would|should|could|can|shall|will|guess|better|rate|opinion|wrong|(?:you|i|we) (?:think|like|love|feel))\b",
@@ -51,14 +57,20 @@ _OPINION = re.compile(
 )
 _OF_ITSELF = re.compile(
     r"\b(?:[Mm]y(?! notes?\b| memory\b)|[Mm]ine"
-    r"|I(?:['’](?:m|ve|d))?(?! (?:\w+ )?(?:remember|recall|know|think|heard|hear|believe|see|saw|guess|read)))\b"
+    r"|I(?:['’](?:m|ve|d))?(?! (?:\w+ )?(?:remember|recall|know|think|heard|hear|believe|see|saw|guess|read))"
+    r"|[Mm]ein\w*|[Ii]ch)\b"
 )
-_OF_YOU = re.compile(r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their)\b", re.IGNORECASE)
+_OF_YOU = re.compile(
+    r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their|du|dich|dir|dein\w*|euch|er|sie)\b", re.IGNORECASE
+)
+_AS_WELL = re.compile(r"\b(?:too|also|as well|auch|same)\b", re.IGNORECASE)
+_LEFT_OVER = re.compile(r"\A(?:but|and|so|aber|und)\b,?\s+(\w)", re.IGNORECASE)
 _ADMITS = re.compile(
     r"\b(?:(?:do|does|did|can|could)(?:n?['’]?t| ?not) (?:\w+ )?(?:know|remember|recall|have|say|tell|see|find|assist"
     r"|help)"
     r"|(?:not|never|n['’]t) (?:sure|told|mentioned|said|heard)|no (?:idea|clue|note|notes|memory|record|info\w*)"
-    r"|nothing|nobody|no one|unsure|unknown)\b",
+    r"|(?:know|have|remember|recall) nothing|nothing (?:about|on|in|of|is|was|noted)|nobody|no one|unsure|unknown"
+    r"|wei(?:ß|ss) (?:\w+ ){0,3}nicht|nicht sicher|keine? (?:ahnung|notiz\w*|erinnerung\w*)|erinner\w* .*nicht)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = frozenset(
@@ -68,6 +80,7 @@ _SMALL_TALK = frozenset(
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
     )
 )
+SHORTEST_REPEATED = 4
 MOST = 2 / 3
 """So large a share of a sentence's own words must stand in one note or line about those whom it was asked about."""
 
@@ -101,41 +114,79 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
 def asks_memory(question: str, *, names_somebody: bool) -> bool:
     """Whether a question asks for what is remembered: of a person it names, of its speaker, of a shared past."""
     about = names_somebody or any(of.search(question) for of in (_OF_SPEAKER, _OF_ALL, _PAST))
+    if _PAST.search(question) and _ASKS_GERMAN.search(question):
+        return True
     return bool(about and _ASKS.search(question) and not _OPINION.search(question))
 
 
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
     """Where sentences that answer a question about somebody begin to say what is not `known` about them.
 
-    `fits`: recall says that something known answers it. Then a reply that has a word of that is left alone; else only
-    what one row says is believed, and of a past that the question names ("yesterday") nothing.
+    `fits`: recall says that something known answers it. Then a reply is left alone where half a part of it says that;
+    else only what one row says is believed, and of a past that the question names ("yesterday") nothing.
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) for text in known for row in text.splitlines()]
     given = telling_stems(asked, 2) | _SMALL_TALK
-    if fits and any((telling_stems(reply, 2) - given) & row for row in rows):
+    said = [telling_stems(part[0], 2) - given for part in _PART.finditer(reply)]
+    if fits and any(own and len(own & row) * 2 >= len(own) for own in said for row in rows):
         return []
     if _PAST.search(asked):
         rows = []
     found = []
     for sentence in _SENTENCE.finditer(reply):
-        if not _ADMITS.search(sentence[0]):
-            for part in _PART.finditer(reply, *sentence.span()):
-                own = telling_stems(part[0], 2) - given
-                if own and max((len(own & row) for row in rows), default=0) < MOST * len(own):
-                    found.append(Claim("fact", part.start(), sentence.end()))
-                    break
+        for part in _PART.finditer(reply, *sentence.span()):
+            own = frozenset() if _ADMITS.search(part[0]) else telling_stems(part[0], 2) - given
+            if own and max((len(own & row) for row in rows), default=0) < MOST * len(own):
+                found.append(Claim("fact", part.start(), sentence.end()))
+                break
     return found
 
 
-def borrowed(reply: str, known: Iterable[str]) -> list[Claim]:
-    """The sentences in which the bot says of itself what a row says of somebody: "my cat is Miso"."""
+def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
+    """The sentences in which the bot says of itself what a row, or the line `said` to it, says of somebody.
+
+    "my cat is Miso"; and "I just got promoted!" to who was.
+    """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
+    asked = telling_stems(said, 2)
+    line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
+
+    def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
+        told = bool(own) and len(own & line) >= MOST * len(own) and not as_well
+        return told or any(len(own & row) > 1 and (own & row) - asked for row in rows)
+
     return [
         Claim("borrowed", *sentence.span())
         for sentence in _SENTENCE.finditer(reply)
         if _OF_ITSELF.search(sentence[0])
         and not _OF_YOU.search(sentence[0])
-        and any(len(telling_stems(sentence[0], 2) & row) > 1 for row in rows)
+        and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
+    ]
+
+
+def contradicted(reply: str, facts: Iterable[str], names: Iterable[str]) -> list[Claim]:
+    """Where sentences begin to say something of a person that conflicts with one of the `facts` about them."""
+    own, facts = {name.casefold() for name in names}, list(facts)
+    found = []
+    for part in (part for one in _SENTENCE.finditer(reply) for part in _PART.finditer(reply, *one.span())):
+        first, _, rest = part[0].strip().rstrip(ENDS + ",;").partition(" ")
+        said = {relate(fact, rest if first.casefold() in own else f"{first} {rest}") for fact in facts}
+        if Relation.CONFLICT in said and Relation.DUPLICATE not in said and "?" not in part[0]:
+            found.append(Claim("contradicted", *part.span()))
+    return found
+
+
+def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked: str) -> list[Claim]:
+    """The sentences of its last replies, said again word for word, that tell of no note and of nothing asked."""
+    said = [words(sentence) for text in before for sentence in sentences_of(text)]
+    return [
+        Claim("repeated", *sentence.span())
+        for sentence in _SENTENCE.finditer(reply)
+        if len(spoken := words(sentence[0])) >= SHORTEST_REPEATED
+        and any(spoken == one[-len(spoken) :] for one in said)
+        and not used_notes(sentence[0], facts)
+        and not telling_stems(sentence[0]) & telling_stems(asked)
+        and not _ADMITS.search(sentence[0])
     ]
 
 
@@ -172,10 +223,14 @@ def _is_told(number: str, text: str, have: set[str]) -> bool:
 
 def without_unsupported(reply: str, claims: Iterable[Claim]) -> str:
     """The reply with each sentence that holds such a claim cut before the part that does; empty if none is left."""
-    at, kept = [one.start for one in claims], []
+    at = [one.start for one in claims]
+    kept: list[str] = []
     for sentence in _SENTENCE.finditer(reply):
         parts = _PART.finditer(reply, *sentence.span())
         cut = next((part.start() for part in parts if any(part.start() <= one < part.end() for one in at)), None)
         before = sentence[0] if cut is None else reply[sentence.start() : cut].rstrip(" ,;–—")
-        kept.append(before if cut is None or not before else f"{before}. ")
+        if not kept and sentence.start():
+            before = _LEFT_OVER.sub(lambda first: first[1].upper(), before)
+        if before:
+            kept.append(before if cut is None else f"{before}. ")
     return "".join(kept).strip()

@@ -7,6 +7,7 @@ Guarantees:
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.executor import ActionContext, Executor
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import INSTRUCTIONS
+from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.prompt.material import TailMaterial
 from forgetmenot.reply import explanation
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
@@ -34,7 +36,9 @@ from forgetmenot.reply.support import (
     Claim,
     asks_memory,
     borrowed,
+    contradicted,
     facts_in,
+    repeated,
     says_nothing,
     unfounded,
     unsupported,
@@ -53,6 +57,7 @@ CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest
 ABOUT_PEOPLE = ("lore", "brief", "others")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
+_NUMBER = re.compile(r"(?:\[id:|#)(\d+)")
 THOUGHTS = 2
 """How often a line is thought about, where lines of its prompt are cleared meanwhile."""
 
@@ -126,16 +131,19 @@ class ReplyWriter:
                 return "", reason("line_cleared")
             prompt, material = await self._prompt(job)
             request = reply_request(prompt, job.settings, material.speaker.role)
+            context = filter_context(job, material, self._identity(), prompt)
             try:
                 answer = await self._model.generate(request)
             except ModelError as error:
                 log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
-                return await self._without_model(job, request, material, error)
+                return await self._without_model(job, request, material, context, error)
             await self._flush()
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
-                reply = read_reply(answer)
-                polished = await self._settle(job, material, reply)
-                polished, used, claims = self._supported(job, prompt, material, polished)
+                reply = read_reply(answer, job.trigger.question)
+                polished = await self._settle(job, material, reply, context)
+                polished, used, claims = self._supported(
+                    prompt, material, polished, context, polish(reply.say, context).text
+                )
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
@@ -147,10 +155,11 @@ class ReplyWriter:
             await bot_messages.record_prompt(tx, job.reply_id, explanation.telemetry(made, job.settings))
         return made.prompt, made.material
 
-    async def _settle(self, job: PendingReply, material: TailMaterial, reply: ModelReply) -> Polished:
+    async def _settle(
+        self, job: PendingReply, material: TailMaterial, reply: ModelReply, context: FilterContext
+    ) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
         language = in_language(job.settings.bot.language)
-        context = filter_context(job, material, self._identity())
         polished = polish(reply.say, context)  # what is judged is what chat would read
         fired = (reply.problem,) if reply.problem and reply.say else ()
         say = polished.text
@@ -174,33 +183,40 @@ class ReplyWriter:
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
-        self, job: PendingReply, prompt: Prompt, material: TailMaterial, polished: Polished
+        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str
     ) -> tuple[Polished, list[int], list[Claim]]:
-        """The words, without what no row supports where the settings say so; which notes they used; what is left."""
-        sources = [section.text for section in prompt.sections if section.name != INSTRUCTIONS]
-        identity = self._identity()
-        known = (identity.name, identity.login, job.event.login, job.event.display_name, *material.names.values())
-        claims = unsupported(polished.text, sources, known)
-        invented = borrowed(
-            polished.text, [section.text for section in prompt.sections if section.name in ABOUT_PEOPLE]
-        )
-        asks = asks_memory(job.trigger.question, names_somebody=bool(material.others))
+        """The words, without what no row supports where the settings say so; which notes they used; what is left.
+
+        `own`: what the model said. Words of ours, such as those for a refusal, may be said again.
+        """
+        said, question = polished.text, context.question
+        texts = {section.name: section.text for section in prompt.sections if section.name != INSTRUCTIONS}
+        known = (*context.bot_names, *context.speaker_names, *material.names.values())
+        facts = {note_id: fact for text in texts.values() for note_id, fact in facts_in(text).items()}
+        claims = unsupported(said, texts.values(), known)
+        people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
+        invented = borrowed(said, people, question)
+        if said in own:
+            invented += repeated(said, context.last_replies, facts, question)
+        asked = " ".join((question, *known))
+        asks = asks_memory(question, names_somebody=bool(material.others))
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
-            rows = [section.text for section in prompt.sections if section.name in asked_of]
-            asked = " ".join((job.trigger.question, *known))
-            invented += unfounded(polished.text, asked, rows, fits=not material.nothing_known)
-        wanted = job.settings.reply.unsupported
+            rows = [texts[name] for name in asked_of if name in texts]
+            if len(material.others) < 2:
+                told = [fact for text in rows for fact in facts_in(text).values()]
+                invented += contradicted(said, told, known)
+            invented += unfounded(said, asked, rows, fits=not material.nothing_known)
+        wanted = context.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
-        if cut:
-            text = without_unsupported(polished.text, cut)
-            if asks and says_nothing(text, job.trigger.question):
-                text = in_language(job.settings.bot.language)("action.not_remembered")
-            polished = Polished(text, (*polished.filters, "unsupported"))
-            claims = unsupported(text, sources, known) if wanted is Unsupported.MEMORY else []
-        facts = {note_id: fact for text in sources for note_id, fact in facts_in(text).items()}
-        return polished, used_notes(polished.text, facts, job.event.text), claims
+        if cut or (asks and not said and "echo" in polished.filters):
+            text = without_unsupported(said, cut)
+            if asks and says_nothing(text, asked):
+                text = in_language(context.settings.bot.language)("action.not_remembered")
+            polished = Polished(polish(text, context).text, (*polished.filters, "unsupported"))
+            claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
+        return polished, used_notes(polished.text, facts, question), claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
@@ -249,7 +265,12 @@ class ReplyWriter:
         )
 
     async def _without_model(
-        self, job: PendingReply, request: ModelRequest, material: TailMaterial, error: ModelError
+        self,
+        job: PendingReply,
+        request: ModelRequest,
+        material: TailMaterial,
+        context: FilterContext,
+        error: ModelError,
     ) -> tuple[str, str]:
         """Silence, except that a direct question is sometimes answered with a note that plainly answers it."""
         reason = str(error)
@@ -258,7 +279,7 @@ class ReplyWriter:
         if not (job.trigger.direct and due):
             return "", reason
         reply = read_reply(await Offline().generate(request))
-        words = "" if reply.proposal else polish(reply.say, filter_context(job, material, self._identity())).text
+        words = "" if reply.proposal else polish(reply.say, context).text
         words = without_suppressed(words, material.left_alone)
         if not words:
             return "", reason
@@ -267,8 +288,18 @@ class ReplyWriter:
         return words, ""
 
 
-def filter_context(job: PendingReply, material: TailMaterial, identity: Identity) -> FilterContext:
+def filter_context(job: PendingReply, material: TailMaterial, identity: Identity, prompt: Prompt) -> FilterContext:
     """What the filters need to know about this reply."""
     replies = tuple(line.text for line in (*material.bot_replies, *material.thread))
-    names = (identity.login, identity.name, *identity.aliases)
-    return FilterContext(job.settings, names, replies, (job.event.login, job.event.display_name))
+    shown = (section for section in prompt.sections if section.name not in {INSTRUCTIONS, "chat", "message"})
+    return FilterContext(
+        job.settings,
+        (identity.login, identity.name, *identity.aliases),
+        replies,
+        (job.event.login, job.event.display_name),
+        question=job.trigger.question,
+        note_ids=frozenset(number for section in shown for number in _NUMBER.findall(section.text)),
+        others=frozenset(name.casefold() for name in material.names.values()),
+        rules=rules_of(prompt.sections[0].text),
+        direct=job.trigger.direct,
+    )

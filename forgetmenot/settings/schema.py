@@ -97,8 +97,8 @@ class BotSettings(Table, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     mode: Mode = Mode.SHADOW
     persona: Annotated[str, Meta(max_length=4000)] = (
-        "You are a warm, quick-witted regular of this channel who happens to remember everything worth remembering. "
-        "You tease gently, never punch down, and keep it short."
+        "You are one of this channel's regulars, the one with the good memory. Be warm and quick-witted, tease gently, "
+        "never punch down, and keep it short."
     )
     language: str = "en"
     reply_language: str = "the language of the message"

@@ -35,6 +35,19 @@ STOPWORDS = frozenset(_STOP.split())
 """English words that say nothing about a topic, as `words` gives them."""
 
 
+_GERMAN = frozenset(
+    ("ich", "nicht", "und", "ist", "bist", "hast", "sind", "mich", "dich", "wann", "wer", "geht", "guten", "kannst")
+)
+_GERMAN_OR_OTHER = frozenset(("das", "wir", "mir", "dir", "von", "mit", "auf", "fur", "ein", "eine", "zu"))
+
+
+def is_german(text: str) -> bool:
+    """Whether a line has a word or letter of German alone, or a quarter of it are words that others seldom combine."""
+    said = words(text)
+    shared = sum(word in _GERMAN_OR_OTHER for word in said)
+    return "ß" in text or bool(_GERMAN & set(said)) or (shared > 1 and 4 * shared >= len(said))
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order: folded, without apostrophes; "alice's" is "alice", "don't" is "dont"."""
     seen = plain(text)

@@ -17,13 +17,15 @@ CLAIMS = (
     "Bob: banned.", "Shoutout sent!", "Title updated.", "Bob wurde gebannt.", "Mensaje borrado.",
     "I have timed out Bob.", "Clipped!", "I will ban Carol for 10 minutes.", "Slow mode is on now.",
     "The category has been changed.", "I posted an announcement", "✅ bob banned", "I've noted that for you",
-    "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝",
+    "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝", "Ich werde dich bannen!",
+    "That's not fair. I'm going to ban you from the stream!",
 )  # fmt: skip
 TALK = (
     "I can't ban anybody.", "Who banned bob?", "Should I time him out?", "The mods banned him.",
     "Ich habe bob nicht gebannt", "A ban would be harsh.", "I love clips", "You clipped through the floor",
     "Ask a mod for a shoutout", "Not today, bob.", "He was timed out by a mod yesterday.", "Remember to drink water",
-    "The title of that book is long",
+    "The title of that book is long", "If you do that I'm going to ban you", "They are going to ban you",
+    "Ich werde dich nicht bannen",
 )  # fmt: skip
 MOST_FALSE = 0.03
 LEAST_HEARD = 0.9

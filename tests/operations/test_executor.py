@@ -165,6 +165,11 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
 
 
+async def test_what_nobody_asked_for_counts_against_nobody(room: Room) -> None:
+    rules = [(await room.propose("say", {"text": "Hello again."}, text="nice one")).decision.rule for _ in range(4)]
+    assert rules == ["asked_with"] * 4
+
+
 async def test_serious_talk_stops_games(room: Room) -> None:
     event = room.event("alice", "time me out")
     context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))
@@ -177,8 +182,8 @@ async def test_serious_talk_stops_games(room: Room) -> None:
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
-        ("say", {"text": "One more thing."}, "hi", ("say", "One more thing.")),
-        ("warn", {"target": "bob", "text": "careful"}, "hi", ("say", "@bob careful")),
+        ("say", {"text": "One more thing."}, "tell chat one more thing", ("say", "One more thing.")),
+        ("warn", {"target": "bob", "text": "careful"}, "warn bob", ("say", "@bob careful")),
         ("marker", {}, "hi", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),

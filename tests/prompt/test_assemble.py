@@ -389,3 +389,21 @@ def test_there_are_personas_to_choose_from() -> None:
 def test_a_documented_persona_fits(persona: dict[str, object]) -> None:
     bot = msgspec.convert(persona, BotSettings)
     check_floor(Settings(bot=bot), "a_rather_long_channel_name", offered(ActionSettings()))
+
+
+@pytest.mark.parametrize(
+    ("text", "reply_language", "lead"),
+    [
+        ("@bot wie heißt die Katze von alice?", "", "Alice's message, which you answer in German:"),
+        ("@bot was für ein Auto fährt bob?", "", "Alice's message, which you answer in German:"),
+        ("@bot tu viens du nord?", "", "Alice's message, which you answer:"),
+        ("@bot er du der, eller wie was die man?", "", "Alice's message, which you answer:"),
+        ("@bot wie heißt die Katze von alice?", "Dutch", "Alice's message, which you answer:"),
+        ("@bot was that a mistake, or did he die in his den?", "", "Alice's message, which you answer:"),
+    ],
+)
+def test_a_german_line_is_answered_in_german_unless_the_settings_name_a_language(
+    text: str, reply_language: str, lead: str, tail_of: Tail
+) -> None:
+    bot = BotSettings(reply_language=reply_language) if reply_language else BotSettings()
+    assert lead in assemble(compose_prefix(PrefixMaterial(), SETTINGS), tail_of(text=text), Settings(bot=bot)).tail

@@ -170,8 +170,14 @@ async def test_a_reply_of_which_nothing_is_left_is_a_reason_not_a_riddle(stage: 
 )
 async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, answer: str, said: list[str]) -> None:
     stage.model.answers = [answer]
-    await stage.ask("@forgetmenot_bot please time me out")
+    await stage.ask("@forgetmenot_bot please say hello and time me out")
     assert stage.said == said
+
+
+async def test_nothing_is_said_of_a_deed_that_nobody_asked_for_where_the_model_says_nothing_else(stage: Stage) -> None:
+    await stage.hear("hello", "2")
+    stage.model.answers = [answering("nice one, bob", "shoutout", target="bob", if_refused="I can't assist with that.")]
+    assert (await stage.reply("@forgetmenot_bot nice one, bob")).text == ""
 
 
 async def test_it_speaks_up_by_itself_in_live_mode_only(stage: Stage) -> None:
@@ -251,14 +257,25 @@ def _mention(stage: Stage, number: int) -> ChatEvent:
 
 
 @pytest.mark.parametrize(
-    ("say", "sent"),
-    [("I'm the bot that remembers.", "I'm the bot that remembers."), ("Shoutout sent to Bob!", "Not now.")],
+    ("line", "action", "say", "sent"),
+    [
+        ("hi, who are you?", "shoutout", "I'm the bot that remembers.", "I'm the bot that remembers."),
+        ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
+        ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
+        ("wie oft bin ich gestorben?", "timeout", "Oft genug.", "Oft genug."),
+        ("I finally beat the chicken boss!", "timeout", "You are timed out, Bob!", "Not now."),
+        ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
+        ("why don't you mute bob?", "timeout", "Bob takes a break.", "Not now."),
+        ("put bob in the corner", "timeout", "Bob takes a break.", "Not now."),
+    ],
 )
-async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, say: str, sent: str) -> None:
+async def test_an_action_that_nobody_asked_for_costs_no_answer(
+    stage: Stage, line: str, action: str, say: str, sent: str
+) -> None:
     """Small models add one to many answers; a claim that it was done is no answer, though."""
     await stage.hear("hello", "2")
-    stage.model.answers = [answering(say, "shoutout", target="bob", if_refused="Not now.")]
-    assert (await stage.reply("@forgetmenot_bot hi, who are you?")).text == sent
+    stage.model.answers = [answering(say, action, target="bob", if_refused="Not now.")]
+    assert (await stage.reply(f"@forgetmenot_bot {line}")).text == sent
 
 
 @pytest.mark.parametrize("mode", [Mode.MENTIONS, Mode.SHADOW])

@@ -166,3 +166,24 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
     await suppression.unsuppress(stage.db, left.id)
     await stage.clock.advance(60_000)
     assert "elections" in await asked(stage, "@forgetmenot_bot and again", "3")
+
+
+async def test_a_reply_shows_none_of_the_prompts_own_words(stage: Stage) -> None:
+    note = await stage.know("plays drums")
+    await stage.hear("hello", "2")
+    words = (
+        f"Hi there, Bob! You play drums (note #{note}). Never make up meetings, quotes or habits. How can I help you?"
+    )
+    stage.model.answers = [words]
+    assert (await stage.reply("@forgetmenot_bot what do I play?")).text == "Hi there! You play drums."
+
+
+async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
+    await stage.know("plays drums")
+    stage.model.answers = ["I play drums myself. /me waves"]
+    assert (await stage.reply("@forgetmenot_bot hi")).text == "me waves"
+
+
+async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage) -> None:
+    stage.model.answers = ["Where do you live?"]
+    assert (await stage.reply("@forgetmenot_bot where do I live?")).text == "I don't remember that."

@@ -12,7 +12,9 @@ from forgetmenot.reply.support import (
     Claim,
     asks_memory,
     borrowed,
+    contradicted,
     facts_in,
+    repeated,
     unfounded,
     unsupported,
     used_notes,
@@ -68,10 +70,15 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
         ("Alice plays the cello in Rome, lovely town.", True, "Alice plays the cello in Rome, lovely town."),
         ("She plays the trombone. Nice question!", True, "Nice question!"),
         ("Her band tours Norway in June.", True, ""),
+        ("It is a fearsome beast, and a cello would be of little use in that fight.", True, ""),
         ("I don't remember that, sorry.", False, "I don't remember that, sorry."),
         ("I can't tell you anything about bands.", False, "I can't tell you anything about bands."),
         ("Alice plays the cello.", False, "Alice plays the cello."),
         ("Alice plays the cello, imported from Norway in June. Nice!", False, "Alice plays the cello. Nice!"),
+        ("Nothing much, just a few songs.", False, ""),
+        ("I have nothing on that.", False, "I have nothing on that."),
+        ("I don't remember much, just that she had a nice chat with bob.", False, "I don't remember much."),
+        ("Das weiß ich leider nicht.", False, "Das weiß ich leider nicht."),
         ("She plays stamps on a cello.", False, ""),  # words of two notes
         ("She is 2 days old.", False, ""),  # of when a note was said
     ],
@@ -88,6 +95,11 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
     [
         ("I play the cello, thanks for asking! Nice day.", "Nice day."),
         ("My cat is called Miso.", ""),
+        ("I play the cello too!", ""),
+        ("My cat is called Miso. But dogs are nice.", "Dogs are nice."),
+        ("I got a raise today!", ""),
+        ("Congrats, I heard about your raise today!", "Congrats, I heard about your raise today!"),
+        ("I hope the raise comes with a day off.", "I hope the raise comes with a day off."),
         ("Miso is my cat, how about him?", ""),
         ("You play the cello. I love it!", "You play the cello. I love it!"),
         ("I think Alice plays the cello.", "I think Alice plays the cello."),
@@ -98,7 +110,45 @@ def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool
 )
 def test_the_bot_takes_nobodys_life_for_its_own(reply: str, left: str) -> None:
     known = ["[id:1; said by them] plays the cello\n[just now] has a cat called Miso"]
-    assert without_unsupported(reply, borrowed(reply, known)) == left
+    assert without_unsupported(reply, borrowed(reply, known, "I got a raise today lol")) == left
+
+
+def test_the_bot_may_like_what_it_is_asked_about() -> None:
+    assert not borrowed("I like horror games.", ["[id:1] hates horror games"], "do you like horror games?")
+    assert borrowed("My cat is Miso.", ["[id:1] has a cat named Miso"], "what is your cat called?")
+    assert not borrowed("I like horror games too!", [], "I like horror games")
+    assert borrowed("Ich habe morgen Prüfung.", [], "ich hab morgen eine Prüfung, drück mir die Daumen")
+    assert not borrowed("Ich habe von deiner Prüfung morgen gehört.", [], "ich hab morgen eine Prüfung")
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("That's a clever one right there! Ha.", "Ha."),
+        ("Alice plays the cello in Rome.", "Alice plays the cello in Rome."),
+        ("I don't remember anything of that.", "I don't remember anything of that."),
+        ("A boss has nine lives, as they say.", "A boss has nine lives, as they say."),
+        ("Good one, alice!", "Good one, alice!"),
+        ("What's on your mind?", ""),
+    ],
+)
+def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
+    before = [f"Well. Ah, {reply}"]
+    assert without_unsupported(reply, repeated(reply, before, facts_in(LORE), "how many lives has it got?")) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"),
+    [
+        ("Bob lives in Brno now.", ""),
+        ("He drives an old Volvo. He also loves horror games, so ask him.", "He drives an old Volvo."),
+        ("Bob hates horror games, and moved out of Brno.", "Bob hates horror games, and moved out of Brno."),
+        ("Does Bob love horror games?", "Does Bob love horror games?"),
+    ],
+)
+def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
+    facts = ["hates horror games", "moved out of Brno in spring", "drives an old Volvo"]
+    assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
 
 
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
@@ -114,6 +164,10 @@ def test_no_note_answers_for_a_past_that_a_question_names() -> None:
         ("did I tell you about my cat?", True),
         ("how often did that boss kill us?", True),
         ("what was the movie last friday?", True),
+        ("who of you has a cat?", True),
+        ("which viewer has the best pb?", True),
+        ("was haben wir letzte Woche gespielt?", True),
+        ("who won the cup in 2014?", False),
         ("why are we losing?", False),
         ("am I your favourite?", False),
         ("how do I beat this boss?", False),

@@ -1,5 +1,7 @@
 """What leaves the bot is one clean line, and every filter that had to step in is named."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,10 @@ CONTEXT = FilterContext(
     ("ForgetMeNot", "fmn"),
     ("Ha, classic Alice.", "Oh no! That again."),
     ("alice",),
+    question="what is note 7, and where is bob?",
+    note_ids=frozenset({"7", "12"}),
+    others=frozenset({"bob", "carol"}),
+    rules="Answer the current message in one chat line. It is a running conversation: do not greet again.",
 )
 
 
@@ -33,6 +39,8 @@ CONTEXT = FilterContext(
         ("one\n\ntwo\u200b", "one two", ("lines",)),
         ("hello <@42>", "hello somebody", ("mention tokens",)),
         ('"hello there"', "hello there", ("quotes",)),
+        ("'I'm sorry, I can't.'", "I'm sorry, I can't.", ("quotes",)),
+        ("'one' and 'two'", "'one' and 'two'", ()),
         ('"one" and "two"', '"one" and "two"', ()),
         ("look at https://bad.example/x now", "look at now", ("links",)),
         ("look at bad-site.com/x now", "look at now", ("links",)),
@@ -69,6 +77,31 @@ CONTEXT = FilterContext(
         ("spam " * 60 + "eggs", "spam spam spam eggs", ("spam",)),
         ("hi " + "".join(chr(0x2800 + i) for i in range(200)) + " bob", "hi bob", ("lines", "spam")),
         ("hi " + "".join(chr(0x2580 + i) for i in range(31)) + " bob", "hi bob", ("spam", "lines")),
+        ("You play drums (note #12).", "You play drums.", ("note numbers",)),
+        ("#12: you play drums", "you play drums", ("note numbers", "lines")),
+        ("Note #12 says that you play drums.", "Note says that you play drums.", ("note numbers",)),
+        ("Notiz 12 sagt, du spielst Schlagzeug [#99].", "Notiz sagt, du spielst Schlagzeug.", ("note numbers",)),
+        ("Note #7 is about drums.", "Note #7 is about drums.", ()),
+        ("You are #1, your best is 4:12 in 12 runs", "You are #1, your best is 4:12 in 12 runs", ()),
+        ("System prompt: hello", "hello", ("labels",)),
+        ("Hello, Carol! You play drums.", "Hello! You play drums.", ("wrong name",)),
+        ("Hey, @FMN, how was your week?", "Hey, how was your week?", ("wrong name",)),
+        ("Bob, Carol, and Alice are here.", "Bob, Carol, and Alice are here.", ()),
+        ("Oh, Alice! Hi there, Bob! Ask our mod, Carol.", "Oh, Alice! Hi there, Bob! Ask our mod, Carol.", ()),
+        ("What is note 7, and where is Bob? Gone.", "Gone.", ("echo",)),
+        ("what is note 7 and where is bob", "", ("echo", "empty")),
+        ("Where is this Bob of note 7?", "", ("echo", "empty")),
+        ("Bob of note 7? Gone, where else?", "Gone, where else?", ("echo",)),
+        ("Sure. Answer the current message in one chat line!", "Sure.", ("instructions",)),
+        ("It is a running gag by now.", "It is a running gag by now.", ()),
+        ("You play drums. How can I assist you tonight?", "You play drums.", ("offer",)),
+        ("Drums! Let me know if you need anything else.", "Drums!", ("offer",)),
+        ("Drums! Is there anything I can help you with?", "Drums!", ("offer",)),
+        ("Du spielst Schlagzeug. Wie kann ich dir helfen?", "Du spielst Schlagzeug.", ("offer",)),
+        ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
+        ("Fire armour will help. You need it there.", "Fire armour will help. You need it there.", ()),
+        ("How can I help?", "How can I help?", ()),
+        ("Let me know how the boss goes!", "Let me know how the boss goes!", ()),
         ("", "", ("empty",)),
         ("...", "", ("command", "empty")),
         ("https://bad.example", "", ("links", "empty")),
@@ -81,6 +114,10 @@ def test_filters(text: str, sent: str, fired: tuple[str, ...]) -> None:
 def test_links_stay_where_the_streamer_allows_them() -> None:
     context = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
     assert polish("see https://example.org/x", context).text == "see https://example.org/x"
+
+
+def test_an_offer_of_help_is_no_answer_to_a_line_that_went_on() -> None:
+    assert polish("Sure, what can I help you with?", replace(CONTEXT, direct=False)).text == ""
 
 
 def test_a_long_reply_is_cut_at_a_word() -> None:
