@@ -29,9 +29,6 @@ OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
 
-SPEAKERS = 500
-"""People whose last line is known."""
-
 
 class SpokenCorrections:
     """Looks for corrections in lines of chat. `flush` makes lines that were just heard readable."""
@@ -49,7 +46,7 @@ class SpokenCorrections:
             return
         lately = self._last.pop(event.user_id, (0, ""))
         self._last[event.user_id] = event.at, text
-        if len(self._last) > SPEAKERS:
+        while next(iter(self._last.values()))[0] < event.at - LATELY:  # no line is kept longer than it is of use
             self._last.popitem(last=False)
         meant = "" if is_command(text) or text.rstrip().endswith("?") else meant_part(defang(text))
         if not meant:
