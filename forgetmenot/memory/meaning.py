@@ -14,7 +14,7 @@ import math
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 from forgetmenot.logs import log
 
@@ -148,7 +148,7 @@ def _long(values: "array[int]") -> int:
 def word_table() -> WordTable | None:
     """The table of words, read when it is first needed (25 ms, 8 MB); None, and a line in the log, without its file."""
     try:
-        return WordTable(Path(__file__).with_name("word_table.bin").read_bytes())
+        return WordTable(files(__package__).joinpath("word_table.bin").read_bytes())
     except (OSError, ValueError) as error:
         log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
         return None

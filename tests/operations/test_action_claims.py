@@ -16,9 +16,10 @@ from forgetmenot.text.clean import clean
 CLAIMS = (
     "Bob: banned.", "Shoutout sent!", "Title updated.", "Bob wurde gebannt.", "Mensaje borrado.",
     "I have timed out Bob.", "Clipped!", "I will ban Carol for 10 minutes.", "Slow mode is on now.",
-    "The category has been changed.", "I posted an announcement", "✅ bob banned", "I've noted that for you",
-    "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝", "Ich werde dich bannen!",
-    "That's not fair. I'm going to ban you from the stream!",
+    "The category has been changed.", "I posted an announcement",
+    "That's not fair. I'm going to ban you from the stream!", "Ich werde dich bannen!", "✅ bob banned",
+    "I've noted that for you",
+    "I can't believe I banned bob", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝",
 )  # fmt: skip
 TALK = (
     "I can't ban anybody.", "Who banned bob?", "Should I time him out?", "The mods banned him.",

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
+from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.text.classifier import WeightTable, classifier, share
@@ -26,13 +27,15 @@ from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 MAY, SHORTLISTED, SURE_OF_WORDS = 0.1, 0.1, 0.4
 """Probabilities: that a line corrects something, that it is this fact, and that both values are the right words."""
-SURE, SURE_WHERE_SPOKEN_OF, SURE_WHERE_TOLD = 0.9, 0.85, 0.97
-"""That it surely is this fact: in general, where it was just spoken of, and of what was told by a command."""
+SURE, SURE_WHERE_SPOKEN_OF, SURE_WHERE_PLAIN, SURE_WHERE_TOLD = 0.9, 0.85, 0.75, 0.97
+"""That it surely is this fact: in general, where it was just spoken of, where the line says so too, and of commands."""
 AHEAD = 0.3
 """So much more likely than any other fact's must the correction of one be."""
 ASKED = 3
 """Facts for which values are looked for, the likeliest."""
 
+_SAYS_SO = lex.as_set("correction scratch scrap strike meant misspoke mistyped typo")
+_STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
 _SOMEBODY = re.compile(
     r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
@@ -124,8 +127,15 @@ def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -
     if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < AHEAD):
         return None
     best = judged[0]
-    least = SURE_WHERE_TOLD if before.by == "told" else SURE_WHERE_SPOKEN_OF if best.number in spoken_of else SURE
+    least = SURE_WHERE_TOLD if before.by == "told" else SURE
+    if best.number in spoken_of:
+        least = SURE_WHERE_PLAIN if _says_so(line) else SURE_WHERE_SPOKEN_OF
     return (near[best.number], best.fact) if best.sure >= least else None
+
+
+def _says_so(line: str) -> bool:
+    """Whether a line says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
+    return bool(_STARRED.fullmatch(line) or any(word.word in _SAYS_SO for word in read_words(line)))
 
 
 def _nearest(line: str, held: Sequence[Known]) -> Sequence[Known]:

@@ -78,11 +78,11 @@ async def test_no_correction_brings_in_what_no_note_may_say(room: Room, line_of_
 
 async def test_a_cleared_line_takes_nothing_back(room: Room) -> None:
     note = await room.know(ALICE, "drives a Fiat")
-    said = await room.say("sold the fiat last week, zitherbloom")
+    said = await room.say("no more Fiat, sold it")
     assert await room.known() == []
     await room.clear(said)
     assert await room.known() == ["drives a Fiat"]
-    again = await room.say("sold the fiat last week")
+    again = await room.say("no more Fiat, sold it")
     assert await room.known() == []
     await undo(room.channel.db, note, at=room.channel.clock.now())
     await room.clear(again)
@@ -91,7 +91,7 @@ async def test_a_cleared_line_takes_nothing_back(room: Room) -> None:
 
 async def test_a_clear_that_comes_before_its_line_counts(room: Room) -> None:
     await room.know(ALICE, "drives a Fiat")
-    said = line("alice", "sold the fiat last week", at=room.channel.clock.now())
+    said = line("alice", "no more Fiat, sold it", at=room.channel.clock.now())
     await room.clear(said)
     await room.read.take(said)
     assert await room.known() == ["drives a Fiat"]
@@ -100,7 +100,7 @@ async def test_a_clear_that_comes_before_its_line_counts(room: Room) -> None:
 async def test_with_the_whole_chat_go_corrections_in_plain_speech_and_no_command(room: Room) -> None:
     await remember(room.channel.db, ALICE, "drives a Fiat", by=ALICE, at=room.channel.clock.now())
     await room.know(ALICE, "lives in Oslo")
-    await room.say("sold the fiat last week")
+    await room.say("no more Fiat, sold it")
     asked = await room.say("!remember I live in Bergen")
     await remember(room.channel.db, ALICE, "lives in Bergen", by=ALICE, at=asked.at, line=asked.id)
     assert await room.known() == ["lives in Bergen"]
@@ -118,7 +118,7 @@ async def test_typed_brackets_name_nobody(room: Room, typed: str) -> None:
 async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(room: Room) -> None:
     await room.know(BOB, "drives a Fiat")
     await remember(room.channel.db, None, "movie night is on Friday", by=BOB, at=room.channel.clock.now())
-    for text in ("bob sold the fiat last week", "sold the fiat last week", "movie night moved to Monday"):
+    for text in ("bob sold the fiat last week", "no more Fiat, sold it", "movie night moved to Monday"):
         await room.say(text)
     assert (await room.known(BOB), await room.known(None)) == (["drives a Fiat"], ["movie night is on Friday"])
 
@@ -126,7 +126,7 @@ async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(roo
 async def test_a_pinned_note_stays(room: Room) -> None:
     note = await room.know(ALICE, "drives a Fiat")
     await pin(room.channel.db, note, at=room.channel.clock.now())
-    for text in ("sold the fiat last week", "I drive a Volvo now, not the Fiat"):
+    for text in ("no more Fiat, sold it", "I drive a Volvo now, not the Fiat"):
         await room.say(text)
     assert await room.known() == ["drives a Fiat"]
 
@@ -135,7 +135,7 @@ async def test_a_line_of_somebody_who_opted_out_changes_nothing(room: Room) -> N
     await room.know(ALICE, "drives a Fiat")
     async with room.channel.db.write() as tx:
         await opt_outs.opt_out(tx, ALICE, room.channel.clock.now())
-    await room.say("sold the fiat last week")
+    await room.say("no more Fiat, sold it")
     assert await room.known() == ["drives a Fiat"]
 
 
