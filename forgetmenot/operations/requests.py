@@ -29,7 +29,8 @@ _WANTING = frozenset(
     (
         *("you", "u", "please", "pls", "want", "wanna", "need", "should", "could", "can", "would", "wish", "lets"),
         *("about", "someone", "somebody", "and", "so", "then", "dont", "du", "bitte", "will", "wunsche", "mochte"),
-        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
+        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann", "must", "gotta", "deserve", "order"),
+        *("vote", "gern", "gerne", "hatte", "ware", "muss", "mussen", "brauchen", "verdiene", "verdient", "gehort"),
     )
 )
 _INSIDE = re.compile(r"[,;:.!?…–—]\s*\S")

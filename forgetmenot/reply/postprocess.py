@@ -108,7 +108,10 @@ _OFFER = re.compile(
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
+_REFUSES = re.compile(
+    r"\b(?:\w+n['’]?t|cannot|not|unable to|nicht)\s(?:\w+\s){0,3}(?:help|assist|\w*helfen|tun)\b", re.IGNORECASE
+)
+_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]\w*(?:[’']\w*)?\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
 _WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b(?! (?:are|r|bist) (?:you|u|du)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
@@ -177,8 +180,12 @@ def _echo(text: str, context: FilterContext) -> str:
 
 
 def _offer(text: str, context: FilterContext) -> str:
-    """An offer of help behind the answer, or unasked: it is one of the regulars, not a service."""
-    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence)))
+    """An offer of help behind the answer, or unasked: it is one of the regulars, not a service.
+
+    "I can't help with that" is one only before an answer: at the end it is what is said.
+    """
+    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence) and not _REFUSES.search(sentence)))
+    rest = _cut_sentences(rest, lambda sentence: bool(_OFFER.search(sentence)) and not rest.endswith(sentence))
     return rest or (text if context.direct else "")
 
 

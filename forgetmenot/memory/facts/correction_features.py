@@ -132,15 +132,18 @@ class Pairing:
         about: bool = False,
     ) -> None:
         self.line, self.fact = read_words(line), read_words(fact)
+        self._first = self.fact[0].word if self.fact else ""
         self._context, self._about = context or "none", about
         self._telling = [word for word in self.fact if word.telling]
         self._stems = {word.stem for word in self._telling}
         self._kinds = {word.kind for word in self.fact if word.kind}
         self._said_before = {word.stem for word in read_words(said) if word.telling}
         self._others = [{word.stem for word in read_words(other) if word.telling} for other in others]
-        self._classes = [self._class_of(word) for word in self.line]
+        self._near: dict[int, float | None] = {}
+        self._classes = [self._class_of(at) for at in range(len(self.line))]
 
-    def _class_of(self, word: Word) -> str:
+    def _class_of(self, at: int) -> str:
+        word = self.line[at]
         if word.is_sign or word.word == "@":
             return word.word
         if word.stem in self._stems:
@@ -151,14 +154,22 @@ class Pairing:
             return "=kind" if word.kind in self._kinds else "=value"
         if word.word in STOPWORDS or len(word.word) <= 2:
             return "=small"
-        near = self._nearest(word)
+        near = self._nearest(at)
         if near is not None and near >= NEARISH:
             return "=near" if near >= NEAR else "=nearish"
         return "=context" if word.stem in self._said_before else "=other"
 
-    def _nearest(self, word: Word) -> float | None:
-        """The cosine of a word to the nearest telling word of the fact."""
-        return _most(_cosine(word.word, one.word) for one in self._telling)
+    @cached_property
+    def _apart(self) -> list[tuple[int, float | None]]:
+        """Where telling words of the line stand that the fact does not have, and how near to it they are."""
+        return [(at, self._nearest(at)) for at, word in enumerate(self.line)
+                if word.telling and word.stem not in self._stems]  # fmt: skip
+
+    def _nearest(self, at: int) -> float | None:
+        """The cosine of a word of the line to the nearest telling word of the fact."""
+        if at not in self._near:
+            self._near[at] = _most(_cosine(self.line[at].word, one.word) for one in self._telling)
+        return self._near[at]
 
     # ── does the line correct the fact? ───────────────────────────────────────────────────────────
 
@@ -169,11 +180,10 @@ class Pairing:
         found = _sequence(said, classes)
         shared = len({word.stem for word in self.line} & self._stems)
         share, about = _step(shared / max(1, len(self._stems)), _SHARES), self._about
-        apart = [word for word in self.line if word.telling and word.stem not in self._stems]
-        nearest = _most(map(self._nearest, apart)) or 0.0
+        nearest = _most(near for _, near in self._apart) or 0.0
         long = _step(len(self.line), (3, 5, 8, 12, 18))
         other = max((len({word.stem for word in self.line} & stems) for stems in self._others), default=0)
-        first = self.fact[0].word if self.fact else ""
+        first = self._first
         found |= {
             f"share {share} {about}", f"share {share} {self._context}",
             f"nearest {_step(nearest, (.2, .3, .4, .5, .6, .7))}",
@@ -210,12 +220,12 @@ class Pairing:
         same = [word.stem for word in fresh] == [word.stem for word in gone]
         known = any(word.stem in self._stems for word in fresh if word.telling)
         return {
-            f"likeness {likeness}", f"likeness {likeness} {new_sum}", f"likeness {likeness} {self.fact[0].word}",
+            f"likeness {likeness}", f"likeness {likeness} {new_sum}", f"likeness {likeness} {self._first}",
             f"new sum {new_sum}", f"old sum {old_sum}", f"new share {new_share}", f"old share {old_share}",
             f"shares {new_share} {old_share}", f"same {same} {known}", f"kind {fresh[-1].kind} {gone[-1].kind}",
             f"lengths {len(fresh)} {len(gone)}", f"before {before}", f"behind {behind}", f"around {before} {behind}",
             f"classes {_in(self._classes, new[0] - 1)} {_in(self._classes, new[1])}", f"own {own}",
-            f"before both {at} {before}", f"into {at} {self.fact[0].word}", f"value {fresh[0].word}",
+            f"before both {at} {before}", f"into {at} {self._first}", f"value {fresh[0].word}",
             f"last {fresh[-1].word}", f"left {min(old[0], 3)} {min(len(self.fact) - old[1], 3)}", f"at {at} {own}",
         }  # fmt: skip
 
@@ -240,10 +250,8 @@ class Pairing:
         clause_start, clause_end = self._clause(span)
         before = [word.word for word in self.line[clause_start:start]]
         denied = not _NEGATIONS.isdisjoint(before)
-        near, near_first = self._nearest(last), self._nearest(first)
-        elsewhere = (self._nearest(word) for word in self.line
-                     if word.telling and word not in inner and word.stem not in self._stems)  # fmt: skip
-        rival = _most(elsewhere)
+        near, near_first = self._nearest(end - 1), self._nearest(start)
+        rival = _most(one for at, one in self._apart if not start <= at < end)
         in_fact = {word.word for word in self.fact[:-1]}
         return {
             f"p {said[a - 1]}", f"pp {said[a - 2]} {said[a - 1]}", f"pc {classes[a - 1]}",
@@ -264,8 +272,8 @@ class Pairing:
             f"before in fact {said[a - 1] in in_fact}",
             f"before at its end {said[a - 1] in [word.word for word in self.fact[-4:-1]]}",
             f"of a kind {bool(last.kind) and last.kind in self._kinds}",
-            f"kinds {'=kind' in self._classes} {bool(last.kind)}", f"fact {self.fact[0].word} {said[a - 1]}",
-            f"fact {self.fact[0].word} {classes[b - 1]}",
+            f"kinds {'=kind' in self._classes} {bool(last.kind)}", f"fact {self._first} {said[a - 1]}",
+            f"fact {self._first} {classes[b - 1]}",
         }  # fmt: skip
 
     def _clause(self, span: Span) -> Span:
@@ -296,8 +304,8 @@ class Pairing:
         apart = _most(_cosine(one.word, other.word) for one in rest if one.telling for other in fresh)
         return {
             f"p {_at(self.fact, start - 1)}", f"n {_at(self.fact, end)}", f"f {inner[0].word}", f"l {inner[-1].word}",
-            f"len {len(inner)}", f"left {left}", f"right {right}", f"both {left} {right}", f"fact {self.fact[0].word}",
-            f"fact {self.fact[0].word} {left} {right}",
+            f"len {len(inner)}", f"left {left}", f"right {right}", f"both {left} {right}", f"fact {self._first}",
+            f"fact {self._first} {left} {right}",
             f"small {inner[0].word in STOPWORDS} {inner[-1].word in STOPWORDS}",
             f"denied {sum(no_here)} {any(no_elsewhere)}",
             f"said {min(here, 2)} {elsewhere}",

@@ -49,6 +49,8 @@ _CLAUSE = re.compile(r"[,;.!]+(?:\s+|\Z)|\s[-–—]+\s|\b(?:and|but|so)\b\s*", 
 
 MOST_COMPARED = 30
 """Facts that a line is held against."""
+LONGEST_LINE = 200
+"""Characters of a line that may correct something: what it takes grows with the square."""
 
 
 class Before(NamedTuple):
@@ -116,6 +118,8 @@ class Judged(NamedTuple):
 
 def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -> tuple[Known, str | None] | None:
     """The one known fact that a line corrects, and the fact with its new value, or None if that is not sure."""
+    if len(line) > LONGEST_LINE:
+        return None
     near = _nearest(line, held)
     spoken_of = _spoken_of([known.fact for known in near], before.said)
     if not may_correct(line):  # unless it is about what was just spoken of: "no, Bergen"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.facts.corrections import Before, corrected, revised, supports_correction
+from forgetmenot.memory.facts.correction_features import Pairing
+from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, revised, supports_correction
 from forgetmenot.text.classifier import classifier
 from forgetmenot.text.statements import meant_part
 from forgetmenot.text.words import words
@@ -40,6 +41,10 @@ def note(number: int, fact: str) -> Note:
         pinned=False,
         episode_ids=(),
     )
+
+
+def test_a_fact_without_words_has_no_value() -> None:
+    assert likeliest_values(classifier("corrections"), Pairing("cello, not viola!", "– – –")) is None
 
 
 @pytest.mark.parametrize(
