@@ -23,7 +23,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import stated_part
 
 LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
@@ -52,7 +52,7 @@ class SpokenCorrections:
         self._last[event.user_id] = event.at, text
         if len(self._last) > SPEAKERS:
             self._last.popitem(last=False)
-        meant = "" if is_command(text) or text.rstrip().endswith("?") else meant_part(text)
+        meant = "" if is_command(text) else stated_part(text)
         if not meant:
             return
         try:

@@ -10,7 +10,7 @@ import pytest
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.facts.corrections import Before, corrected, revised, supports_correction
 from forgetmenot.text.classifier import classifier
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
 
 LINES = Path(__file__).parents[2] / "data" / "correction_lines.tsv"
@@ -114,7 +114,7 @@ def test_rates_on_lines_by_somebody_who_knew_no_rule() -> None:
     """docs/EVALUATION.md has the rates."""
     counts: Counter[tuple[str, str]] = Counter()
     for before, known, line, outcome in labelled():
-        meant = "" if line.endswith("?") else meant_part(line)
+        meant = stated_part(line)
         kind = "nothing" if outcome == "=" else "over" if outcome.endswith(": -") else "new"
         counts[kind, verdict(outcome, known, corrected(meant, known, before) if meant else None)] += 1
     print(sorted(counts.items()))  # noqa: T201
