@@ -35,7 +35,7 @@ from forgetmenot.memory.facts import corrections  # noqa: E402
 from forgetmenot.memory.facts.correction_features import Pairing, Span, line_features, read_words  # noqa: E402
 from forgetmenot.memory.facts.corrections import Before, Judged  # noqa: E402
 from forgetmenot.text.classifier import WeightTable, bucketed  # noqa: E402
-from forgetmenot.text.statements import meant_part, own_fact  # noqa: E402
+from forgetmenot.text.statements import own_fact, stated_part  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 17
@@ -213,7 +213,7 @@ def fold_of(row: Row) -> int:
 def verdict(row: Row, judged: Sequence[Judged], threshold: float) -> str:
     """What a threshold makes of a row: right, nothing, or what is wrong about it."""
     ranked = sorted(judged, reverse=True)
-    ahead = len(ranked) < 2 or ranked[0].sure - ranked[1].sure >= corrections.AHEAD
+    ahead = len(ranked) < 2 or ranked[0].sure - ranked[1].sure >= corrections.LEAD
     if not ranked or ranked[0].sure < threshold or not ahead:
         return "nothing"
     best = ranked[0]
@@ -246,15 +246,10 @@ def report(rows: Sequence[Row], judged: Sequence[Sequence[Judged]]) -> None:
             print(f"{threshold}  {kind:10} of {len(of):5}: {shares}")
 
 
-def meant(row: Row) -> str:
-    """What is asked about of a line."""
-    return "" if row.line.rstrip().endswith("?") else meant_part(row.line)
-
-
 def judged_by(table: WeightTable, row: Row) -> list[Judged]:
     """What a table makes of a row."""
-    line = meant(row)
-    if not line or corrections.likelihood(table, line) < corrections.MAY:
+    line = stated_part(row.line)
+    if not line or corrections.likelihood(table, line) < corrections.MAY_CORRECT:
         return []
     return corrections.judge(line, row.facts, row.before, table)
 
