@@ -31,9 +31,9 @@ _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
-"""So many facts of one viewer are compared with each other, the newest: each with every later one."""
+"""Facts of one viewer that are compared with each other, the newest: each with every later one."""
 CORRECTIONS_READ = 5
-"""So many lines of a viewer after a fact may correct it."""
+"""Lines of a viewer after a fact that may correct it: the next ones."""
 
 
 class HeardFact(NamedTuple):

@@ -2,8 +2,8 @@
 
 A line changes only what is known of its speaker, and only where it plainly corrects one live note (memory/facts). The
 streamer corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new
-but contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim;
-where the line does not say what is true instead, or not plainly, it is retracted. Both can be undone.
+but contradicts nothing waits until chat is summarised. The old note is superseded as by any other claim; where the line
+does not say what is true instead, or not plainly, it is retracted. Both can be undone.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
 
 SPEAKERS = 500
-"""People whose last line is known."""
+"""People whose last line is remembered, those who spoke last."""
 
 
 class SpokenCorrections:
@@ -44,7 +44,7 @@ class SpokenCorrections:
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
     async def take(self, event: ChatEvent) -> None:
-        """Take up what a line corrects, if it does."""
+        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged."""
         text = event.text
         if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
@@ -81,7 +81,7 @@ class SpokenCorrections:
         if note.pinned or await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
         if fact is None:
-            await edits.retract(self._db, note.id, at=event.at, cause=reason("said_over"))
+            await edits.retract(self._db, note.id, at=event.at, cause=reason("no_longer_holds"))
             return
         await edits.remember(
             self._db,
