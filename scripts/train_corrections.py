@@ -32,7 +32,7 @@ MEASURED = ROOT / "tests" / "data" / "correction_lines.tsv"
 sys.path.insert(0, str(ROOT))
 
 from forgetmenot.memory.facts import corrections  # noqa: E402
-from forgetmenot.memory.facts.correction_features import Pairing, Span, line_features, read_words  # noqa: E402
+from forgetmenot.memory.facts.correction_features import ARTICLES, Pairing, Span, line_features, read_words  # noqa: E402
 from forgetmenot.memory.facts.corrections import Before, Judged  # noqa: E402
 from forgetmenot.text.classifier import WeightTable, bucketed  # noqa: E402
 from forgetmenot.text.statements import own_fact, stated_part  # noqa: E402
@@ -44,7 +44,6 @@ FOLDS = 5
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 LABELS = ("line", "fact", "corrects", "ended", "words", "new", "old")
 _OUTCOME = re.compile(r"(\d+): ?(.+)")
-_ARTICLES = {"a", "an", "the"}
 
 
 class Row(NamedTuple):
@@ -88,9 +87,9 @@ def values_of(row: Row) -> tuple[Span, Span] | None:
     rest = most - start
     end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
     first, last, value = start, len(before) - end, after[start : len(after) - end]
-    while last - first > 1 and before[first] in _ARTICLES:
+    while last - first > 1 and before[first] in ARTICLES:
         first += 1
-    while len(value) > 1 and value[0] in _ARTICLES:
+    while len(value) > 1 and value[0] in ARTICLES:
         value = value[1:]
     said = [word.word for word in read_words(row.line)]
     at = next((at for at in range(len(said)) if value and said[at : at + len(value)] == value), None)
