@@ -22,8 +22,9 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
 from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.text.classifier import WeightTable, classifier, share
-from forgetmenot.text.statements import claims, fact_of, is_moping, own_fact, stated_part
+from forgetmenot.text.statements import claims, fact_of, is_moping, is_only_emotes, own_fact, stated_part
 from forgetmenot.text.words import telling_stems
 
 MAY_CORRECT = 0.1
@@ -128,6 +129,8 @@ class Judged(NamedTuple):
 
 def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -> tuple[Known, str | None] | None:
     """As `corrected`, of any known facts and by the weights alone."""
+    if _is_exclamation(line):
+        return None
     near = _compared(line, held)
     spoken_of = _spoken_of([known.fact for known in near], before.said)
     if not may_correct(line):  # unless it is about what was just spoken of: "no, Bergen"
@@ -140,6 +143,16 @@ def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -
     if best.number in spoken_of:
         least = SURE_WHERE_ANNOUNCED if _announces_correction(line) else SURE_WHERE_SPOKEN_OF
     return (near[best.number], best.fact) if best.sure >= least else None
+
+
+def _is_exclamation(line: str) -> bool:
+    """Whether a line is only emotes, or one word without a sign that the word table does not know: "kekw"."""
+    different = list({word.word: word for word in read_words(line)}.values())
+    if len(different) == 1 and not (different[0].is_sign or different[0].kind):
+        table = word_table()
+        if table is None or not table.numbers((different[0].word, different[0].stem)):
+            return True
+    return is_only_emotes(line)
 
 
 def _announces_correction(line: str) -> bool:
