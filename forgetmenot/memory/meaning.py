@@ -150,5 +150,5 @@ def word_table() -> WordTable | None:
     try:
         return WordTable(files(__package__).joinpath("word_table.bin").read_bytes())
     except (OSError, ValueError) as error:
-        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
+        log.warning("the word table cannot be read: recall and corrections do without it", error=type(error).__name__)
         return None

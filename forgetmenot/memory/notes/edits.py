@@ -239,7 +239,7 @@ async def retract_by_word(db: Database, note_id: int, *, by: str, at: int, line:
         summary, key = f"said that a note about {about} no longer holds", episodes.key_of_line(line)
         episode = await _own_episode(tx, summary, note.subject_id, by, at, await streams.open_id(tx), key)
         await evidence.add(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
-        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("said_over"))
+        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("no_longer_holds"))
 
 
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:

@@ -2,8 +2,8 @@
 
 A line changes only what is known of its speaker, and only where it plainly corrects one live note (memory/facts). The
 streamer corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new
-but contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim;
-where the line does not say what is true instead, or not plainly, it is retracted. Both can be undone.
+but contradicts nothing waits until chat is summarised. The old note is superseded as by any other claim; where the line
+does not say what is true instead, or not plainly, it is retracted. Both can be undone.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from forgetmenot.store import bot_messages, events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import stated_part
 
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
@@ -40,7 +40,7 @@ class SpokenCorrections:
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
     async def take(self, event: ChatEvent) -> None:
-        """Take up what a line corrects, if it does."""
+        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged."""
         text = event.text
         if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
@@ -48,7 +48,7 @@ class SpokenCorrections:
         self._last[event.user_id] = event.at, text
         while next(iter(self._last.values()))[0] < event.at - LATELY:  # no line is kept longer than it is of use
             self._last.popitem(last=False)
-        meant = "" if is_command(text) or text.rstrip().endswith("?") else meant_part(defang(text))
+        meant = "" if is_command(text) else stated_part(defang(text))
         if not meant:
             return
         try:
