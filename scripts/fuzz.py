@@ -51,7 +51,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.privacy_log import _decoded
-from forgetmenot.text.statements import claims, meant_part
+from forgetmenot.text.statements import claims, stated_part
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.error_translation import dropped, from_status
 from forgetmenot.twitch.helix import Helix
@@ -121,7 +121,7 @@ def _notes(text: str) -> None:
 
 def _speech(text: str) -> None:
     claims(text)
-    corrections.corrected(meant_part(text[:200]), [])
+    corrections.judged_of(stated_part(text[:200]), ("lives in Oslo", "has 3 cats"), corrections.NOTHING_BEFORE)
 
 
 def _dock_request(text: str) -> None:

@@ -32,10 +32,10 @@ MEASURED = ROOT / "tests" / "data" / "correction_lines.tsv"
 sys.path.insert(0, str(ROOT))
 
 from forgetmenot.memory.facts import corrections  # noqa: E402
-from forgetmenot.memory.facts.correction_features import Pairing, Span, line_features, read_words  # noqa: E402
+from forgetmenot.memory.facts.correction_features import ARTICLES, Pairing, Span, line_features, read_words  # noqa: E402
 from forgetmenot.memory.facts.corrections import Before, Judged  # noqa: E402
 from forgetmenot.text.classifier import WeightTable, bucketed  # noqa: E402
-from forgetmenot.text.statements import meant_part, own_fact  # noqa: E402
+from forgetmenot.text.statements import own_fact, stated_part  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 17
@@ -44,7 +44,6 @@ FOLDS = 5
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 LABELS = ("line", "fact", "corrects", "ended", "words", "new", "old")
 _OUTCOME = re.compile(r"(\d+): ?(.+)")
-_ARTICLES = {"a", "an", "the"}
 
 
 class Row(NamedTuple):
@@ -88,9 +87,9 @@ def values_of(row: Row) -> tuple[Span, Span] | None:
     rest = most - start
     end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
     first, last, value = start, len(before) - end, after[start : len(after) - end]
-    while last - first > 1 and before[first] in _ARTICLES:
+    while last - first > 1 and before[first] in ARTICLES:
         first += 1
-    while len(value) > 1 and value[0] in _ARTICLES:
+    while len(value) > 1 and value[0] in ARTICLES:
         value = value[1:]
     said = [word.word for word in read_words(row.line)]
     at = next((at for at in range(len(said)) if value and said[at : at + len(value)] == value), None)
@@ -169,9 +168,13 @@ def beside_others(rows: Sequence[Row]) -> list[Row]:
     """Lines of ordinary chat, and those of the rows, beside facts that have nothing to do with them."""
     dice = random.Random(1)  # noqa: S311  # the same every time
     facts = sorted({fact for row in rows for fact in row.facts})
-    lines = [(row.line, 2) for row in rows] + [(line, 4) for line in ORDINARY.read_text("utf-8").splitlines()]
-    nothing = Before()
-    return [Row(nothing, (fact,), line, None, "") for line, times in lines for fact in dice.sample(facts, times)]
+    found = [Row(Before(), (fact,), row.line, None, "") for row in rows for fact in dice.sample(facts, 2)]
+    for line in ORDINARY.read_text("utf-8").splitlines():
+        one, other, own, bot = dice.sample(facts, 4)
+        found += [Row(Before(), (fact,), line, None, "") for fact in (one, other)]
+        found.append(Row(Before("own", own), (own,), line, None, ""))
+        found.append(Row(Before("bot", f"You told me: {bot}"), (bot,), line, None, ""))
+    return found
 
 
 def repeated(rows: Sequence[Row]) -> list[Row]:
@@ -213,7 +216,7 @@ def fold_of(row: Row) -> int:
 def verdict(row: Row, judged: Sequence[Judged], threshold: float) -> str:
     """What a threshold makes of a row: right, nothing, or what is wrong about it."""
     ranked = sorted(judged, reverse=True)
-    ahead = len(ranked) < 2 or ranked[0].sure - ranked[1].sure >= corrections.AHEAD
+    ahead = len(ranked) < 2 or ranked[0].sure - ranked[1].sure >= corrections.LEAD
     if not ranked or ranked[0].sure < threshold or not ahead:
         return "nothing"
     best = ranked[0]
@@ -246,15 +249,10 @@ def report(rows: Sequence[Row], judged: Sequence[Sequence[Judged]]) -> None:
             print(f"{threshold}  {kind:10} of {len(of):5}: {shares}")
 
 
-def meant(row: Row) -> str:
-    """What is asked about of a line."""
-    return "" if row.line.rstrip().endswith("?") else meant_part(row.line)
-
-
 def judged_by(table: WeightTable, row: Row) -> list[Judged]:
     """What a table makes of a row."""
-    line = meant(row)
-    if not line or corrections.likelihood(table, line) < corrections.MAY:
+    line = stated_part(row.line)
+    if not line or corrections.likelihood(table, line) < corrections.MAY_CORRECT:
         return []
     return corrections.judge(line, row.facts, row.before, table)
 

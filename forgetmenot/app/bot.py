@@ -336,7 +336,8 @@ async def open_bot(
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
-    await asyncio.to_thread(lambda: (classifier("claims"), classifier("sensitive")))  # it keeps nothing unjudged
+    for table in ("claims", "corrections", "sensitive"):  # one that is damaged stops the start, not the first line
+        await asyncio.to_thread(classifier, table)
     with instance_lock(path, command):
         async with open_database(path) as db:
             await check_start(db)

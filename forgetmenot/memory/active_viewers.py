@@ -132,10 +132,15 @@ class ViewerNames:
 
     def _people(self, token: str) -> list[str]:
         """Whom one token names: by the whole of it, else by its words."""
-        whole = self._exact.get(_whole(token)) if _whole(token) not in ORDINARY else None
+        whole = self._whole_name(token)
+        if whole is None and token[-1] in "sS":  # "when is alices birthday", as people type it
+            whole = self._whole_name(token[:-1])
         if whole is not None:
             return [whole] if whole != NOBODY else []
         return [person for word in words(token) if (person := self._by_part(word)) is not None]
+
+    def _whole_name(self, token: str) -> str | None:
+        return self._exact.get(_whole(token)) if _whole(token) not in ORDINARY else None
 
     def _by_part(self, word: str) -> str | None:
         for level in (self._parts, self._prefixes):

@@ -25,15 +25,15 @@ from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.removal import traces
-from forgetmenot.text.statements import claims, fact_of, meant_part
+from forgetmenot.text.statements import claims, fact_of, stated_part
 
 _TAKES_BACK = re.compile(r"\b(?:forget|wrong|not true)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|my)\b", re.IGNORECASE)  # of a claim; most lines have none
 LINES_READ, ALL_LINES_READ = 60, 500
 MOST_SAID = 40
-"""So many facts of one viewer are compared with each other, the newest: each with every later one."""
+"""Facts of one viewer that are compared with each other, the newest: each with every later one."""
 CORRECTIONS_READ = 5
-"""So many lines of a viewer after a fact may correct it."""
+"""Lines of a viewer after a fact that may correct it: the next ones."""
 
 
 class HeardFact(NamedTuple):
@@ -67,7 +67,7 @@ async def heard_facts(
                 one = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), since, privacy)
                 held += [one] if one is not None else []
             later.append(fact)
-        if not is_command(line.text) and not line.text.rstrip().endswith("?") and (meant := meant_part(line.text)):
+        if not is_command(line.text) and (meant := stated_part(line.text)):
             since.append(meant)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]

@@ -46,6 +46,7 @@ class WordTable:
             self._number.setdefault(line.partition(" ")[0], number)
         self._near_numbers, self._nearness, self._vectors = parts[1], parts[2], parts[3]
         self._kept: dict[int, int] = {}
+        self._kept_centred: dict[int, tuple[array[int], float]] = {}
 
     def number(self, word: str) -> int | None:
         """The number of a word's stem, or of a stem itself; None where the table does not list it in this form."""
@@ -57,9 +58,19 @@ class WordTable:
 
     def cosine(self, one: int, other: int) -> float:
         """How near two stems are: from -1 to 1."""
-        starts = (number * self.dimensions for number in (one, other))
-        mine, theirs = ([value - ZERO for value in self._vectors[at : at + self.dimensions]] for at in starts)
-        return sum(map(int.__mul__, mine, theirs)) / (math.hypot(*mine) * math.hypot(*theirs) or 1.0)
+        (mine, length), (theirs, other_length) = self._centred(one), self._centred(other)
+        return sum(map(int.__mul__, mine, theirs)) / (length * other_length or 1.0)
+
+    def _centred(self, number: int) -> tuple["array[int]", float]:
+        """A vector and its length; kept as `_lanes` are."""
+        found = self._kept_centred.get(number)
+        if found is None:
+            at = number * self.dimensions
+            vector = array("b", [value - ZERO for value in self._vectors[at : at + self.dimensions]])
+            found = vector, math.hypot(*vector)
+            if len(self._kept_centred) < LANES_KEPT:
+                self._kept_centred[number] = found
+        return found
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """The stems nearest to one, nearest first; each with its nearness: 0 at LEAST_COSINE, 1 at a cosine of 1."""
@@ -139,5 +150,5 @@ def word_table() -> WordTable | None:
     try:
         return WordTable(files(__package__).joinpath("word_table.bin").read_bytes())
     except (OSError, ValueError) as error:
-        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
+        log.warning("the word table cannot be read: recall and corrections do without it", error=type(error).__name__)
         return None

@@ -271,7 +271,7 @@ class Immunity(StrEnum):
 class PolicyFacts:
     """The situation of a proposal. `asked_for` names the actions that the asker's own words ask for.
 
-    `asks_nothing`: they cannot ask for any.
+    `asks_nothing`: these words ask for no action at all.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
     """
 

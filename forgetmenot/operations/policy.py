@@ -141,7 +141,7 @@ def _consent(case: Case) -> Ruling | None:
 
 
 def _unasked(case: Case) -> bool:
-    """Whether the asker's words do not ask for it: small models add a line of their own to any answer, and do deeds."""
+    """Whether the asker's words do not ask for the action; small models add one, or a second line, to any answer."""
     action, facts = case.action, case.facts
     if action.typed:
         return action.name not in facts.typed

@@ -1,4 +1,4 @@
-"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; English mostly.
+"""Finds the actions that a viewer's own words ask for, and whether chat is too serious for jokes. Pure; some German.
 
 Guarantees:
 - Only whole words count ("urban memes" asks for no ban).
@@ -22,17 +22,18 @@ _NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )
-_TELLING = (_WONDERING - {"should", "if"}) | frozenset(
+_STATEMENT_STARTS = (_WONDERING - {"should", "if"}) | frozenset(
     ("i", "im", "ive", "my", "we", "ich", "mein", "meine", "wir", "wer", "wie", "was", "wann", "wo", "warum", "welche")
 )
-_WANTING = frozenset(
+_REQUEST_WORDS = frozenset(
     (
         *("you", "u", "please", "pls", "want", "wanna", "need", "should", "could", "can", "would", "wish", "lets"),
         *("about", "someone", "somebody", "and", "so", "then", "dont", "du", "bitte", "will", "wunsche", "mochte"),
-        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
+        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann", "must", "gotta", "deserve", "order"),
+        *("vote", "gern", "gerne", "hatte", "ware", "muss", "mussen", "brauchen", "verdiene", "verdient", "gehort"),
     )
 )
-_INSIDE = re.compile(r"[,;:.!?…–—]\s*\S")
+_SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
 _BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
@@ -80,10 +81,15 @@ def asked_for(message: str) -> frozenset[str]:
 
 
 def asks_nothing(message: str) -> bool:
-    """Whether it only tells something of its author, or asks what, when or who: one clause, and no word of wanting."""
+    """Whether a line only says something of its author, or asks what, when or who: one clause, no request word."""
     line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
     spoken = words(line)
-    return bool(spoken) and spoken[0] in _TELLING and not _WANTING & set(spoken) and not _INSIDE.search(line)
+    return (
+        bool(spoken)
+        and spoken[0] in _STATEMENT_STARTS
+        and not _REQUEST_WORDS & set(spoken)
+        and not _SECOND_CLAUSE.search(line)
+    )
 
 
 def typed(message: str, question: str, target: PersonFacts | None, asker: PersonFacts) -> dict[str, str]:

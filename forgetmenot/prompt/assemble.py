@@ -171,7 +171,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
 
 
 def _language(material: TailMaterial, settings: Settings) -> str:
-    """Small models answer German in English, unless they are told its name."""
+    """Words that ask for German, for a German message where the settings leave that open: small models forget it."""
     free = speaking(settings).language == BotSettings().reply_language
     return " in German" if free and is_german(material.message.text) else ""
 

@@ -25,9 +25,10 @@ SHORTEST_WITHOUT_OPENER = 12
 MOST_READ = 4_000
 """Characters of a model's answer that are looked at: eight times what a message holds."""
 MOST_ROUNDS = 20
-RUN = 6
-"""So many words of the instructions in a row are no words of its own."""
+SHORTEST_QUOTE = 6
+"""Words of the instructions in a row, from which on a sentence is cut."""
 SHORTEST_ECHO = 3
+"""Words that a sentence of the message must have for its repetition to be cut."""
 MOST_SIGNS = 30
 """So many emoji are a mood; more of them, or of blocks and dots, are a wall."""
 
@@ -44,8 +45,8 @@ class Polished:
 class FilterContext:
     """Context of the filters: the settings, the bot's names, its last replies, and the addressee (login, name).
 
-    `question`: what was said to it, outright (`direct`) or not. `note_ids`: the notes that it was shown. `others`: the
-    names of other people. `rules`: the instructions without the persona.
+    `question`: the message, `direct` if it was said to the bot. `note_ids`: the notes in the prompt. `others`: names of
+    other people, case-folded. `rules`: the instructions without the persona.
     """
 
     settings: Settings
@@ -108,7 +109,10 @@ _OFFER = re.compile(
     r"|\bkann ich (?:dir|euch|ihnen) .*\b(?:\w*helfen|tun)\b|\bbrauchst du .*\bhilfe\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]+[’']?\w*\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
+_REFUSES = re.compile(
+    r"\b(?:\w+n['’]?t|cannot|not|unable to|nicht)\s(?:\w+\s){0,3}(?:help|assist|\w*helfen|tun)\b", re.IGNORECASE
+)
+_CALL = re.compile(r"(?P<before>(?:\A|(?<=[.!?…]\s))(?:[^\W\d]\w*(?:[’']\w*)?\s)?[^\W\d]+),\s@?(?P<name>\w+)(?=[!.,])")
 _WHO = re.compile(r"\b(?:who|whose|which|wer|wen|wem|welche\w?)\b(?! (?:are|r|bist) (?:you|u|du)\b)", re.IGNORECASE)
 _CODE_FENCE = re.compile(r"```[\w-]*")
 _LINE_MARK = re.compile(r"^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
@@ -137,7 +141,7 @@ def _machine_text(text: str, _context: FilterContext) -> str:
 
 
 def _note_numbers(text: str, context: FilterContext) -> str:
-    """The number of a note is for those who use it: who did not is sent the sentence without it."""
+    """Cut the number of a note, unless the message has that number."""
     asked = re.findall(r"\d+", context.question)
 
     def cut(found: re.Match[str]) -> str:
@@ -152,7 +156,7 @@ def _note_numbers(text: str, context: FilterContext) -> str:
 
 
 def _instructions(text: str, context: FilterContext) -> str:
-    """Sentences with many words of the instructions in a row."""
+    """Cut sentences that quote the instructions."""
     rules = _runs(context.rules)
     return _cut_sentences(text, lambda sentence: bool(_runs(sentence) & rules))
 
@@ -160,11 +164,11 @@ def _instructions(text: str, context: FilterContext) -> str:
 @lru_cache(maxsize=16)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     spoken = words(text)
-    return frozenset(tuple(spoken[i : i + RUN]) for i in range(len(spoken) - RUN + 1))
+    return frozenset(tuple(spoken[i : i + SHORTEST_QUOTE]) for i in range(len(spoken) - SHORTEST_QUOTE + 1))
 
 
 def _echo(text: str, context: FilterContext) -> str:
-    """The message itself, a sentence of it, or a question with its words, is no answer."""
+    """Cut the message itself, a sentence of it, or a question with its words: none is an answer."""
     said = [words(part) for part in (context.question, *sentences_of(context.question))]
     asked = telling_stems(context.question)
 
@@ -177,8 +181,12 @@ def _echo(text: str, context: FilterContext) -> str:
 
 
 def _offer(text: str, context: FilterContext) -> str:
-    """An offer of help behind the answer, or unasked: it is one of the regulars, not a service."""
-    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence)))
+    """Cut an offer of help behind an answer, or where nobody spoke to the bot: it is a regular, not a service.
+
+    "I can't help with that" is one only before an answer: at the end it is what is said.
+    """
+    rest = _cut_sentences(text, lambda sentence: bool(_OFFER.search(sentence) and not _REFUSES.search(sentence)))
+    rest = _cut_sentences(rest, lambda sentence: bool(_OFFER.search(sentence)) and not rest.endswith(sentence))
     return rest or (text if context.direct else "")
 
 

@@ -165,7 +165,7 @@ def read_reply(answer: ModelAnswer, question: str = "") -> ModelReply:
 
 
 def _answer_of(line: str, say: str, question: str) -> str:
-    """Of a line that nobody asked for and the words beside it, those that answer: small models write both."""
+    """The one of an unasked `say` action's `line` and the `say` beside it that answers: small models write both."""
     asked = telling_stems(question)
     fits = len(telling_stems(line) & asked)
     return line if (fits and fits >= len(telling_stems(say) & asked)) or says_nothing(say, "") else say

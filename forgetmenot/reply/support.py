@@ -2,7 +2,7 @@
 
 Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
 who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. What is asked is read in English alone, what is admitted and the past in German too.
+instructions support nothing. English; questions about a shared past, that past and what the bot admits in German too.
 """
 
 import re
@@ -14,7 +14,7 @@ from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 ONE_IN = 3
-"""So large a share of a note's telling words makes it used: one word is enough for a note that has three."""
+"""A note is used if one in three of its telling words is said: one word is enough for a note that has three."""
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
 _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
 _PAST = re.compile(
@@ -81,8 +81,9 @@ _SMALL_TALK = frozenset(
     )
 )
 SHORTEST_REPEATED = 4
-MOST = 2 / 3
-"""So large a share of a sentence's own words must stand in one note or line about those whom it was asked about."""
+"""Words of the shortest sentence that counts as repeated."""
+LEAST_SHARE = 2 / 3
+"""The share of a sentence's own words that one note or line about the people in question must have."""
 
 
 class Claim(NamedTuple):
@@ -99,7 +100,7 @@ def facts_in(section: str) -> dict[int, str]:
 
 
 def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[int]:
-    """The ids of the notes that the reply tells of, beyond the words that the question had already."""
+    """The ids of the notes that the reply uses, beyond the words that the question had already."""
     said = telling_stems(reply, 2)
     fresh = said - telling_stems(asked, 2)
     used = []
@@ -136,7 +137,7 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
     for sentence in _SENTENCE.finditer(reply):
         for part in _PART.finditer(reply, *sentence.span()):
             own = frozenset() if _ADMITS.search(part[0]) else telling_stems(part[0], 2) - given
-            if own and max((len(own & row) for row in rows), default=0) < MOST * len(own):
+            if own and max((len(own & row) for row in rows), default=0) < LEAST_SHARE * len(own):
                 found.append(Claim("fact", part.start(), sentence.end()))
                 break
     return found
@@ -152,7 +153,7 @@ def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
     line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
     def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
-        told = bool(own) and len(own & line) >= MOST * len(own) and not as_well
+        told = bool(own) and len(own & line) >= LEAST_SHARE * len(own) and not as_well
         return told or any(len(own & row) > 1 and (own & row) - asked for row in rows)
 
     return [
@@ -177,7 +178,7 @@ def contradicted(reply: str, facts: Iterable[str], names: Iterable[str]) -> list
 
 
 def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked: str) -> list[Claim]:
-    """The sentences of its last replies, said again word for word, that tell of no note and of nothing asked."""
+    """The sentences said `before` word for word that use no note and answer nothing that was `asked`."""
     said = [words(sentence) for text in before for sentence in sentences_of(text)]
     return [
         Claim("repeated", *sentence.span())
@@ -191,7 +192,7 @@ def repeated(reply: str, before: Iterable[str], facts: Mapping[int, str], asked:
 
 
 def says_nothing(reply: str, asked: str) -> bool:
-    """Whether a reply only asks back or makes small talk."""
+    """Whether a reply only asks back or makes small talk. "I don't know" says something."""
     stated = [sentence[0] for sentence in _SENTENCE.finditer(reply) if "?" not in sentence[0]]
     return not any(
         _ADMITS.search(text) or telling_stems(text, 2) - telling_stems(asked, 2) - _SMALL_TALK for text in stated

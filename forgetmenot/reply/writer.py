@@ -197,7 +197,10 @@ class ReplyWriter:
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question)
         if said in own:
-            invented += repeated(said, context.last_replies, facts, question)
+            again = repeated(said, context.last_replies, facts, question)
+            if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words
+                again = repeated(said, [line.text for line in material.thread], facts, question)
+            invented += again
         asked = " ".join((question, *known))
         asks = asks_memory(question, names_somebody=bool(material.others))
         if asks:

@@ -30,6 +30,13 @@ _REST_ON_IT = f"""
 SELECT DISTINCT n.id, n.status FROM ({_THEIR_WORD}) e JOIN semantic_notes n ON n.id = e.note_id
 WHERE e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned
 """  # noqa: S608  # a constant
+# What a cleared line said to be over, unless something else was done with it since.
+_SAID_OVER = """
+SELECT DISTINCT n.id FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id
+JOIN episodes p ON p.id = e.episode_id AND p.kind = 'command'
+WHERE e.episode_id = ? AND e.stance = 'contradicted' AND n.status = 'retracted' AND n.fact <> ''
+    AND e.at = (SELECT at FROM note_changes WHERE note_id = n.id ORDER BY id DESC LIMIT 1)
+"""
 # What a retracted note had replaced, and what holds in its place: what had replaced that note in turn, or nothing.
 _REPLACED_BY = """
 WITH RECURSIVE gone (id) AS (SELECT value FROM json_each(?)), replaced (id, by) AS (
@@ -138,8 +145,9 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     They lose their text, and so do the replies that had one of them in their prompt.
     Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
-    holds again, unless that note was replaced itself.
+    holds again, unless that note was replaced itself; so does one that a cleared line said to be over.
     """
+    over = [row["id"] for row in await tx.rows(_SAID_OVER, (episode_id,))]
     await tx.execute(_LOSE_IT, {"episode": episode_id})
     gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
     ids = json.dumps([row["id"] for row in gone])
@@ -154,10 +162,11 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     await events.clear_own_lines(tx, own, now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
-        [tuple(row) for row in replaced],
+        [*map(tuple, replaced), *((note_id, None) for note_id in over)],
     )
     await tx.many(
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
         [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone if row["status"] != "retracted"]
-        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back],
+        + [(note_id, now, "superseded", "active", REDACTED) for note_id in back]
+        + [(note_id, now, "retracted", "active", REDACTED) for note_id in over],
     )

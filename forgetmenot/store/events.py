@@ -85,19 +85,18 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
         words = {word for row in rows if row[0] is not None for word in traces(row[2])}
         own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
         dirty |= await clear_own_lines(tx, own, what.at)
-    if not what.event_id and not what.viewer_id and what.remembered:  # a correction in plain speech, unlike !remember
-        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
-        await tx.execute(
-            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})"  # noqa: S608
-            " AND EXISTS (SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id"
-            "  WHERE v.episode_id = episodes.id AND n.source_kind = 'self_claim')",
-            {**params, "now": now},
-        )
-    if what.remembered and (what.event_id is not None or what.viewer_id is not None):
+    if what.remembered:
+        whole = what.event_id is None and what.viewer_id is None
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
+        # with the whole chat go corrections in plain speech, unlike what a command asked for
+        asked = (
+            "SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id WHERE v.episode_id = episodes.id"
+            " AND v.stance <> 'contradicted' AND n.source_kind <> 'self_claim'"
+        )
         await tx.execute(
-            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})",  # noqa: S608  # constants
+            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})"  # noqa: S608
+            f"{f' AND NOT EXISTS ({asked})' if whole else ''}",
             {**params, "now": now},
         )
     await tx.execute(
@@ -205,8 +204,16 @@ async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
-    """Whether a line was cleared in chat; not one that lost its words with a fact that its speaker had forgotten."""
-    return await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,)) is not None
+    """Whether a line was cleared in chat, or will be when it arrives.
+
+    Not one that lost its words with a fact that its speaker had forgotten.
+    """
+    row = await source.row(
+        "SELECT 1 FROM events WHERE id = ?1 AND redacted_at > 0"
+        " UNION ALL SELECT 1 FROM pending_redactions WHERE event_id = ?1",
+        (event_id,),
+    )
+    return row is not None
 
 
 async def are_unread(source: Source, seqs: Sequence[int]) -> bool:

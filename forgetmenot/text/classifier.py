@@ -1,11 +1,12 @@
-"""Sorts short texts into classes by the pieces of their words, with a fixed table of weights.
+"""Sums the weights of features of a text, by a fixed table: logistic regression, the same answer for the same text.
 
-A logistic regression: the same text always gets the same shares. Pieces are whole words, pairs of neighbours and of
-words with one between them, and two to five letters in a row of a word, so that inflected, misspelt and joined words
-still count. Letters that only look like Latin ones are read as these; names and mentions all count as the same word.
+For the classes of short texts ("claims", "sensitive"; trained by scripts/train_classifiers.py) the features are the
+`pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two to five letters
+in a row of a word, so that inflected, misspelt and joined words still count. Letters that only look like Latin ones
+are read as these; names and mentions all count as the same word. For "corrections" (scripts/train_corrections.py) they
+are those of memory/facts/correction_features.
 
-The tables are built from labelled sentences by scripts/train_classifiers.py and are part of the program:
-`classifier` reads each once, everything else here is pure.
+The tables are part of the program: `classifier` reads each once, everything else here is pure.
 """
 
 import json
@@ -38,7 +39,7 @@ _WORD = re.compile(r"\w+")
 
 
 class WeightTable:
-    """A table of weights, ready to be asked. Raises ValueError where the bytes are none.
+    """A table of weights, read from the bytes of its file. Raises ValueError where they are none.
 
     The bytes: one line of JSON, then, compressed, for each label one signed byte for each bucket. The JSON has
     `labels`, `buckets`, `scale`, `biases`, `signs` (the weights of what the caller found out, by its name) and `rows`
@@ -64,14 +65,14 @@ class WeightTable:
         ]
 
     def sum_for(self, label: str, features: Iterable[str]) -> float:
-        """What speaks for one label: 0 is even, and `share` of it a probability where there are two."""
+        """The weights of one label that was trained alone, summed; `share` makes a probability of it, of 0 one half."""
         found = bucketed(features, self.buckets)
         at = self.labels.index(label)
         weighed = sum(map(self._columns[at].__getitem__, found))
         return self._biases[at] + self._scale / math.sqrt(len(found) + 1) * weighed
 
     def shares(self, text: str, signs: Iterable[str] = ()) -> dict[str, float]:
-        """How much speaks for each label: from 0 to 1, together 1. `signs`: what else was found out about the text."""
+        """The probability of each label, together 1. `signs`: what else was found out about the text, by name."""
         found = bucketed(pieces(text), self.buckets)
         scale = self._scale / math.sqrt(len(found) + 1)
         sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
@@ -93,7 +94,7 @@ def bucketed(features: Iterable[str], buckets: int) -> set[int]:
 
 @cache
 def classifier(name: Literal["claims", "corrections", "sensitive"]) -> WeightTable:
-    """One of the program's own. Raises ProgramDamaged: without it nobody can tell what may be kept."""
+    """One of the program's own tables. Raises ProgramDamaged where its file is missing or damaged."""
     file = files(__package__).joinpath(f"{name}.weights")
     try:
         return WeightTable(file.read_bytes())

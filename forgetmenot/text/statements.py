@@ -43,6 +43,11 @@ def meant_part(text: str) -> str:
     return " ".join(_QUOTED.sub(" ", text).split())
 
 
+def stated_part(text: str) -> str:
+    """What of a line its speaker states: as `meant_part`, and nothing of a question."""
+    return "" if text.rstrip().endswith("?") else meant_part(text)
+
+
 _MOPING = re.compile(
     r"(?:\w{2,}ing|pain|sadness|misery|regret|despair|chaos|nothing|everything|nerves|tears)", re.IGNORECASE
 )
@@ -81,6 +86,11 @@ _OBJECTS = (
     (re.compile(r"\bmine\b", re.IGNORECASE), "theirs"),
     (re.compile(r"\bI\b"), "they"),
 )
+
+
+def is_only_emotes(text: str) -> bool:
+    """Whether a text has nothing but words in the form of emotes ("KEKW", "catJAM") and signs."""
+    return _EMOTES.fullmatch(f" {text}") is not None
 
 
 def plain_first_person(text: str) -> str:

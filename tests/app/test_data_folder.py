@@ -59,7 +59,8 @@ async def test_every_file_is_named_and_none_knows_of_who_opted_out(tmp_path: Pat
             await sim.until(lambda: len(sim.sent) >= 4)
             await sim.say("alice", "!forgetme confirm")
             await sim.until(lambda: len(sim.sent) >= 5)
-            await sim.until(lambda: b"a viewer was erased" in (folder / "logs" / FILE).read_bytes())  # it drops older backups
+            log = folder / "logs" / FILE
+            await sim.until(lambda: b"a viewer was erased" in log.read_bytes())  # it drops older backups
             for words in (["memory", "backup"], ["dock", "--file"]):
                 assert await asyncio.to_thread(main, [*words, "--db", str(database)]) == 0
             running_files = written(folder)

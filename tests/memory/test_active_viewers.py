@@ -75,6 +75,8 @@ CROWD = [
         ("bobthebuilder is here", ["3"]),
         ("what a game", []),
         ("@game what do you think", ["5"]),
+        ("when is carolinas birthday?", ["6"]),
+        ("what games are these", []),
         ("@nobody_here hello", []),
         ("<@2> said so", ["2"]),
         ("", []),

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.operations.entry import PersonFacts
-from forgetmenot.operations.requests import asked_for, is_serious, names, typed
+from forgetmenot.operations.requests import asked_for, asks_nothing, is_serious, names, typed
 
 ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
 
@@ -120,3 +120,9 @@ def test_grief_and_distress_are_serious(line: str) -> None:
 )  # fmt: skip
 def test_the_ways_of_chat_are_not(line: str) -> None:
     assert not is_serious([line])
+
+
+@pytest.mark.parametrize("line", ["wir müssen bob bannen", "ich hätte gern einen Timeout für bob", "we gotta ban bob"])
+def test_who_says_what_must_be_done_asks_for_it(line: str) -> None:
+    assert not asks_nothing(line)
+    assert asks_nothing("I play the cello")

@@ -187,3 +187,9 @@ async def test_what_a_cut_leaves_in_front_is_no_command(stage: Stage) -> None:
 async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage) -> None:
     stage.model.answers = ["Where do you live?"]
     assert (await stage.reply("@forgetmenot_bot where do I live?")).text == "I don't remember that."
+
+
+async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) -> None:
+    stage.model.answers = ["We go live at eight."] * 3
+    for line, who in (("when do we start?", "1"), ("what time is it tonight?", "2"), ("when does it begin?", "3")):
+        assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "We go live at eight."

@@ -101,6 +101,13 @@ CONTEXT = FilterContext(
         ("I'm sorry, but I can't assist with that. Try the shield!", "Try the shield!", ("offer",)),
         ("Fire armour will help. You need it there.", "Fire armour will help. You need it there.", ()),
         ("How can I help?", "How can I help?", ()),
+        ("Nice try. I can't help with that.", "Nice try. I can't help with that.", ()),
+        (
+            "Sorry. I'm not able to assist with that. How can I help?",
+            "Sorry. I'm not able to assist with that.",
+            ("offer",),
+        ),
+        ("Ach je. Da kann ich dir leider nicht helfen.", "Ach je. Da kann ich dir leider nicht helfen.", ()),
         ("Let me know how the boss goes!", "Let me know how the boss goes!", ()),
         ("", "", ("empty",)),
         ("...", "", ("command", "empty")),

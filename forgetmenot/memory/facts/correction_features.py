@@ -1,9 +1,12 @@
-"""What the weights of memory/facts/corrections are told about a line of chat and something known.
+"""The features by which memory/facts/corrections weighs a line of chat beside a known fact.
 
-Features are short texts. A word of the line counts as itself and as what it is beside the known fact: one of its words
-("=same"), another value of a kind that it has ("=kind": weekdays, months, times, numbers), near to one in meaning
-("=near", "=nearish"), said just before ("=context"), somebody else ("=others"), a common word ("=small") or any other
-("=other"). So most of what is learned from one fact holds for every other one.
+They are short texts, and the shipped table was trained on exactly these: whoever changes one trains it anew
+(scripts/train_corrections.py).
+
+A word of the line counts as itself and as what it is beside the known fact: one of its words ("=same"), another value
+of a kind that it has ("=kind": weekdays, months, times, numbers), near to one in meaning ("=near", "=nearish"), said
+just before ("=context"), somebody else ("=others"), a common word ("=small") or any other ("=other"). So most of what
+is learned from one fact is true of every other.
 """
 
 import re
@@ -16,12 +19,13 @@ from forgetmenot.memory.meaning import word_table
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_VALUE = 5
-"""Words that a value may have."""
+"""The most words of a value."""
 SHORT = 8
-"""Words and signs of a line whose whole form is looked at."""
+"""The most words and signs of a line that is also a feature as a whole."""
 NEAR, NEARISH = 0.5, 0.35
+"""Least cosines of "=near" and "=nearish"."""
 _TOKEN = re.compile(r"<@[\w:.-]{1,64}>|@\w+|[^\W_](?:[\w'’:+.-]*[^\W_])?[%+]*|[,;.!?*…()\"“”]+")
-_ARTICLES = frozenset({"a", "an", "the"})
+ARTICLES = frozenset({"a", "an", "the"})
 _NEGATIONS = lex.NEGATIONS | {"never"}
 _ENDS_DENIAL = frozenset({"but", "its", "to", "and"})
 _OTHERS = lex.as_set(
@@ -46,7 +50,7 @@ Span = tuple[int, int]
 
 
 class Values(NamedTuple):
-    """The likeliest new and old value, what speaks for each, and its share among all that could be one."""
+    """The likeliest new and old value, each with its sum of weights and its share among all that could be one."""
 
     new: Span
     old: Span
@@ -117,11 +121,11 @@ def line_features(text: str) -> set[str]:
 class Pairing:
     """A line and something known of its speaker, beside `others` that are known.
 
-    `context` says what came before: nothing, "bot" (its reply), "own" (an earlier line) or "told" (a command), and
-    `said` its text; `about`: whether that was about this fact.
+    `context` and `said` are `by` and `said` of what came before (`corrections.Before`); `about`: whether that was about
+    this fact.
     """
 
-    def __init__(  # all that a correction hangs on
+    def __init__(
         self,
         line: str,
         fact: str,
@@ -132,15 +136,18 @@ class Pairing:
         about: bool = False,
     ) -> None:
         self.line, self.fact = read_words(line), read_words(fact)
+        self._first = self.fact[0].word if self.fact else ""
         self._context, self._about = context or "none", about
         self._telling = [word for word in self.fact if word.telling]
         self._stems = {word.stem for word in self._telling}
         self._kinds = {word.kind for word in self.fact if word.kind}
         self._said_before = {word.stem for word in read_words(said) if word.telling}
         self._others = [{word.stem for word in read_words(other) if word.telling} for other in others]
-        self._classes = [self._class_of(word) for word in self.line]
+        self._near: dict[int, float | None] = {}
+        self._classes = [self._class_of(at) for at in range(len(self.line))]
 
-    def _class_of(self, word: Word) -> str:
+    def _class_of(self, at: int) -> str:
+        word = self.line[at]
         if word.is_sign or word.word == "@":
             return word.word
         if word.stem in self._stems:
@@ -151,14 +158,26 @@ class Pairing:
             return "=kind" if word.kind in self._kinds else "=value"
         if word.word in STOPWORDS or len(word.word) <= 2:
             return "=small"
-        near = self._nearest(word)
+        near = self._nearest(at)
         if near is not None and near >= NEARISH:
             return "=near" if near >= NEAR else "=nearish"
         return "=context" if word.stem in self._said_before else "=other"
 
-    def _nearest(self, word: Word) -> float | None:
-        """The cosine of a word to the nearest telling word of the fact."""
-        return _most(_cosine(word.word, one.word) for one in self._telling)
+    @cached_property
+    def _apart(self) -> list[tuple[int, float | None]]:
+        """Where telling words of the line stand that the fact does not have, and how near to it they are."""
+        return [(at, self._nearest(at)) for at, word in enumerate(self.line)
+                if word.telling and word.stem not in self._stems]  # fmt: skip
+
+    def _nearest(self, at: int) -> float | None:
+        """The cosine of a word of the line to the nearest telling word of the fact."""
+        if at not in self._near:
+            self._near[at] = _most(_cosine(self.line[at].word, one.word) for one in self._telling)
+        return self._near[at]
+
+    @cached_property
+    def _denied(self) -> set[str]:
+        return denied(self.line)
 
     # ── does the line correct the fact? ───────────────────────────────────────────────────────────
 
@@ -169,11 +188,10 @@ class Pairing:
         found = _sequence(said, classes)
         shared = len({word.stem for word in self.line} & self._stems)
         share, about = _step(shared / max(1, len(self._stems)), _SHARES), self._about
-        apart = [word for word in self.line if word.telling and word.stem not in self._stems]
-        nearest = _most(map(self._nearest, apart)) or 0.0
+        nearest = _most(near for _, near in self._apart) or 0.0
         long = _step(len(self.line), (3, 5, 8, 12, 18))
         other = max((len({word.stem for word in self.line} & stems) for stems in self._others), default=0)
-        first = self.fact[0].word if self.fact else ""
+        first = self._first
         found |= {
             f"share {share} {about}", f"share {share} {self._context}",
             f"nearest {_step(nearest, (.2, .3, .4, .5, .6, .7))}",
@@ -181,7 +199,7 @@ class Pairing:
             f"kinds {bool(self._kinds)} {'=kind' in classes} {about}", f"context {self._context} {about}",
             f"others {_step(shared - other, (-1, 0, 1, 2))}", f"fact {first}", f"fact {first} {about}",
         }  # fmt: skip
-        no = denied(self.line)
+        no = self._denied
         new = sum(word.telling and word.stem not in self._stems | no for word in self.line)
         found |= {f"denies {min(len(no & self._stems), 2)} {min(new, 4)}", f"denies {bool(no & self._stems)} {long}"}
         if len(self.line) <= SHORT:
@@ -205,17 +223,21 @@ class Pairing:
         ), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))  # fmt: skip
         new_sum, old_sum = _step(values.new_sum, (-3, -2, -1, 0, 1, 2)), _step(values.old_sum, (-2, -1, 0, 1, 2))
         new_share, old_share = (_step(one, (0.3, 0.5, 0.7, 0.9)) for one in (values.new_share, values.old_share))
-        before, behind, at = _at(self.line, new[0] - 1), _at(self.line, new[1]), _at(self.fact, old[0] - 1)
+        before, behind, at = (
+            _word_at(self.line, new[0] - 1),
+            _word_at(self.line, new[1]),
+            _word_at(self.fact, old[0] - 1),
+        )
         own = " ".join(self._classes[slice(*new)])
         same = [word.stem for word in fresh] == [word.stem for word in gone]
         known = any(word.stem in self._stems for word in fresh if word.telling)
         return {
-            f"likeness {likeness}", f"likeness {likeness} {new_sum}", f"likeness {likeness} {self.fact[0].word}",
+            f"likeness {likeness}", f"likeness {likeness} {new_sum}", f"likeness {likeness} {self._first}",
             f"new sum {new_sum}", f"old sum {old_sum}", f"new share {new_share}", f"old share {old_share}",
             f"shares {new_share} {old_share}", f"same {same} {known}", f"kind {fresh[-1].kind} {gone[-1].kind}",
             f"lengths {len(fresh)} {len(gone)}", f"before {before}", f"behind {behind}", f"around {before} {behind}",
-            f"classes {_in(self._classes, new[0] - 1)} {_in(self._classes, new[1])}", f"own {own}",
-            f"before both {at} {before}", f"into {at} {self.fact[0].word}", f"value {fresh[0].word}",
+            f"classes {_class_at(self._classes, new[0] - 1)} {_class_at(self._classes, new[1])}", f"own {own}",
+            f"before both {at} {before}", f"into {at} {self._first}", f"value {fresh[0].word}",
             f"last {fresh[-1].word}", f"left {min(old[0], 3)} {min(len(self.fact) - old[1], 3)}", f"at {at} {own}",
         }  # fmt: skip
 
@@ -239,11 +261,9 @@ class Pairing:
         own = " ".join(classes[a:b])
         clause_start, clause_end = self._clause(span)
         before = [word.word for word in self.line[clause_start:start]]
-        denied = not _NEGATIONS.isdisjoint(before)
-        near, near_first = self._nearest(last), self._nearest(first)
-        elsewhere = (self._nearest(word) for word in self.line
-                     if word.telling and word not in inner and word.stem not in self._stems)  # fmt: skip
-        rival = _most(elsewhere)
+        negated = not _NEGATIONS.isdisjoint(before)
+        near, near_first = self._nearest(end - 1), self._nearest(start)
+        rival = _most(one for at, one in self._apart if not start <= at < end)
         in_fact = {word.word for word in self.fact[:-1]}
         return {
             f"p {said[a - 1]}", f"pp {said[a - 2]} {said[a - 1]}", f"pc {classes[a - 1]}",
@@ -256,16 +276,16 @@ class Pairing:
             f"same {sum(one == '=same' for one in self._classes[start:end])}",
             f"capital {first.raw[0].isupper()} {last.raw[0].isupper()}", f"left {min(start, 4)}",
             f"right {min(len(self.line) - end, 4)}", f"alone {start == 0 and end == len(self.line)}",
-            f"clause {min(start - clause_start, 3)} {min(clause_end - end, 3)}", f"denied {denied}",
-            f"denied {denied} {said[a - 1]}", f"instead {not _ENDS_DENIAL.isdisjoint(before)} {denied}",
+            f"clause {min(start - clause_start, 3)} {min(clause_end - end, 3)}", f"denied {negated}",
+            f"denied {negated} {said[a - 1]}", f"instead {not _ENDS_DENIAL.isdisjoint(before)} {negated}",
             f"ends {clause_end == len(self.line)} {clause_start == 0}", f"near {_step(near, _COSINES)}",
             f"near first {_step(near_first, _COSINES)}",
             f"nearest {near is not None and (rival is None or near >= rival)}",
             f"before in fact {said[a - 1] in in_fact}",
             f"before at its end {said[a - 1] in [word.word for word in self.fact[-4:-1]]}",
             f"of a kind {bool(last.kind) and last.kind in self._kinds}",
-            f"kinds {'=kind' in self._classes} {bool(last.kind)}", f"fact {self.fact[0].word} {said[a - 1]}",
-            f"fact {self.fact[0].word} {classes[b - 1]}",
+            f"kinds {'=kind' in self._classes} {bool(last.kind)}", f"fact {self._first} {said[a - 1]}",
+            f"fact {self._first} {classes[b - 1]}",
         }  # fmt: skip
 
     def _clause(self, span: Span) -> Span:
@@ -276,12 +296,8 @@ class Pairing:
             end += 1
         return start, end
 
-    @cached_property
-    def _denied(self) -> set[str]:
-        return denied(self.line)
-
     def old_value_features(self, span: Span, new: Span) -> set[str]:
-        """Of words of the fact as the old value, beside the new one."""
+        """Of words of the fact as the old value, where `new` are those of the line that are the new one."""
         start, end = span
         inner, fresh = self.fact[start:end], self.line[slice(*new)]
         rest = [*self.fact[:start], *self.fact[end:]]
@@ -295,9 +311,10 @@ class Pairing:
         left, right = min(start, 3), min(len(self.fact) - end, 3)
         apart = _most(_cosine(one.word, other.word) for one in rest if one.telling for other in fresh)
         return {
-            f"p {_at(self.fact, start - 1)}", f"n {_at(self.fact, end)}", f"f {inner[0].word}", f"l {inner[-1].word}",
-            f"len {len(inner)}", f"left {left}", f"right {right}", f"both {left} {right}", f"fact {self.fact[0].word}",
-            f"fact {self.fact[0].word} {left} {right}",
+            f"p {_word_at(self.fact, start - 1)}", f"n {_word_at(self.fact, end)}",
+            f"f {inner[0].word}", f"l {inner[-1].word}",
+            f"len {len(inner)}", f"left {left}", f"right {right}", f"both {left} {right}", f"fact {self._first}",
+            f"fact {self._first} {left} {right}",
             f"small {inner[0].word in STOPWORDS} {inner[-1].word in STOPWORDS}",
             f"denied {sum(no_here)} {any(no_elsewhere)}",
             f"said {min(here, 2)} {elsewhere}",
@@ -338,7 +355,7 @@ def _sequence(said: Sequence[str], classes: Sequence[str]) -> set[str]:
 
 def _spans(text: Sequence[Word]) -> Iterator[Span]:
     for start, first in enumerate(text):
-        if first.is_sign or first.word in _ARTICLES:
+        if first.is_sign or first.word in ARTICLES:
             continue
         for end in range(start + 1, min(len(text), start + LONGEST_VALUE) + 1):
             if text[end - 1].is_sign:
@@ -351,9 +368,9 @@ def _step(value: float | None, edges: Sequence[float]) -> int:
     return -1 if value is None else sum(value >= edge for edge in edges)
 
 
-def _at(text: Sequence[Word], at: int) -> str:
+def _word_at(text: Sequence[Word], at: int) -> str:
     return text[at].word if 0 <= at < len(text) else "^"
 
 
-def _in(classes: Sequence[str], at: int) -> str:
+def _class_at(classes: Sequence[str], at: int) -> str:
     return classes[at] if 0 <= at < len(classes) else "^"

@@ -1,13 +1,14 @@
 """What a line of chat corrects of what is known of its speaker.
 
-`revised` asks a table of weights (text/classifier) that scripts/train_corrections.py trained on labelled lines:
+`corrected` compares what the line plainly claims with each note, then asks `revised`, which sums the weights of a
+table (text/classifier) that scripts/train_corrections.py trained on labelled lines:
 
 1. Could a line like this correct anything? Most are sorted out here.
-2. Which of the known facts does it correct, if one: says it something else instead, or only that it no longer holds?
+2. Which of the known facts does it correct, if one: does it replace it, or only end it?
 3. Which of its words are the new value, and which words of the fact the old one?
 
-What quotes, supposes or jokes (`meant_part`) is not asked about. Prefers "nothing": where two facts fit
-equally, and where it is not sure. A fact that is surely corrected, but not surely to what, is only no longer known.
+Callers leave out what asks, quotes, supposes or jokes (text/statements, `stated_part`). Prefers "nothing": where two
+facts fit equally, and where it is not sure. A fact that is surely corrected, but not surely to what, only ends.
 docs/EVALUATION.md has how often it is right.
 """
 
@@ -21,23 +22,41 @@ from forgetmenot.domain.memory import Note
 from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
 from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.text.classifier import WeightTable, classifier, share
-from forgetmenot.text.statements import claims, fact_of, is_moping, meant_part, own_fact
-from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
+from forgetmenot.text.statements import claims, fact_of, is_moping, is_only_emotes, own_fact, stated_part
+from forgetmenot.text.words import telling_stems
 
-MAY, SHORTLISTED, SURE_OF_WORDS = 0.1, 0.1, 0.4
-"""Probabilities: that a line corrects something, that it is this fact, and that both values are the right words."""
-SURE, SURE_WHERE_SPOKEN_OF, SURE_WHERE_PLAIN, SURE_WHERE_TOLD = 0.9, 0.85, 0.75, 0.97
-"""That it surely is this fact: in general, where it was just spoken of, where the line says so too, and of commands."""
-AHEAD = 0.3
-"""So much more likely than any other fact's must the correction of one be."""
-ASKED = 3
-"""Facts for which values are looked for, the likeliest."""
+MAY_CORRECT = 0.1
+"""Least probability that a line corrects anything, for it to be compared with what is known."""
+SHORTLISTED = 0.02
+"""Least probability that it corrects a fact, for values to be looked for in it."""
+SURE_OF_WORDS = 0.4
+"""Least probability that both values are the right words; below, the fact only ends."""
+SURE = 0.9
+"""Least probability for a correction."""
+SURE_WHERE_SPOKEN_OF = 0.8
+"""The same, of a fact that was just spoken of."""
+SURE_WHERE_ANNOUNCED = 0.4
+"""The same, of a fact that was just spoken of, by a line that says that it corrects: "*Bergen"."""
+SURE_OF_COMMANDS = 0.97
+"""The same, by the text of a command."""
+LEAD = 0.3
+"""By how much a fact must be likelier to be corrected than any other."""
 
-_SAYS_SO = lex.as_set("correction scratch scrap strike meant misspoke mistyped typo")
+MOST_COMPARED = 30
+"""Facts that a line is compared with."""
+MOST_SHORTLISTED = 3
+"""Facts in which values are looked for, the likeliest."""
+LONGEST_LINE = 200
+"""Characters of a line that may correct something: what it takes grows with the square."""
+
+_ANNOUNCES = lex.as_set("correction scratch scrap strike meant misspoke mistyped")
+_HINTS = _ANNOUNCES | lex.as_set("* no nope nah not wait oops sorry mean actually nein nee non não nie")
+"""Words without which a line that looks like no correction is not held against the speaker's own last line."""
 _STARRED = re.compile(r"\*[\w'’ -]{2,30}|[\w'’ -]{2,30}\*")
 _ARTICLE = re.compile(r"\b(?i:an?) \Z")
-_SOMEBODY = re.compile(
+_OTHER_PERSON = re.compile(
     r"\b(?:he|she|his|her|their|him|them|sis|bro|(?:my|our) (?:\w+ )?(?:brother|sister|mum|mom|dad|mother|father|son"
     r"|daughter|wife|husband|partner|girlfriend|boyfriend|friend|mate|boss|neighbou?r|roommate|cousin|uncle|aunt"
     r"|kid)s?)\b",
@@ -46,12 +65,11 @@ _SOMEBODY = re.compile(
 _CLAUSE = re.compile(r"[,;.!]+(?:\s+|\Z)|\s[-–—]+\s|\b(?:and|but|so)\b\s*", re.IGNORECASE)
 
 
-MOST_COMPARED = 30
-"""Facts that a line is held against."""
-
-
 class Before(NamedTuple):
-    """What came before a line: the bot's `said` to its speaker ("bot"), their own line ("own"), a command ("told")."""
+    """What came before a line. `by` says whose words `said` are: the bot's to its speaker ("bot") or theirs ("own").
+
+    "told": nothing came before, the line is the text of a command. "": nothing came before.
+    """
 
     by: str = ""
     said: str = ""
@@ -60,20 +78,20 @@ class Before(NamedTuple):
 NOTHING_BEFORE = Before()
 
 
-class Stated(Protocol):
-    """A note, or something else that is known."""
+class KnownFact(Protocol):
+    """A note or a heard fact."""
 
     @property
     def fact(self) -> str:
         """What it says, without its subject."""
 
 
-Known = TypeVar("Known", bound=Stated)
+Known = TypeVar("Known", bound=KnownFact)
 
 
 def may_correct(text: str) -> bool:
     """Whether a line could correct something; most could not."""
-    return likelihood(_table(), text) >= MAY
+    return likelihood(_table(), text) >= MAY_CORRECT
 
 
 def likelihood(table: WeightTable, text: str) -> float:
@@ -82,9 +100,9 @@ def likelihood(table: WeightTable, text: str) -> float:
 
 
 def corrected(meant: str, held: Sequence[Note], before: Before = NOTHING_BEFORE) -> tuple[Note, str | None] | None:
-    """The live note that a line contradicts, and what it says instead: None if only that it no longer holds.
+    """The note that a line corrects, and the fact as it then reads: None if it only ends. None if it corrects nothing.
 
-    What the line plainly claims ("I live in Bergen now") is compared with each note first.
+    `meant`: the line as `stated_part` leaves it. What it plainly claims ("I live in Bergen now") comes first.
     """
     repeated: set[int] = set()
     for forms in _readings(meant):
@@ -94,19 +112,19 @@ def corrected(meant: str, held: Sequence[Note], before: Before = NOTHING_BEFORE)
             repeated |= same
             conflicts = [note for relation, note in related if relation is Relation.CONFLICT]
             if not same and len(conflicts) == 1:
-                return _in_earnest(conflicts[0], fact)
+                return _unless_joke(conflicts[0], fact)
             if same:
                 break
     found = revised(meant, [note for note in held if note.id not in repeated], before)
-    return found and _in_earnest(*found)
+    return found and _unless_joke(*found)
 
 
-def _in_earnest(note: Note, fact: str | None) -> tuple[Note, str | None] | None:
+def _unless_joke(note: Note, fact: str | None) -> tuple[Note, str | None] | None:
     return None if is_moping(note.fact, fact or "") else (note, fact)
 
 
 class Judged(NamedTuple):
-    """How sure it is that a line corrects the fact of this number, and the corrected fact, None if it is not known."""
+    """The probability that a line corrects the fact of this number, and the fact as it then reads: None if it ends."""
 
     sure: float
     number: int
@@ -114,28 +132,42 @@ class Judged(NamedTuple):
 
 
 def revised(line: str, held: Sequence[Known], before: Before = NOTHING_BEFORE) -> tuple[Known, str | None] | None:
-    """The one known fact that a line corrects, and the fact with its new value, or None if that is not sure."""
-    near = _nearest(line, held)
+    """As `corrected`, of any known facts and by the weights alone."""
+    if len(line) > LONGEST_LINE or _is_exclamation(line):
+        return None
+    near = _compared(line, held)
     spoken_of = _spoken_of([known.fact for known in near], before.said)
     if not may_correct(line):  # unless it is about what was just spoken of: "no, Bergen"
+        if before.by != "bot" and not _HINTS & {word.word for word in read_words(line)}:
+            return None
         near, spoken_of = [near[at] for at in sorted(spoken_of)], set(range(len(spoken_of)))
     judged = sorted(judged_of(line, tuple(known.fact for known in near), before), reverse=True) if near else []
-    if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < AHEAD):
+    if not judged or (len(judged) > 1 and judged[0].sure - judged[1].sure < LEAD):
         return None
     best = judged[0]
-    least = SURE_WHERE_TOLD if before.by == "told" else SURE
+    least = SURE_OF_COMMANDS if before.by == "told" else SURE
     if best.number in spoken_of:
-        least = SURE_WHERE_PLAIN if _says_so(line) else SURE_WHERE_SPOKEN_OF
+        least = SURE_WHERE_ANNOUNCED if _announces_correction(line) else SURE_WHERE_SPOKEN_OF
     return (near[best.number], best.fact) if best.sure >= least else None
 
 
-def _says_so(line: str) -> bool:
+def _is_exclamation(line: str) -> bool:
+    """Whether a line is only emotes, or one word without a sign that the word table does not know: "kekw"."""
+    different = list({word.word: word for word in read_words(line)}.values())
+    if len(different) == 1 and not (different[0].is_sign or different[0].kind):
+        table = word_table()
+        if table is None or not table.numbers((different[0].word, different[0].stem)):
+            return True
+    return is_only_emotes(line)
+
+
+def _announces_correction(line: str) -> bool:
     """Whether a line says that it corrects what was just said: "*Bergen", "scratch that, Dark Souls 3"."""
-    return bool(_STARRED.fullmatch(line) or any(word.word in _SAYS_SO for word in read_words(line)))
+    return bool(_STARRED.fullmatch(line) or any(word.word in _ANNOUNCES for word in read_words(line)))
 
 
-def _nearest(line: str, held: Sequence[Known]) -> Sequence[Known]:
-    """Of very many known facts, those that share words with the line, and the newest."""
+def _compared(line: str, held: Sequence[Known]) -> Sequence[Known]:
+    """At most MOST_COMPARED of the known facts: those that share most words with the line, then the newest."""
     if len(held) <= MOST_COMPARED:
         return held
     said = telling_stems(line)
@@ -145,15 +177,17 @@ def _nearest(line: str, held: Sequence[Known]) -> Sequence[Known]:
 
 @lru_cache(maxsize=1_024)
 def judged_of(line: str, facts: tuple[str, ...], before: Before) -> list[Judged]:
-    """As `judge`, by the program's own table; what was heard today is asked about for each reply."""
+    """As `judge`, by the program's own table. Cached: each reply reads today's chat again."""
     return judge(line, facts, before, _table())
 
 
 def judge(line: str, facts: Sequence[str], before: Before, table: WeightTable) -> list[Judged]:
-    """Of the facts that a line may correct, the likeliest."""
+    """Of the facts that a line may correct, the likeliest MOST_SHORTLISTED."""
     beside = pairings(line, facts, before)
     likely = sorted(((share(table.sum_for("fact", one.features)), at) for at, one in enumerate(beside)), reverse=True)
-    return [_judged(table, line, at, facts[at], beside[at]) for may, at in likely[:ASKED] if may >= SHORTLISTED]
+    return [
+        _judged(table, line, at, facts[at], beside[at]) for may, at in likely[:MOST_SHORTLISTED] if may >= SHORTLISTED
+    ]
 
 
 def pairings(line: str, facts: Sequence[str], before: Before) -> list[Pairing]:
@@ -186,7 +220,7 @@ def likeliest_values(table: WeightTable, pairing: Pairing) -> Values | None:
 
 
 def _likeliest(weighed: Iterable[tuple[float, Span]]) -> tuple[float, Span, float] | None:
-    """The span with the largest sum, that sum, and its share among all."""
+    """The largest sum, its span, and its share among all; None without spans."""
     found = sorted(weighed, reverse=True)
     if not found:
         return None
@@ -213,29 +247,25 @@ def _spoken_of(facts: Sequence[str], text: str) -> set[int]:
 
 
 def supports_correction(line: str, old: str, new: str) -> bool:
-    """Whether a line of its subject carries a model's correction of a note: every new word is theirs."""
-    meant = "" if line.rstrip().endswith("?") else meant_part(line)
+    """Whether a line of its subject supports a model's correction of a note: every new word is theirs."""
+    meant = stated_part(line)
     said, before, after = map(telling_stems, (meant, old, new))
     fresh, gone = after - before, before - after
     own = fresh <= said and bool(fresh or gone & said) and fresh.isdisjoint(denied(read_words(meant), gone))
-    return own and not (_SOMEBODY.search(meant) and not _SOMEBODY.search(old)) and not is_moping(old, new)
+    return own and not (_OTHER_PERSON.search(meant) and not _OTHER_PERSON.search(old)) and not is_moping(old, new)
 
 
 def meant_note(held: Sequence[Note], fact: str) -> Note | None:
     """The one note that a new text is about: the one that it contradicts, or shares the most telling words with."""
-    said = {stem(word) for word in words(fact)} - STOPWORDS
-    shared = {note.id: len(said & {stem(word) for word in words(note.fact)}) for note in held}
-    most = max(shared.values(), default=0)
     conflicts = [note for note in held if relate(note.fact, fact) is Relation.CONFLICT]
-    found = conflicts or [note for note in held if most and shared[note.id] == most]
+    found = conflicts or [held[at] for at in _spoken_of([note.fact for note in held], fact)]
     return found[0] if len(found) == 1 else None
 
 
 def _readings(meant: str) -> Iterator[tuple[str, ...]]:
-    """What a line may state of its speaker, each in the forms that a note may have.
+    """What a line states of its speaker, each in the forms that a note may have.
 
-    "My cat is called Soot" is also what it says of the one cat there is; "Hades is my favourite game" stands on its
-    head.
+    "My cat is called Soot" may be known as "their cat …"; "Hades is my favourite game" as "favourite game is Hades".
     """
     for claim in claims(meant):
         definite = ("their " + claim.removeprefix("'s "),) if claim.startswith("'s ") else ()

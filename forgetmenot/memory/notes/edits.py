@@ -78,11 +78,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
         raise FactRefused("about_a_person")
     async with db.write() as tx:
-        out = await opt_outs.opted_out(tx)
-        if subject_id in out or by in out:
-            raise FactRefused("opted_out")
-        if line and await events.was_deleted(tx, line):
-            raise FactRefused("cleared")
+        await _refuse_line(tx, subject_id, by, line)
         stream = await streams.open_id(tx)
         since = await streams.start_of(tx, stream) if stream is not None else at - HALF_A_DAY_MS
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
@@ -227,6 +223,32 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
         note = await _live(tx, note_id)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
         return note
+
+
+async def retract_by_word(db: Database, note_id: int, *, by: str, at: int, line: str) -> None:
+    """Take a note back because `by` said in a line that it no longer holds; when that is cleared, it holds again.
+
+    Raises FactRefused (pinned, opted_out, cleared …).
+    """
+    async with db.write() as tx:
+        note = await _live(tx, note_id)
+        if note.pinned:
+            raise FactRefused("pinned")
+        await _refuse_line(tx, note.subject_id, by, line)
+        about = mention(note.subject_id) if note.subject_id is not None else "the channel"
+        summary, key = f"said that a note about {about} no longer holds", episodes.key_of_line(line)
+        episode = await _own_episode(tx, summary, note.subject_id, by, at, await streams.open_id(tx), key)
+        await evidence.add(tx, Stance(note_id, episode, "contradicted", by, addressed=False, at=at))
+        await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=reason("no_longer_holds"))
+
+
+async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
+    """Nobody who opted out, and no line that was cleared, changes what is known."""
+    out = await opt_outs.opted_out(tx)
+    if subject_id in out or by in out:
+        raise FactRefused("opted_out")
+    if line and await events.was_deleted(tx, line):
+        raise FactRefused("cleared")
 
 
 async def undo(db: Database, note_id: int, *, at: int) -> Note:

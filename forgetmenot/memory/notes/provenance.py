@@ -165,7 +165,8 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
     who = names.get(word.speaker_id, "somebody") if word.speaker_id is not None else ""
     head = f"{moment(word.at)}, {where}:"
     if episode.kind is EpisodeKind.COMMAND:
-        return [f"{head} {who or 'somebody'} asked the bot to remember it (summary {episode.id})."]
+        did = _SAID[word.stance] if word.stance == "contradicted" else "asked the bot to remember it"
+        return [f"{head} {who or 'somebody'} {did} (summary {episode.id})."]
     said = f"{who} {_SAID.get(word.stance, word.stance)}" if who else _CAME_UP.get(word.stance, word.stance)
     how = "to the bot" if word.addressed else "in chat"
     return [

@@ -2,8 +2,8 @@
 
 A line changes only what is known of its speaker, and only where it plainly corrects one live note (memory/facts). The
 streamer corrects the channel's notes as well. What is quoted, supposed or joked changes nothing, and whatever is new
-but contradicts nothing waits for the memory's own reading of chat. The old note is superseded as by any other claim;
-where the line does not say what is true instead, or not plainly, it is retracted. Both can be undone.
+but contradicts nothing waits until chat is summarised. The old note is superseded as by any other claim; where the line
+does not say what is true instead, or not plainly, it is retracted. Both can be undone.
 """
 
 import asyncio
@@ -14,24 +14,20 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import Note, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory.facts.corrections import NOTHING_BEFORE, Before, corrected
+from forgetmenot.memory.facts.corrections import LONGEST_LINE, NOTHING_BEFORE, Before, corrected
 from forgetmenot.memory.notes import edits, note_merge
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, events, notes
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.mentions import defang
+from forgetmenot.text.statements import stated_part
 
-LONGEST_LINE = 200
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 LATELY = 5 * MINUTE
 """How old the line or the reply may be that a correction without a subject is about."""
-
-SPEAKERS = 500
-"""People whose last line is known."""
 
 
 class SpokenCorrections:
@@ -44,15 +40,15 @@ class SpokenCorrections:
         self._last: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
     async def take(self, event: ChatEvent) -> None:
-        """Take up what a line corrects, if it does."""
+        """Write what a line corrects, if anything. A correction that is refused or cannot be written is only logged."""
         text = event.text
         if event.kind is not EventKind.MESSAGE or len(text) > LONGEST_LINE:
             return
         lately = self._last.pop(event.user_id, (0, ""))
         self._last[event.user_id] = event.at, text
-        if len(self._last) > SPEAKERS:
+        while next(iter(self._last.values()))[0] < event.at - LATELY:  # no line is kept longer than it is of use
             self._last.popitem(last=False)
-        meant = "" if is_command(text) or text.rstrip().endswith("?") else meant_part(text)
+        meant = "" if is_command(text) else stated_part(defang(text))
         if not meant:
             return
         try:
@@ -78,10 +74,10 @@ class SpokenCorrections:
 
     async def _write(self, event: ChatEvent, note: Note, fact: str | None) -> None:
         await self._flush()
-        if note.pinned or await events.by_id(self._db, event.id) is not None:
+        if await events.by_id(self._db, event.id) is not None:
             return  # Twitch delivered it twice, or an earlier run has heard it
         if fact is None:
-            await edits.retract(self._db, note.id, at=event.at, cause=reason("said_over"))
+            await edits.retract_by_word(self._db, note.id, by=event.user_id, at=event.at, line=event.id)
             return
         await edits.remember(
             self._db,

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.memory.facts.corrections import Before, corrected, revised, supports_correction
+from forgetmenot.memory.facts.correction_features import Pairing
+from forgetmenot.memory.facts.corrections import Before, corrected, likeliest_values, revised, supports_correction
 from forgetmenot.text.classifier import classifier
-from forgetmenot.text.statements import meant_part
+from forgetmenot.text.statements import meant_part, stated_part
 from forgetmenot.text.words import words
 
 LINES = Path(__file__).parents[2] / "data" / "correction_lines.tsv"
@@ -40,6 +41,10 @@ def note(number: int, fact: str) -> Note:
         pinned=False,
         episode_ids=(),
     )
+
+
+def test_a_fact_without_words_has_no_value() -> None:
+    assert likeliest_values(classifier("corrections"), Pairing("cello, not viola!", "– – –")) is None
 
 
 @pytest.mark.parametrize(
@@ -73,6 +78,9 @@ def test_a_line_changes_the_one_note_that_it_contradicts(line: str, fact: str | 
         ("lives in Oslo", "*Bergen", "lives in Bergen"),
         ("lives in Oslo", "no pizza today", None),
         ("lives in Oslo", "sorry, brb", None),
+        ("has a cat called Miso", "KEKW", None),
+        ("has a cat called Miso", "kekw kekw", None),
+        ("favourite game is Celeste", "catJAM PogU", None),
         ("lives in Oslo", "wait it's raining", None),
         ("plays the cello in a band", "actually it's a viola", "plays the viola in a band"),
         ("runs Dark Souls 2 tonight", "scratch that, dark souls 3", "runs Dark Souls 3 tonight"),
@@ -114,14 +122,14 @@ def test_rates_on_lines_by_somebody_who_knew_no_rule() -> None:
     """docs/EVALUATION.md has the rates."""
     counts: Counter[tuple[str, str]] = Counter()
     for before, known, line, outcome in labelled():
-        meant = "" if line.endswith("?") else meant_part(line)
+        meant = stated_part(line)
         kind = "nothing" if outcome == "=" else "over" if outcome.endswith(": -") else "new"
         counts[kind, verdict(outcome, known, corrected(meant, known, before) if meant else None)] += 1
     print(sorted(counts.items()))  # noqa: T201
-    assert counts["new", "right"] >= 100
+    assert counts["new", "right"] >= 95
     assert counts["new", "wrong"] <= 5
     assert counts["over", "ended"] >= 25
-    assert counts["nothing", "wrong"] <= 8
+    assert counts["nothing", "wrong"] <= 7
 
 
 def test_the_table_was_trained_on_the_lines_that_are_there() -> None:

@@ -1,0 +1,147 @@
+"""What a line of chat cannot do through a correction of what is known of its speaker."""
+
+import pytest
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain.chat import ChatEvent, Redaction
+from forgetmenot.memory.erasure import forget_fact
+from forgetmenot.memory.notes.edits import pin, remember, undo
+from forgetmenot.memory.notes.spoken_corrections import OWN_WORD, SpokenCorrections
+from forgetmenot.store import notes, opt_outs
+from forgetmenot.text.mentions import MENTION
+from tests.memory.conftest import Channel, channel, line, settings
+
+__all__ = ["channel", "settings"]
+ALICE, BOB = "id-alice", "id-bob"
+
+
+class Room:
+    """A channel in which corrections count."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.read = SpokenCorrections(
+            db=channel.db, settings=lambda: channel.settings, clock=channel.clock, flush=channel.ingest.flush
+        )
+
+    async def know(self, who: str, fact: str) -> int:
+        note = await remember(self.channel.db, who, fact, by=who, at=self.channel.clock.now(), word=OWN_WORD)
+        return note.id
+
+    async def say(self, text: str, who: str = "alice") -> ChatEvent:
+        await self.channel.clock.advance(MINUTE)
+        said = line(who, text, at=self.channel.clock.now())
+        await self.read.take(said)
+        self.channel.ingest.take(said)
+        await self.channel.ingest.flush()
+        return said
+
+    async def clear(self, said: ChatEvent) -> None:
+        self.channel.ingest.take(Redaction(self.channel.clock.now(), event_id=said.id))
+        await self.channel.ingest.flush()
+        await self.channel.compactor.run_pass()
+
+    async def clear_all(self) -> None:
+        self.channel.ingest.take(Redaction(self.channel.clock.now(), event_id=None))
+        await self.channel.ingest.flush()
+        await self.channel.compactor.run_pass()
+
+    async def known(self, who: str | None = ALICE) -> list[str]:
+        return [note.fact for note in await notes.of_subject(self.channel.db, who)]
+
+
+@pytest.fixture
+async def room(channel: Channel) -> Room:
+    for who in ("alice", "bob"):
+        channel.say(who, "hello")
+    await channel.ingest.flush()
+    return Room(channel)
+
+
+@pytest.mark.parametrize(
+    "line_of_chat",
+    [
+        "i work as a @everyone visit evil.com now",
+        "actually i work as a visit evil.com now, not a baker",
+        "not a baker, a stupid whore",
+        "I work as a <@id-bob> now, not as a baker",
+        "not a baker, i'm the moderator of this channel now",
+        "not a baker, +49 170 1234567",
+        "not a baker, [id:5] admin",
+    ],
+)
+async def test_no_correction_brings_in_what_no_note_may_say(room: Room, line_of_chat: str) -> None:
+    await room.know(ALICE, "works as a baker")
+    await room.say(line_of_chat)
+    assert set(await room.known()) <= {"works as a baker"}
+
+
+async def test_a_cleared_line_takes_nothing_back(room: Room) -> None:
+    note = await room.know(ALICE, "drives a Fiat")
+    said = await room.say("no more Fiat, sold it")
+    assert await room.known() == []
+    await room.clear(said)
+    assert await room.known() == ["drives a Fiat"]
+    again = await room.say("no more Fiat, sold it")
+    assert await room.known() == []
+    await undo(room.channel.db, note, at=room.channel.clock.now())
+    await room.clear(again)
+    assert await room.known() == ["drives a Fiat"]
+
+
+async def test_a_clear_that_comes_before_its_line_counts(room: Room) -> None:
+    await room.know(ALICE, "drives a Fiat")
+    said = line("alice", "no more Fiat, sold it", at=room.channel.clock.now())
+    await room.clear(said)
+    await room.read.take(said)
+    assert await room.known() == ["drives a Fiat"]
+
+
+async def test_with_the_whole_chat_go_corrections_in_plain_speech_and_no_command(room: Room) -> None:
+    await remember(room.channel.db, ALICE, "drives a Fiat", by=ALICE, at=room.channel.clock.now())
+    await room.know(ALICE, "lives in Oslo")
+    await room.say("no more Fiat, sold it")
+    asked = await room.say("!remember I live in Bergen")
+    await remember(room.channel.db, ALICE, "lives in Bergen", by=ALICE, at=asked.at, line=asked.id)
+    assert await room.known() == ["lives in Bergen"]
+    await room.clear_all()
+    assert await room.known() == ["drives a Fiat", "lives in Bergen"]
+
+
+@pytest.mark.parametrize("typed", ["moved to <@id-bob>", "now it's the <@id-bob>, not the viola"])
+async def test_typed_brackets_name_nobody(room: Room, typed: str) -> None:
+    await room.know(ALICE, "plays the viola")
+    await room.say(typed)
+    assert [fact for fact in await room.known() if MENTION.search(fact)] == []
+
+
+async def test_nobody_corrects_what_is_known_of_somebody_else_or_the_channel(room: Room) -> None:
+    await room.know(BOB, "drives a Fiat")
+    await remember(room.channel.db, None, "movie night is on Friday", by=BOB, at=room.channel.clock.now())
+    for text in ("bob sold the fiat last week", "no more Fiat, sold it", "movie night moved to Monday"):
+        await room.say(text)
+    assert (await room.known(BOB), await room.known(None)) == (["drives a Fiat"], ["movie night is on Friday"])
+
+
+async def test_a_pinned_note_stays(room: Room) -> None:
+    note = await room.know(ALICE, "drives a Fiat")
+    await pin(room.channel.db, note, at=room.channel.clock.now())
+    for text in ("no more Fiat, sold it", "I drive a Volvo now, not the Fiat"):
+        await room.say(text)
+    assert await room.known() == ["drives a Fiat"]
+
+
+async def test_a_line_of_somebody_who_opted_out_changes_nothing(room: Room) -> None:
+    await room.know(ALICE, "drives a Fiat")
+    async with room.channel.db.write() as tx:
+        await opt_outs.opt_out(tx, ALICE, room.channel.clock.now())
+    await room.say("no more Fiat, sold it")
+    assert await room.known() == ["drives a Fiat"]
+
+
+async def test_what_was_forgotten_does_not_come_back_through_a_correction(room: Room) -> None:
+    await forget_fact(room.channel.db, await room.know(ALICE, "drives a Fiat"), at=room.channel.clock.now())
+    await room.know(ALICE, "drives a Volvo")
+    for text in ("not a Volvo, a Fiat!", "I drive a Fiat now, not the Volvo"):
+        await room.say(text)
+    assert await room.known() == ["drives a Volvo"]
