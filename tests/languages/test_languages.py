@@ -11,7 +11,9 @@ import pytest
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
 from forgetmenot.operations import catalogue
+from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.reply.postprocess import CHAIN
 from forgetmenot.settings.labels import LABELS
 from forgetmenot.twitch.token_store import Account
 
@@ -67,6 +69,12 @@ def test_no_text_of_the_page_is_left_over() -> None:
         and not any(name.startswith(f"{group}.") for group in groups)
     }
     assert left == set()
+
+
+def test_every_cut_of_a_reply_and_every_rule_of_the_policy_has_its_words() -> None:
+    named = [f"page.filter.{re.sub(r'[^a-z]+', '_', name)}" for name, _ in CHAIN]
+    named += [f"page.rule.{rule.name}" for rule in RULES]
+    assert [name for name in named if name not in ENGLISH.texts] == []
 
 
 def test_every_operation_action_and_setting_has_its_words() -> None:
