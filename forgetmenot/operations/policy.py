@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "asked_with",
-        "memory changes, a line of its own is said, and something serious is done only by the asker's own words",
+        "memory changes, extra lines and serious actions need words of the asker that ask for them",
         _deny_if("nobody_asked", _unasked),
         overruled=True,
     ),

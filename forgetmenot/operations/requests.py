@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from forgetmenot.operations.catalogue import ACTIONS
-from forgetmenot.operations.entry import PersonFacts, TargetFound
+from forgetmenot.operations.entry import ActionClass, PersonFacts, TargetFound
 from forgetmenot.text.chat_commands import spoken_command
 from forgetmenot.text.clean import clean
 from forgetmenot.text.statements import first_word, others_fact, own_fact
@@ -29,10 +29,14 @@ _REQUEST_WORDS = frozenset(
     (
         *("you", "u", "please", "pls", "want", "wanna", "need", "should", "could", "can", "would", "wish", "lets"),
         *("about", "someone", "somebody", "and", "so", "then", "dont", "du", "bitte", "will", "wunsche", "mochte"),
-        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann", "must", "gotta", "deserve", "order"),
-        *("vote", "gern", "gerne", "hatte", "ware", "muss", "mussen", "brauchen", "verdiene", "verdient", "gehort"),
+        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
     )
 )
+_GUARDED = "|".join(
+    part for one in ACTIONS if one.kind is not ActionClass.FREE for part in one.name.split("_") if part != "only"
+)
+_NAMES_ACTION = re.compile(rf"\b(?:{_GUARDED})(?:s|n?t|n?e[nd]?|n?ed|n?ing)?\b")
+"""The name of an action that needs more than a wish, as it is or with an ending: "timeouts", "banned", "bannt"."""
 _SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
@@ -81,13 +85,17 @@ def asked_for(message: str) -> frozenset[str]:
 
 
 def asks_nothing(message: str) -> bool:
-    """Whether a line only says something of its author, or asks what, when or who: one clause, no request word."""
+    """Whether a line only says something of its author, or asks what, when or who.
+
+    It is one clause, has no request word, and names none of the actions that are guarded.
+    """
     line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
     spoken = words(line)
     return (
         bool(spoken)
         and spoken[0] in _STATEMENT_STARTS
         and not _REQUEST_WORDS & set(spoken)
+        and not _NAMES_ACTION.search(" ".join(spoken))
         and not _SECOND_CLAUSE.search(line)
     )
 

@@ -122,7 +122,20 @@ def test_the_ways_of_chat_are_not(line: str) -> None:
     assert not is_serious([line])
 
 
-@pytest.mark.parametrize("line", ["wir müssen bob bannen", "ich hätte gern einen Timeout für bob", "we gotta ban bob"])
-def test_who_says_what_must_be_done_asks_for_it(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wir müssen bob bannen",
+        "ich hätte gern einen Timeout für bob",
+        "we gotta ban bob",
+        "im begging for a timeout",
+        "wer bannt bob mal",
+    ],
+)
+def test_who_names_an_action_may_ask_for_it(line: str) -> None:
     assert not asks_nothing(line)
-    assert asks_nothing("I play the cello")
+
+
+@pytest.mark.parametrize("line", ["I play the cello in a band", "who is bob?", "wie heißt meine Katze", "i love this"])
+def test_who_only_tells_or_wonders_asks_for_nothing(line: str) -> None:
+    assert asks_nothing(line)
