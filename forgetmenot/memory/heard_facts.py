@@ -81,12 +81,13 @@ async def heard_facts(
 
 def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
     """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
-    fact = one.fact
+    fact = before = one.fact
     for line in reversed(since[-CORRECTIONS_READ:]):
-        if (found := revised(line, [one._replace(fact=fact)], Before("own", fact))) is not None:
+        if (found := revised(line, [one._replace(fact=fact)], Before("own", before))) is not None:
             if found[1] is None:
                 return None
             fact = found[1]
+        before = line
     kept = [fact] if fact == one.fact else _storable([fact], privacy)
     return one._replace(fact=kept[0]) if kept else None
 
