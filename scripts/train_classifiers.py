@@ -11,11 +11,8 @@ the rates on sentences that were not trained on. The same rows and versions give
 """
 
 import argparse
-import hashlib
 import json
-import math
 import sys
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,15 +24,16 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
+WRITTEN = [ROOT / "scripts" / "classifiers" / f"{name}.tsv" for name in ("claims", "sensitive")]
 sys.path.insert(0, str(ROOT))
+
+from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa: E402
 
 from forgetmenot.memory import text_gate  # noqa: E402
 from forgetmenot.text import classifier, sensitive_words  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 16
-STRENGTH = 30.0
-"""The inverse of the regularisation: of 10, 30 and 100 the one that judged the fifths best."""
 ALIKE = 0.8
 """A training row that shares so large a part of its words with a measured one is left out."""
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6)
@@ -61,12 +59,6 @@ def table(path: Path) -> list[list[str]]:
 def written(name: str) -> list[Row]:
     """The sentences of one of the files."""
     return [(label, text) for label, _, text in table(ROOT / "scripts" / "classifiers" / f"{name}.tsv")]
-
-
-def fingerprint() -> str:
-    """A hash of all sentences: a test compares it with the one in each table."""
-    texts = [(ROOT / "scripts" / "classifiers" / f"{name}.tsv").read_text("utf-8") for name in ("claims", "sensitive")]
-    return hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
 
 
 def statements() -> list[str]:
@@ -112,32 +104,17 @@ def unlike(rows: Sequence[Row], measured: Sequence[str]) -> list[Row]:
 
 def features(texts: Sequence[str], names: Sequence[str], signs: Callable[[str], list[str]]) -> csr_matrix:
     """A row for each text: its pieces, as a WeightTable weighs them, then its signs."""
-    at, indices, values = [0], [], []
+    examples = Examples(BUCKETS)
     for text in texts:
-        found = sorted(classifier.bucketed(classifier.pieces(text), BUCKETS))
-        indices += found
-        values += [1 / math.sqrt(len(found) + 1)] * len(found)
-        at.append(len(indices))
+        examples.add(classifier.pieces(text))
     found_signs = np.array([[float(name in found) for name in names] for found in map(signs, texts)])
-    return hstack([csr_matrix((values, indices, at), shape=(len(texts), BUCKETS)), csr_matrix(found_signs)]).tocsr()
+    return hstack([examples.matrix(), csr_matrix(found_signs)]).tocsr()
 
 
-def packed(model: LogisticRegression, names: Sequence[str]) -> bytes:
+def table_of(model: LogisticRegression, names: Sequence[str]) -> bytes:
     """The file of a table."""
-    weights = model.coef_[:, :BUCKETS]
-    scale = float(np.abs(weights).max()) / 127
-    head = {
-        "labels": list(model.classes_),
-        "buckets": BUCKETS,
-        "scale": round(scale, 9),
-        "biases": model.intercept_.round(5).tolist(),
-        "signs": {
-            name: [round(float(one), 5) for one in model.coef_[:, BUCKETS + at]] for at, name in enumerate(names)
-        },
-        "rows": fingerprint(),
-    }
-    small = np.round(weights / scale).astype(np.int8).tobytes()
-    return json.dumps(head).encode() + b"\n" + zlib.compress(small, 9)
+    signs = {name: model.coef_[:, BUCKETS + at] for at, name in enumerate(names)}
+    return packed(model.classes_, model.coef_[:, :BUCKETS], model.intercept_, rows=fingerprint(*WRITTEN), signs=signs)
 
 
 def main() -> int:
@@ -157,7 +134,7 @@ def main() -> int:
             check(task, model, known, labels)
         else:
             path = ROOT / "forgetmenot" / "text" / f"{task.name}.weights"
-            path.write_bytes(packed(model.fit(known, labels), names))
+            path.write_bytes(table_of(model.fit(known, labels), names))
             print(f"{path.name}: {len(rows)} sentences, {path.stat().st_size} bytes")
     return 0
 

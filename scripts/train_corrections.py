@@ -9,21 +9,16 @@ of another file by the table that is there. Both print how many are right, by th
 """
 
 import argparse
-import hashlib
-import json
-import math
 import random
 import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = ROOT / "scripts" / "classifiers" / "corrections.tsv"
@@ -31,15 +26,16 @@ ORDINARY = ROOT / "scripts" / "classifiers" / "ordinary_lines.txt"
 MEASURED = ROOT / "tests" / "data" / "correction_lines.tsv"
 sys.path.insert(0, str(ROOT))
 
+from classifiers.training import Examples, fingerprint, packed  # noqa: E402
+
 from forgetmenot.memory.facts import corrections  # noqa: E402
 from forgetmenot.memory.facts.correction_features import ARTICLES, Pairing, Span, line_features, read_words  # noqa: E402
 from forgetmenot.memory.facts.corrections import Before, Judged  # noqa: E402
-from forgetmenot.text.classifier import WeightTable, bucketed  # noqa: E402
+from forgetmenot.text.classifier import WeightTable  # noqa: E402
 from forgetmenot.text.statements import own_fact, stated_part  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 17
-STRENGTH = 30.0
 FOLDS = 5
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 LABELS = ("line", "fact", "corrects", "ended", "words", "new", "old")
@@ -101,33 +97,9 @@ def pairings(row: Row) -> list[Pairing]:
     return corrections.pairings(row.line, row.facts, row.before)
 
 
-class Column:
-    """Examples of one label, and what they teach."""
-
-    def __init__(self) -> None:
-        self._at = [0]
-        self._indices: list[int] = []
-        self._values: list[float] = []
-        self._good: list[bool] = []
-
-    def add(self, features: Iterable[str], *, good: bool) -> None:
-        """One more example."""
-        found = sorted(bucketed(features, BUCKETS))
-        self._indices += found
-        self._values += [1 / math.sqrt(len(found) + 1)] * len(found)
-        self._at.append(len(self._indices))
-        self._good.append(good)
-
-    def weights(self) -> tuple[np.ndarray, float]:
-        """A weight for each bucket, and the bias."""
-        known = csr_matrix((self._values, self._indices, self._at), shape=(len(self._good), BUCKETS))
-        model = LogisticRegression(C=STRENGTH, max_iter=1_000).fit(known, np.array(self._good))
-        return model.coef_[0], float(model.intercept_[0])
-
-
 def values_taught(rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, float]]:
     """The columns "new" and "old"."""
-    new, old = Column(), Column()
+    new, old = Examples(BUCKETS), Examples(BUCKETS)
     for row in rows:
         if (values := values_of(row)) is None or row.which is None:
             continue
@@ -141,12 +113,12 @@ def values_taught(rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, float]]:
 
 def trained(rows: Sequence[Row]) -> bytes:
     """The file of a table from all rows. How values tell is learned from those that the other rows teach to find."""
-    line, fact, corrects, ended, right = (Column() for _ in range(5))
+    line, fact, corrects, ended, right = (Examples(BUCKETS) for _ in range(5))
     strangers = beside_others(rows) + repeated(rows)
     for row in {row.line: row for row in [*strangers, *rows]}.values():
         line.add(line_features(row.line), good=row.which is not None)
     for fold in range(FOLDS):
-        others = WeightTable(packed(values_taught([row for row in rows if fold_of(row) != fold])))
+        others = WeightTable(table_of(values_taught([row for row in rows if fold_of(row) != fold])))
         for row in [*rows, *strangers]:
             if fold_of(row) != fold:
                 continue
@@ -161,7 +133,7 @@ def trained(rows: Sequence[Row]) -> bytes:
                 if at == row.which and row.new and values:
                     right.add(outcome, good=is_right(row, corrections.with_value(row.line, row.facts[at], *values[:2])))
     columns = {"line": line, "fact": fact, "corrects": corrects, "ended": ended, "words": right}
-    return packed({name: column.weights() for name, column in columns.items()} | values_taught(rows))
+    return table_of({name: column.weights() for name, column in columns.items()} | values_taught(rows))
 
 
 def beside_others(rows: Sequence[Row]) -> list[Row]:
@@ -188,24 +160,11 @@ def repeated(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def packed(taught: dict[str, tuple[np.ndarray, float]]) -> bytes:
+def table_of(taught: dict[str, tuple[np.ndarray, float]]) -> bytes:
     """The file of a table; columns that were not taught are empty."""
-    weights = np.array([taught.get(name, (np.zeros(BUCKETS), 0.0))[0] for name in LABELS])
-    scale = float(np.abs(weights).max()) / 127
-    head = {
-        "labels": LABELS,
-        "buckets": BUCKETS,
-        "scale": round(scale, 9),
-        "biases": [round(taught.get(name, (None, 0.0))[1], 5) for name in LABELS],
-        "signs": {},
-        "rows": fingerprint(),
-    }
-    return json.dumps(head).encode() + b"\n" + zlib.compress(np.round(weights / scale).astype(np.int8).tobytes(), 9)
-
-
-def fingerprint() -> str:
-    """A hash of all lines: a test compares it with the one in the table."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in (ROWS, ORDINARY))).hexdigest()[:16]
+    columns = [taught.get(name, (np.zeros(BUCKETS), 0.0)) for name in LABELS]
+    weights, biases = np.array([weights for weights, _ in columns]), [bias for _, bias in columns]
+    return packed(LABELS, weights, biases, rows=fingerprint(ROWS, ORDINARY))
 
 
 def fold_of(row: Row) -> int:

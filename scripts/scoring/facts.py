@@ -3,10 +3,10 @@
 import timeit
 from collections import Counter
 
-from forgetmenot.memory.facts import reading, slots
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.reply.outcomes import LineAfter, outcome_of
+from forgetmenot.text.caches import clear_text_caches
 from forgetmenot.text.sensitive import sensitive_category
 
 PEOPLE = ("alice", "bob", "carol", "dave", "streamer")
@@ -39,8 +39,7 @@ def _timed(rows: list[list[str]]) -> dict[str, float]:
             relate(row[2], row[3])
 
     def fresh() -> None:
-        reading.read.cache_clear()
-        slots.slots_of.cache_clear()
+        clear_text_caches()
         run()
 
     each = max(1, len(rows)) / 1e6

@@ -281,7 +281,7 @@ async def time_filled(conversation: Conversation, fill: int, folder: Path) -> di
 async def _cold(recall: Recall, db: Database, number: int, timer: Callable[[], float] = perf_counter) -> float:
     """How long a stranger's first message takes."""
     ids = await viewers.find_many(db, [f"other_{number}"])
-    recall.forget(ids[f"other_{number}"])
+    recall.forget()
     started = timer()
     await recall.about([ids[f"other_{number}"]], "what do they play on the weekend")
     return (timer() - started) * 1_000

@@ -33,7 +33,7 @@ from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import run_stats
 from forgetmenot.store.database import Database, open_database
-from forgetmenot.text import words
+from forgetmenot.text.caches import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented
 from speed.loop import LoopWatch
@@ -71,8 +71,7 @@ class Memory:
         """The same memory with nothing kept of anybody's notes, words or pages; who is around is known."""
         recall = Recall(db=self.db, settings=lambda: self.settings, clock=self.clock)
         await recall.active_viewers.look()
-        for kept in (words.stem, words.trigrams, words._folded):  # noqa: SLF001  # all that is kept of words
-            kept.cache_clear()
+        clear_text_caches()
         await self.db.rows("PRAGMA shrink_memory")
         return replace(self, recall=recall, gatherer=ContextGatherer(db=self.db, recall=recall, clock=self.clock))
 

@@ -1,0 +1,1 @@
+"""The labelled rows that the tables of text/classifier are trained on, and how such a table is made."""
