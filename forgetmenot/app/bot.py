@@ -61,6 +61,7 @@ from forgetmenot.store.backup import check_start, counts, leftovers, write_count
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
+from forgetmenot.text.caches import clear_text_caches
 from forgetmenot.text.classifier import classifier
 from forgetmenot.twitch.chat_lines import ChatItem
 
@@ -187,6 +188,7 @@ class Bot:
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
         self.recall.forget()
+        clear_text_caches()
         await self.keeper.refresh()
 
     def _answer_late(self, deferred: DeferredRequest, done: Fulfilled) -> None:

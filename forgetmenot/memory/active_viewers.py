@@ -6,7 +6,6 @@ Active are viewers seen within a day and all regulars, except those who opted ou
 import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable
-from functools import lru_cache
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.memory.ranking import FILLER
@@ -14,6 +13,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import Name
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import STOPWORDS, words
 
@@ -63,7 +63,6 @@ class ActiveViewers:
     def forget(self) -> None:
         """Look anew before the next message: after an erasure."""
         self._until = 0
-        forget_names()
 
 
 # Viewers named in a text: by @name, name, former name or an unambiguous short form. A word that fits two people names
@@ -153,7 +152,7 @@ def _enter(level: dict[str, str], word: str, person: str) -> None:
     level[word] = person if level.get(word, person) == person else NOBODY
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _whole(name: str) -> str:
     return "".join(words(name))
 
@@ -161,16 +160,10 @@ def _whole(name: str) -> str:
 Pieces = tuple[str, ...]
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _read(login: str, display_name: str) -> tuple[Pieces, Pieces, Pieces]:
     """A name by the whole of it, its parts, and the beginnings of the first: the same names come every minute."""
     wholes = tuple({_whole(login), _whole(display_name)})
     found = [word for piece in _PARTS.findall(display_name) or _PARTS.findall(login) for word in words(piece)]
     prefixes = [found[0][:end] for end in range(_SHORTEST_PREFIX, len(found[0]))] if found else []
     return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART), tuple(prefixes)
-
-
-def forget_names() -> None:
-    """Clear the cache of parsed names after an erasure."""
-    _read.cache_clear()
-    _whole.cache_clear()

@@ -21,9 +21,9 @@ passes. tests/memory/test_grounding.py has the rates.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import STOPWORDS, stem, trigrams, words
 
@@ -355,7 +355,7 @@ def _content(text: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=65_536)
+@text_cache(65_536)
 def alike(one: str, other: str) -> float:
     """How sure it is that two words are forms of one: 1 for the same stem, 0 for different words."""
     if one == other or stem(one) == stem(other):

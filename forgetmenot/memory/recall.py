@@ -107,11 +107,10 @@ class Recall:
         most = usual.channel_notes if CHANNEL in subjects else usual.speaker_notes
         return await self._in_time(tuple(subjects), query, most if limit is None else limit, talk, seen)
 
-    def forget(self, viewer_id: str | None = None) -> None:
-        """Drop what is kept in memory of one viewer, or of everybody: after an erasure."""
-        for kept in (self._kept, self._answers):
-            for key in [key for key in kept if viewer_id is None or viewer_id in key]:
-                del kept[key]
+    def forget(self) -> None:
+        """Drop what is kept in this process of notes and of who chats: after an erasure, and after changes by hand."""
+        self._kept.clear()
+        self._answers.clear()
         if self._encoder:
             self._encoder.forget()
         self._forgotten += 1

@@ -171,9 +171,9 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings, factor:
 
 
 def _language(material: TailMaterial, settings: Settings) -> str:
-    """Words that ask for German, for a German message where the settings leave that open: small models forget it."""
+    """Which, where it has to be said: for a German message whose answer may be in any, as small models forget."""
     free = speaking(settings).language == BotSettings().reply_language
-    return " in German" if free and is_german(material.message.text) else ""
+    return "German" if free and is_german(material.message.text) else ""
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -320,7 +320,8 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    lead = f"{rows.name_of(material.speaker)}'s message, which you answer{material.language}:"
+    answered = "which you answer" + (f" in {material.language}" if material.language else "")
+    lead = f"{rows.name_of(material.speaker)}'s message, {answered}:"
     return Block(
         "message", _message_rows(material, max_bytes), f"{NOTHING_KNOWN}\n{lead}" if material.nothing_known else lead
     )

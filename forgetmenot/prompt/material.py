@@ -137,7 +137,8 @@ class TailMaterial:
 
     `before`: lines of the speaker that the message continues (a bare mention). `thread`: the bot's lines to this
     speaker. `hidden`: people of whom nothing may stand in the prompt, whatever was read. `left_alone`: what the reply
-    must not bring up. `nothing_known`: it asks for something, and no note answers it. `language`: " in German" or "".
+    must not bring up. `nothing_known`: it asks for something, and no note answers it. `language`: the one to answer in,
+    where it has to be said.
     """
 
     now: int

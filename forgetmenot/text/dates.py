@@ -7,8 +7,8 @@ that tells a time, "how long" one that tells a duration.
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 
 _MONTHS = (
@@ -120,7 +120,7 @@ class TimeAsked:
 NO_TIME = TimeAsked()
 
 
-@lru_cache(maxsize=256)
+@text_cache(256)
 def time_asked(text: str) -> TimeAsked:
     """Read a question. A text without a word of time gives a false value."""
     low = text.lower()

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from itertools import groupby
 
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import skeleton, unleet
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕¡~"
@@ -102,7 +102,7 @@ def _held(letters: tuple[_Letter, ...], wanted: str) -> Iterator[tuple[int, int]
         at = said.find(wanted, at + 1)
 
 
-@lru_cache(maxsize=16)
+@text_cache(16)
 def _folded(text: str, signs: _Signs) -> tuple[_Letter, ...]:
     """The letters that a text shows."""
     read = [_read(char, sign=_is_letter(signs, text[at + 1 : at + 2])) for at, char in enumerate(text)]
@@ -123,7 +123,7 @@ def _is_letter(signs: _Signs, after: str) -> bool:
     return signs is _Signs.ALL or (signs is _Signs.INSIDE and after.isalnum())
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _read(char: str, *, sign: bool) -> str | None:
     """What a character reads as: letters; nothing for what parts words; None for what only sits on its neighbour."""
     if char in _SIGNS and not sign:

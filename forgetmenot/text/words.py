@@ -6,8 +6,8 @@ are words. Emoji and punctuation are not. Scripts without spaces give pairs of c
 """
 
 import re
-from functools import lru_cache
 
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 
@@ -65,7 +65,7 @@ def _read(token: re.Match[str]) -> list[str]:
     return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def _folded(found: str) -> str:
     word = _APOSTROPHES.sub("", _POSSESSIVE.sub("", fold_word(found)))
     return LONG_DRAWN.sub(_two, word)
@@ -75,7 +75,7 @@ def _two(drawn: re.Match[str]) -> str:
     return drawn[0][:2]
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def stem(word: str) -> str:
     """The English stem of one word as `words` gives it: "playing" and "plays" are "play"."""
     from snowballstemmer.english_stemmer import EnglishStemmer  # 20 ms, and not needed before the first word
@@ -93,7 +93,7 @@ def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest)
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def trigrams(word: str) -> frozenset[str]:
     """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""
     padded = f" {word} "

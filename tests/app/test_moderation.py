@@ -1,5 +1,6 @@
 """What a ban hides and erases, and what the bot does about modes that a moderator set."""
 
+import gc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from forgetmenot.store import action_logs, channel_state, dock_rows, episodes, s
 from forgetmenot.store.action_logs import ActionStatus
 from forgetmenot.store.dock_rows import NotePage
 from forgetmenot.store.episodes import NewEpisode
+from forgetmenot.text import caches
 from forgetmenot.twitch.chat_lines import RoomState
 from tests.stage import ScriptedModel, answering
 
@@ -220,3 +222,13 @@ async def test_what_waited_for_a_person_is_refused_if_the_room_is_in_the_mode_by
     answer = await slowing.approvals.approve(row or 0, "7")
     assert (answer.ok, account.slowed) == (False, [])
     assert "already" in str(answer.data["reason"])
+
+
+async def test_an_erasure_empties_what_the_process_kept_of_texts(full: Bot) -> None:
+    def kept() -> list[str]:
+        held = (gc.get_referents(clear.__self__) for clear in caches._clears)  # type: ignore[attr-defined]
+        return [what for each in held for what in map(str, each) if "zitherbloom" in what]
+
+    assert kept()
+    await full.eraser.erase(ALICE)
+    assert not kept()

@@ -111,7 +111,7 @@ async def test_many_notes_are_asked_at_the_same_time_as_one_after_another(world:
 async def test_what_is_kept_in_memory_can_be_dropped(world: World, recall: Recall) -> None:
     await write(world, "1", "plays drums")
     await recall.about(["1", "2"], "drums")
-    recall.forget("2")
+    recall.forget()
     assert not recall._kept
     assert not recall._answers
 

@@ -11,11 +11,12 @@ is learned from one fact is true of every other.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.meaning import word_table
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 LONGEST_VALUE = 5
@@ -77,7 +78,7 @@ class Word(NamedTuple):
         return not self.is_sign and bool(self.kind or self.word not in STOPWORDS)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def read_words(text: str) -> tuple[Word, ...]:
     """The words and signs of a text, in order."""
     return tuple(map(_read, _TOKEN.finditer(text)))
@@ -328,7 +329,7 @@ class Pairing:
         }  # fmt: skip
 
 
-@lru_cache(maxsize=65_536)
+@text_cache(65_536)
 def _cosine(one: str, other: str) -> float | None:
     """How near two words are in meaning; None where the table does not know both."""
     table = word_table()

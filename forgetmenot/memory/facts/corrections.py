@@ -15,7 +15,6 @@ docs/EVALUATION.md has how often it is right.
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
 from forgetmenot.domain.memory import Note
@@ -23,6 +22,7 @@ from forgetmenot.memory.facts import lexicon as lex
 from forgetmenot.memory.facts.correction_features import Pairing, Span, Values, denied, line_features, read_words
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.meaning import word_table
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.classifier import WeightTable, classifier, share
 from forgetmenot.text.statements import claims, fact_of, is_moping, is_only_emotes, own_fact, stated_part
 from forgetmenot.text.words import telling_stems
@@ -175,7 +175,7 @@ def _compared(line: str, held: Sequence[Known]) -> Sequence[Known]:
     return sorted(newest, key=lambda known: -len(said & telling_stems(known.fact)))[:MOST_COMPARED]
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def judged_of(line: str, facts: tuple[str, ...], before: Before) -> list[Judged]:
     """As `judge`, by the program's own table. Cached: each reply reads today's chat again."""
     return judge(line, facts, before, _table())

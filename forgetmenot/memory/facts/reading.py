@@ -6,10 +6,10 @@ rephrasings that share no word.
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from forgetmenot.memory.facts import lexicon as lex
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.words import LONG_DRAWN, stem
 
@@ -96,7 +96,7 @@ class Reading(NamedTuple):
     owner: str
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def read(fact: str) -> Reading:
     """Read one fact. Equal facts share one reading."""
     tokens, capitals = _tokens(fact)
@@ -127,20 +127,20 @@ def _owner(tokens: list[str]) -> str:
     return stem(lex.SAME.get(head, head)) if head in _OWNERS else ""
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def _spelt(word: str) -> str:
     """A word in Latin letters, without apostrophe and without drawn-out letters."""
     return _short(_bare(fold_word(word)))
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def _root(word: str) -> str:
     """The stem that stands for a word and its synonyms; empty for a word that says nothing."""
     root = stem(lex.SAME.get(word, word))
     return "" if word in lex.FILLER or root in lex.FILLER else root
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def _meant(word: str) -> str:
     """A word that decides what a fact says ("favourite", "timezone", "works"), also where a finger slipped."""
     near = lex.KEY_WORDS.get(word[:1], ()) if len(word) > 3 and word not in lex.KNOWN else ()

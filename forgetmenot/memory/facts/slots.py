@@ -6,10 +6,10 @@ that fill the same slot with different values cannot both be true. Knows English
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from forgetmenot.memory.facts import lexicon as lex
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.words import stem
 
 _WORDS = {
@@ -213,7 +213,7 @@ _NOT_WHO = (
 )
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def slots_of(tokens: str) -> tuple[Slot, ...]:
     """The slots that a fact fills, given as `Reading.tokens`."""
     tokens = _NOW.sub("", tokens)
