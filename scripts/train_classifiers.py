@@ -1,13 +1,14 @@
-"""Train the tables of text/classifier from labelled sentences: `train_classifiers.py [claims|sensitive] [--check]`.
+"""Train the tables of text/classifier from labelled sentences: `train_classifiers.py [NAME] [--check]`.
 
     python -m venv train-env
     train-env/bin/pip install scikit-learn -e .
     train-env/bin/python scripts/train_classifiers.py
 
-The sentences are scripts/classifiers/*.tsv (label, language, sentence); "kept" and "ok" are harmless. A sentence that
-nearly repeats one that tests/data measures with is left out. `--check` writes nothing and prints how every fifth of the
-rows is judged by a table trained on the others; tests/text/test_sensitive.py and tests/memory/test_text_gate.py have
-the rates on sentences that were not trained on. The same rows and versions give the same file.
+The sentences are scripts/classifiers/*.tsv (label, language, sentence); "kept" and "ok" are harmless, "none" asks for
+nothing. A sentence that nearly repeats one that tests/data measures with is left out. `--check` writes nothing and
+prints how every fifth of the rows is judged by a table trained on the others; tests/text/test_sensitive.py,
+tests/memory/test_text_gate.py and tests/reply/test_outcomes.py have the rates on sentences that were not trained on.
+The same rows and versions give the same file.
 """
 
 import argparse
@@ -30,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa: E402
 
 from forgetmenot.memory import text_gate  # noqa: E402
+from forgetmenot.reply import support  # noqa: E402
 from forgetmenot.text import classifier, sensitive_words  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
@@ -49,6 +51,7 @@ class Task(NamedTuple):
     signs: Callable[[str], list[str]]
     rows: list[Row]
     measured: list[str]
+    files: Sequence[Path] = WRITTEN
 
 
 def table(path: Path) -> list[list[str]]:
@@ -91,6 +94,16 @@ def personal() -> Task:
     )
 
 
+def questions() -> Task:
+    """What reply/support asks."""
+    files = [ROOT / "scripts" / "classifiers" / name for name in ("questions.tsv", "ordinary_lines.txt")]
+    ordinary = files[1].read_text("utf-8").splitlines()
+    named = [f"<@1> {text}" if at % 2 else f"{text} <@1>" for at, text in enumerate(ordinary)]
+    rows = written("questions") + [("none", text) for text in ordinary + named]
+    measured = [text for _, text in table(DATA / "question_lines.tsv")]
+    return Task("questions", "none", support.question_signs, rows, measured, files)
+
+
 def unlike(rows: Sequence[Row], measured: Sequence[str]) -> list[Row]:
     """The rows, each once, without those that nearly repeat a measured one."""
     others = [frozenset(words(text)) for text in measured]
@@ -111,19 +124,21 @@ def features(texts: Sequence[str], names: Sequence[str], signs: Callable[[str], 
     return hstack([examples.matrix(), csr_matrix(found_signs)]).tocsr()
 
 
-def table_of(model: LogisticRegression, names: Sequence[str]) -> bytes:
+def table_of(task: Task, model: LogisticRegression, names: Sequence[str]) -> bytes:
     """The file of a table."""
     signs = {name: model.coef_[:, BUCKETS + at] for at, name in enumerate(names)}
-    return packed(model.classes_, model.coef_[:, :BUCKETS], model.intercept_, rows=fingerprint(*WRITTEN), signs=signs)
+    return packed(
+        model.classes_, model.coef_[:, :BUCKETS], model.intercept_, rows=fingerprint(*task.files), signs=signs
+    )
 
 
 def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("task", nargs="?", choices=["claims", "sensitive"], help="only this one")
+    parser.add_argument("task", nargs="?", choices=["claims", "sensitive", "questions"], help="only this one")
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
     wanted = parser.parse_args()
-    for task in (claims(), personal()):
+    for task in (claims(), personal(), questions()):
         if wanted.task not in {None, task.name}:
             continue
         rows = unlike(task.rows, task.measured)
@@ -134,7 +149,7 @@ def main() -> int:
             check(task, model, known, labels)
         else:
             path = ROOT / "forgetmenot" / "text" / f"{task.name}.weights"
-            path.write_bytes(table_of(model.fit(known, labels), names))
+            path.write_bytes(table_of(task, model.fit(known, labels), names))
             print(f"{path.name}: {len(rows)} sentences, {path.stat().st_size} bytes")
     return 0
 

@@ -62,7 +62,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.file_safety import instance_lock
 from forgetmenot.store.model_calls import Meter
 from forgetmenot.text.caches import clear_text_caches
-from forgetmenot.text.classifier import classifier
+from forgetmenot.text.classifier import TABLES, classifier
 from forgetmenot.twitch.chat_lines import ChatItem
 
 SWEEP = "sweep"
@@ -338,7 +338,7 @@ async def open_bot(
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
-    for table in ("claims", "corrections", "sensitive"):  # one that is damaged stops the start, not the first line
+    for table in TABLES:  # one that is damaged stops the start, not the first line
         await asyncio.to_thread(classifier, table)
     with instance_lock(path, command):
         async with open_database(path) as db:

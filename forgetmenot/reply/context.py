@@ -277,13 +277,15 @@ class ContextGatherer:
         if asked.query.says_something:
             channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
+        asks = asks_memory(moment.trigger.question, self._recall.active_viewers.is_name)
         return replace(
             material,
             lore=tuple(own),
             channel=fitting(channel, without=shown.notes),
             others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
-            nothing_known=asks_memory(moment.trigger.question, names_somebody=bool(material.others))
+            asks_memory=asks,
+            nothing_known=asks
             and not material.past_episodes
             and not material.heard
             and not any(found.fits for found in (*(theirs or [own]), channel)),

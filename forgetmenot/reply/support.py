@@ -2,16 +2,19 @@
 
 Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
 who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. English; questions about a shared past, that past and what the bot admits in German too.
+instructions support nothing. Which lines ask for memory is judged in twelve languages, what the bot admits and small
+words are known in nine, a shared past in English and German.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
+from forgetmenot.memory.grounding import alike
+from forgetmenot.text.classifier import classifier
 from forgetmenot.text.sentences import ENDS, sentences_of
-from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
 
 ONE_IN = 3
 """A note is used if one in three of its telling words is said: one word is enough for a note that has three."""
@@ -25,6 +28,7 @@ _PAST = re.compile(
     r"|du hast (?:mir|uns) (?:gesagt|erzählt|versprochen))\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"(?<!<)@?[\w'’]+")
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
 _ABOUT_NOTE = re.compile(r"\[id:[^\[\]\n]*\]")
@@ -35,26 +39,6 @@ _NUMBER_WORDS = {
         ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     )
 }
-_ASKS = re.compile(
-    r"\A\W*(?:so |and |but |hey |yo )*"
-    r"(?:what|where|when|who|whose|which|how|is|are|was|were|do|does|did|has|have|had)(?:['’]?s)?\b",
-    re.IGNORECASE,
-)
-_ASKS_GERMAN = re.compile(r"\A\W*(?:was|wo|wann|wer|wie|welche\w?|warum|hat|hast|habe?n?|war(?:en)?)\b", re.IGNORECASE)
-_OF_SPEAKER = re.compile(
-    r"\b(?:what|where|when|who|whose|which|how (?:old|many|much|long|often|tall))(?:['’]?s)?\b.*\b(?:i|my|mine|me)\b"
-    r"|\A\W*(?:do|did|have) i (?!need|have to|look|sound|win|lose|get|deserve)",
-    re.IGNORECASE,
-)
-_OF_ALL = re.compile(
-    r"\b(?:what|where|when|who|which|how (?:many|long|often))\b.*\bdid\b.*\b(?:we|us)\b"
-    r"|\b(?:who|which one) (?:of (?:you|us|them)|here)\b|\bwhich (?:viewer|chatter|regular)\b",
-    re.IGNORECASE,
-)
-_OPINION = re.compile(
-    r"\b(?:would|should|could|can|shall|will|guess|better|rate|opinion|wrong|(?:you|i|we) (?:think|like|love|feel))\b",
-    re.IGNORECASE,
-)
 _OF_ITSELF = re.compile(
     r"\b(?:[Mm]y(?! notes?\b| memory\b)|[Mm]ine"
     r"|I(?:['’](?:m|ve|d))?(?! (?:\w+ )?(?:remember|recall|know|think|heard|hear|believe|see|saw|guess|read))"
@@ -70,18 +54,26 @@ _ADMITS = re.compile(
     r"|help)"
     r"|(?:not|never|n['’]t) (?:sure|told|mentioned|said|heard)|no (?:idea|clue|note|notes|memory|record|info\w*)"
     r"|(?:know|have|remember|recall) nothing|nothing (?:about|on|in|of|is|was|noted)|nobody|no one|unsure|unknown"
-    r"|wei(?:ß|ss) (?:\w+ ){0,3}nicht|nicht sicher|keine? (?:ahnung|notiz\w*|erinnerung\w*)|erinner\w* .*nicht)\b",
+    r"|wei(?:ß|ss) (?:\w+ ){0,3}nicht|nicht sicher|keine? (?:ahnung|notiz\w*|erinnerung\w*)|erinner\w* .*nicht"
+    r"|no (?:lo )?(?:s[eé]|recuerdo|tengo)|(?:sais|souviens|connais) (?:pas|plus)|aucune idée|não (?:sei|lembro)"
+    r"|non (?:lo )?(?:so|ricordo)|weet (?:ik )?(?:het )?niet|geen idee|nie (?:wiem|pamiętam)|не (?:знаю|помню)"
+    r"|bilmiyorum|hatırlamıyorum)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = frozenset(
     stem(word)
     for word in words(
         """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
-        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah"""
+        welcome happy tell told note notes let see guess maybe good thanks question yes no yeah
+        leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
-)
+) | frozenset(map(stem, FOREIGN_STOPWORDS))
 SHORTEST_REPEATED = 4
 """Words of the shortest sentence that counts as repeated."""
+ASKS = 0.4
+"""The least probability that a line asks for memory."""
+SAME_WORD = 0.9
+"""Least `alike` of two forms of one word."""
 LEAST_SHARE = 2 / 3
 """The share of a sentence's own words that one note or line about the people in question must have."""
 
@@ -112,12 +104,23 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
     return used
 
 
-def asks_memory(question: str, *, names_somebody: bool) -> bool:
-    """Whether a question asks for what is remembered: of a person it names, of its speaker, of a shared past."""
-    about = names_somebody or any(of.search(question) for of in (_OF_SPEAKER, _OF_ALL, _PAST))
-    if _PAST.search(question) and _ASKS_GERMAN.search(question):
-        return True
-    return bool(about and _ASKS.search(question) and not _OPINION.search(question))
+def asks_memory(question: str, is_name: Callable[[str], bool]) -> bool:
+    """Whether a line asks for what only the memory of a channel can tell: of its speaker, of somebody, of the channel.
+
+    Judged by training, in any of the languages of scripts/classifiers/questions.tsv. `is_name`: whether a word names
+    somebody who is known here, as "bob", "bob's" and "bobs" do.
+    """
+
+    def masked(word: re.Match[str]) -> str:
+        return "<@1>" if is_name(word[0]) or (word[0][-1] in "sS" and is_name(word[0][:-1])) else word[0]
+
+    text = _WORD.sub(masked, question)
+    return classifier("questions").shares(text, question_signs(text))["none"] < 1 - ASKS
+
+
+def question_signs(text: str) -> list[str]:
+    """What else the table "questions" knows a line by."""
+    return ["?"] if "?" in text else []
 
 
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
@@ -129,7 +132,7 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) for text in known for row in text.splitlines()]
     given = telling_stems(asked, 2) | _SMALL_TALK
     said = [telling_stems(part[0], 2) - given for part in _PART.finditer(reply)]
-    if fits and any(own and len(own & row) * 2 >= len(own) for own in said for row in rows):
+    if fits and any(own and _shared(own, row) * 2 >= len(own) for own in said for row in rows):
         return []
     if _PAST.search(asked):
         rows = []
@@ -137,10 +140,15 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
     for sentence in _SENTENCE.finditer(reply):
         for part in _PART.finditer(reply, *sentence.span()):
             own = frozenset() if _ADMITS.search(part[0]) else telling_stems(part[0], 2) - given
-            if own and max((len(own & row) for row in rows), default=0) < LEAST_SHARE * len(own):
+            if own and max((_shared(own, row) for row in rows), default=0) < LEAST_SHARE * len(own):
                 found.append(Claim("fact", part.start(), sentence.end()))
                 break
     return found
+
+
+def _shared(own: Iterable[str], row: frozenset[str]) -> int:
+    """How many of the words a row has in some form: "wohnst" is "wohnt"."""
+    return sum(word in row or any(alike(word, other) >= SAME_WORD for other in row) for word in own)
 
 
 def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:

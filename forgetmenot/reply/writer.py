@@ -34,7 +34,6 @@ from forgetmenot.reply.postprocess import FilterContext, Polished, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.support import (
     Claim,
-    asks_memory,
     borrowed,
     contradicted,
     facts_in,
@@ -53,7 +52,7 @@ from forgetmenot.store.database import Database
 QUOTE_EVERY = 10 * MINUTE
 """How often a note is quoted while the model is away."""
 LINES_AROUND = 10
-CHANNEL = ("channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
+CHANNEL = ("channel", "channel_notes", "channel_notes_more", "channel_notes_asked", "digest", "episodes")
 ABOUT_PEOPLE = ("lore", "brief", "others")
 SHARED = ("past_episode", "own_messages", "chat", "actions_done")
 """Sections that may answer a question about the channel, and one about anybody."""
@@ -202,7 +201,7 @@ class ReplyWriter:
                 again = repeated(said, [line.text for line in material.thread], facts, question)
             invented += again
         asked = " ".join((question, *known))
-        asks = asks_memory(question, names_somebody=bool(material.others))
+        asks = material.asks_memory and said in own
         if asks:
             asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
             rows = [texts[name] for name in asked_of if name in texts]

@@ -1,10 +1,10 @@
 """Sums the weights of features of a text, by a fixed table: logistic regression, the same answer for the same text.
 
-For the classes of short texts ("claims", "sensitive"; trained by scripts/train_classifiers.py) the features are the
-`pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two to five letters
-in a row of a word, so that inflected, misspelt and joined words still count. Letters that only look like Latin ones
-are read as these; names and mentions all count as the same word. For "corrections" (scripts/train_corrections.py) they
-are those of memory/facts/correction_features.
+For the classes of short texts ("claims", "questions", "sensitive"; trained by scripts/train_classifiers.py) the
+features are the `pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two
+to five letters in a row of a word, so that inflected, misspelt and joined words still count.
+Letters that only look like Latin ones are read as these; names and mentions all count as the same word. For
+"corrections" (scripts/train_corrections.py) they are those of memory/facts/correction_features.
 
 The tables are part of the program: `classifier` reads each once, everything else here is pure.
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from forgetmenot.errors import ProgramDamaged
 from forgetmenot.text.clean import fold_word, plain
@@ -92,8 +92,12 @@ def bucketed(features: Iterable[str], buckets: int) -> set[int]:
     return {zlib.crc32(feature.encode("utf-8", "replace")) % buckets for feature in features}
 
 
+Table = Literal["claims", "corrections", "questions", "sensitive"]
+TABLES: tuple[Table, ...] = get_args(Table)
+
+
 @cache
-def classifier(name: Literal["claims", "corrections", "sensitive"]) -> WeightTable:
+def classifier(name: Table) -> WeightTable:
     """One of the program's own tables. Raises ProgramDamaged where its file is missing or damaged."""
     file = files(__package__).joinpath(f"{name}.weights")
     try:

@@ -6,6 +6,7 @@ are words. Emoji and punctuation are not. Scripts without spaces give pairs of c
 """
 
 import re
+from collections.abc import Collection
 
 from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
@@ -33,6 +34,22 @@ then there theres these they theyre this those though through to too u under unt
 yours yourself"""
 STOPWORDS = frozenset(_STOP.split())
 """English words that say nothing about a topic, as `words` gives them."""
+_FOREIGN = """
+ich du er sie es wir ihr mir dir mich dich sich mein dein sein ihre deine meine der die das den dem des ein eine
+einen einem einer und oder aber ist bist bin sind war hat hast habe haben wird werden heißt heißen in im an am
+auf zu zum zur von vom mit für als auch noch schon ja nein nicht wie was wo wann wer so da dass yo tú el ella
+nosotros mi tu su sus tus mis un una unos unas los las de del al y o pero eres soy son era está estás estoy
+tiene tienes tengo ha has se te me le lo la que en con por para muy ya sí no qué cómo je il elle nous vous mon
+ton ma ta sa mes tes ses les une et ou mais est suis sont était as ai a avez au aux dans sur pour avec ce cet
+cette qui cest oui pas ne eu você ele ela seu sua teu tua meu minha um uma os do dos na nos nas em é és sou são
+foi tem tens tenho com e mas não sim io lui lei noi gli i di della dei è sei sono hai ho che per non sì alla nel
+nella suo tuo mio mia ik jij hij zij ze het een van of maar is ben bent heeft hebt heb met op voor niet nee zijn
+haar jouw mijn ty on ona ono jego jej twój twoja mój moja jest jesteś są był była masz mam w we z ale nie tak
+się to że welche welcher welches welchen wieviel wohin woher wem wen warum denn doch mal nochmal eigentlich
+gerade cuál cuáles cuándo cuánto cuántos cuántas dónde quién adónde otra vez quel quelle quels quelles combien
+quand où comment déjà encore quoi qual quais quando quanto quantos quantas onde quem mesmo quale quali dove chi
+quanti quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie kiedy ile jaki jaka jakie co czy
+czym jakim znowu"""
 
 
 _GERMAN = frozenset(
@@ -73,6 +90,16 @@ def _folded(found: str) -> str:
 
 def _two(drawn: re.Match[str]) -> str:
     return drawn[0][:2]
+
+
+FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))
+"""The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English."""
+
+
+def stopwords_for(said: Collection[str]) -> frozenset[str]:
+    """The stop words for a text of these words: the foreign ones too where more of it are theirs than English ones."""
+    foreign, english = sum(word in FOREIGN_STOPWORDS for word in said), sum(word in STOPWORDS for word in said)
+    return STOPWORDS | FOREIGN_STOPWORDS if foreign > english else STOPWORDS
 
 
 @text_cache(32_768)

@@ -262,7 +262,7 @@ def _mention(stage: Stage, number: int) -> ChatEvent:
         ("hi, who are you?", "shoutout", "I'm the bot that remembers.", "I'm the bot that remembers."),
         ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
         ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
-        ("wie oft bin ich gestorben?", "timeout", "Oft genug.", "Oft genug."),
+        ("wie besiegt man den Boss?", "timeout", "Mit Feuer.", "Mit Feuer."),
         ("I finally beat the chicken boss!", "timeout", "You are timed out, Bob!", "Not now."),
         ("I want bob out of here", "timeout", "Bob takes a break.", "Not now."),
         ("why don't you mute bob?", "timeout", "Bob takes a break.", "Not now."),

@@ -190,6 +190,6 @@ async def test_a_question_for_a_memory_is_not_asked_back(stage: Stage) -> None:
 
 
 async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) -> None:
-    stage.model.answers = ["We go live at eight."] * 3
-    for line, who in (("when do we start?", "1"), ("what time is it tonight?", "2"), ("when does it begin?", "3")):
-        assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "We go live at eight."
+    stage.model.answers = ["It hates fire."] * 3
+    for line, who in (("how do I beat it?", "1"), ("what is this boss weak to?", "2"), ("any tips for this one?", "3")):
+        assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "It hates fire."
