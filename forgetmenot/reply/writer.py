@@ -7,6 +7,7 @@ Guarantees:
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -140,9 +141,9 @@ class ReplyWriter:
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
-                polished, used, claims = self._supported(
-                    prompt, material, polished, context, polish(reply.say, context).text
-                )
+                own = polish(reply.say, context).text
+                judged = (prompt, material, polished, context, own)
+                polished, used, claims = await asyncio.to_thread(self._supported, *judged)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")

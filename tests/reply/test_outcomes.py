@@ -8,6 +8,7 @@ from bench_memory import lines_of
 from scoring import facts
 from scoring.facts import PEOPLE
 
+from forgetmenot.memory.grounding import alike
 from forgetmenot.reply.outcomes import LineAfter, ReplyOutcome, outcome_of
 from forgetmenot.reply.support import (
     Claim,
@@ -158,6 +159,18 @@ def test_what_tells_of_no_note_is_not_said_twice(reply: str, left: str) -> None:
 def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
     facts = ["hates horror games", "moved out of Brno in spring", "drives an old Volvo"]
     assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
+
+
+def test_a_reply_is_not_compared_with_every_word_of_a_long_prompt() -> None:
+    def word(number: int) -> str:
+        return "".join("bdfgklmnprstvwz"[number // 15**at % 15] + "aeiou"[number // 5**at % 5] for at in range(4))
+
+    rows = [" ".join(map(word, range(at, at + 12))) for at in range(0, 4_800, 12)]
+    reply = ", ".join(f"{word(at)} {word(at + 9)}" for at in range(5_000, 5_080, 2))
+    before = alike.cache_info()  # type: ignore[attr-defined]
+    unfounded(reply, "what does alice say?", rows, fits=False)
+    after = alike.cache_info()  # type: ignore[attr-defined]
+    assert after.hits + after.misses - before.hits - before.misses < 1_000
 
 
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
