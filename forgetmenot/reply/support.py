@@ -23,9 +23,10 @@ _NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
 _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
 _PAST = re.compile(
     r"\b(?:last (?:time|week|stream|month|night|year|\w+day)|yesterday|the other (?:day|night)"
-    r"|remember (?:when|that time|how)|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
+    r"|remember (?:when|that time)|(?P<asks>remember how|wei(?:ß|ss)t du noch)"
+    r"|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
     r"|as (?:always|usual)|back when|we (?:once|talked|met|played)"
-    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|mal|stream|\w+tag)|gestern|neulich|wei(?:ß|ss)t du noch"
+    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|mal|stream|\w+tag)|gestern|neulich"
     r"|du hast (?:mir|uns) (?:gesagt|erzählt|versprochen))\b",
     re.IGNORECASE,
 )
@@ -66,6 +67,7 @@ _SMALL_TALK = frozenset(
     for word in words(
         """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah
+        klar natürlich genau stimmt claro pues supuesto bien sûr évidemment certo natuurlijk jasne oczywiście
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
@@ -130,19 +132,24 @@ def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> li
     """Where sentences that answer a question about somebody begin to say what is not `known` about them.
 
     `fits`: recall says that something known answers it. Then a reply is left alone where half a part of it says that;
-    else only what one row says is believed, and of a past that the question names ("yesterday") nothing.
+    else only what one row says is believed, and of a past that the question names ("yesterday") nothing. Words of
+    the question, in any form, need no row.
     """
     rows = _Rows(row for text in known for row in text.splitlines())
-    given = telling_stems(asked, 2) | _SMALL_TALK
-    said = [telling_stems(part[0], 2) - given for part in _PART.finditer(reply)]
+    given = _Rows([asked])
+
+    def own_words(part: re.Match[str]) -> list[str]:
+        return [word for word in telling_stems(part[0], 2) - _SMALL_TALK if not given.most([word])]
+
+    said = map(own_words, _PART.finditer(reply))
     if fits and any(own and rows.most(own) * 2 >= len(own) for own in said):
         return []
-    if _PAST.search(asked):
+    if any(not past["asks"] for past in _PAST.finditer(asked)):
         rows = _Rows(())
     found = []
     for sentence in _SENTENCE.finditer(reply):
         for part in _PART.finditer(reply, *sentence.span()):
-            own = frozenset() if _ADMITS.search(part[0]) else telling_stems(part[0], 2) - given
+            own = [] if _ADMITS.search(part[0]) else own_words(part)
             if own and rows.most(own) < LEAST_SHARE * len(own):
                 found.append(Claim("fact", part.start(), sentence.end()))
                 break

@@ -212,6 +212,20 @@ def test_an_answer_needs_a_note_in_other_languages_too(reply: str, left: str) ->
     assert without_unsupported(reply, unfounded(reply, "wo wohne ich nochmal?", [known], fits=False)) == left
 
 
+@pytest.mark.parametrize(
+    ("asked", "note", "reply"),
+    [
+        ("weißt du noch, wo ich wohne?", "wohnt in Rostock", "Klar, du wohnst in Rostock!"),
+        ("wo wohne ich?", "lives in Rostock", "Du wohnst in Rostock."),
+        ("¿dónde vives?", "vive en Sevilla", "¡Pues vives en Sevilla, claro!"),
+        ("remember how old my cat is?", "has a cat of nine years", "Your cat is nine years old."),
+    ],
+)
+def test_a_right_answer_may_use_the_words_of_the_question_in_any_form(asked: str, note: str, reply: str) -> None:
+    assert not unfounded(reply, asked, [f"[id:1; said by them] {note}"], fits=False)
+    assert unfounded("Hamburg!", asked, [f"[id:1; said by them] {note}"], fits=False)
+
+
 def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
     paths = [ROWS / name for name in ("questions.tsv", "ordinary_lines.txt")]
     assert (
