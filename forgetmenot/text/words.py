@@ -22,6 +22,8 @@ _TOKEN = re.compile(
 _ASCII_TOKEN = re.compile(r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*")  # the same, as far as it goes
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
+_ELIDED = re.compile("^(?:[cdjlmnst]|qu|(?:a|da|de|ne|su)ll|un)['’ʼ`´](?=..)")
+"""What French and Italian write before a vowel: "j'habite" is "habite"."""
 LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
 
 _STOP = """a about after again all also am an and any are as at be because been being but by can cant could did didnt do
@@ -84,7 +86,7 @@ def _read(token: re.Match[str]) -> list[str]:
 
 @text_cache(32_768)
 def _folded(found: str) -> str:
-    word = _APOSTROPHES.sub("", _POSSESSIVE.sub("", fold_word(found)))
+    word = _APOSTROPHES.sub("", _ELIDED.sub("", _POSSESSIVE.sub("", fold_word(found))))
     return LONG_DRAWN.sub(_two, word)
 
 

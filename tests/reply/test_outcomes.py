@@ -217,6 +217,7 @@ def test_an_answer_needs_a_note_in_other_languages_too(reply: str, left: str) ->
     [
         ("weißt du noch, wo ich wohne?", "wohnt in Rostock", "Klar, du wohnst in Rostock!"),
         ("wo wohne ich?", "lives in Rostock", "Du wohnst in Rostock."),
+        ("où est-ce que j'habite ?", "lives in Lyon", "Tu habites à Lyon."),
         ("¿dónde vives?", "vive en Sevilla", "¡Pues vives en Sevilla, claro!"),
         ("remember how old my cat is?", "has a cat of nine years", "Your cat is nine years old."),
     ],
