@@ -44,7 +44,8 @@ _NUMBER_WORDS = {
 _OF_ITSELF = re.compile(
     r"\b(?:[Mm]y(?! notes?\b| memory\b)|[Mm]ine"
     r"|I(?:['’](?:m|ve|d))?(?! (?:\w+ )?(?:remember|recall|know|think|heard|hear|believe|see|saw|guess|read))"
-    r"|[Mm]ein\w*|[Ii]ch)\b"
+    r"|[Mm]ein\w*"
+    r"|(?<!glaube )(?<!denke )(?<!meine )[Ii]ch(?! (?:\w+ ){0,2}(?:wei(?:ß|ss)|erinner|glaube|denke|meine)))\b"
 )
 _OF_YOU = re.compile(
     r"\b(?:you|your|yours|y['’]all|he|she|they|his|her|their|du|dich|dir|dein\w*|euch|er|sie)\b", re.IGNORECASE
@@ -68,6 +69,8 @@ _SMALL_TALK = frozenset(
         """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah
         klar natürlich genau stimmt claro pues supuesto bien sûr évidemment certo natuurlijk jasne oczywiście
+        weiß glaube denke erinnere soweit wenn richtig creo recuerdo equivoco crois pense souviens rappelle acho lembro
+        credo penso ricordo
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
@@ -180,13 +183,14 @@ class _Rows:
         return self._found[word]
 
 
-def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
+def borrowed(reply: str, known: Iterable[str], said: str = "", about: Iterable[str] = ()) -> list[Claim]:
     """The sentences in which the bot says of itself what a row, or the line `said` to it, says of somebody.
 
-    "my cat is Miso"; and "I just got promoted!" to who was.
+    "my cat is Miso"; and "I just got promoted!" to who was. `about`: names of others who were asked about; a sentence
+    with one of them is about them ("Bob is a nurse, if I'm not mistaken").
     """
     rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) - _SMALL_TALK for text in known for row in text.splitlines()]
-    asked = telling_stems(said, 2)
+    asked, others = telling_stems(said, 2), {word for name in about for word in words(name)}
     line = asked if _OF_ITSELF.search(said) and not _OF_YOU.search(said) else frozenset()
 
     def is_theirs(own: frozenset[str], *, as_well: bool) -> bool:
@@ -198,6 +202,7 @@ def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:
         for sentence in _SENTENCE.finditer(reply)
         if _OF_ITSELF.search(sentence[0])
         and not _OF_YOU.search(sentence[0])
+        and others.isdisjoint(words(sentence[0]))
         and is_theirs(telling_stems(sentence[0], 2), as_well=bool(_AS_WELL.search(sentence[0])))
     ]
 

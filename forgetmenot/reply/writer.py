@@ -195,7 +195,7 @@ class ReplyWriter:
         facts = {note_id: fact for text in texts.values() for note_id, fact in facts_in(text).items()}
         claims = unsupported(said, texts.values(), known)
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
-        invented = borrowed(said, people, question)
+        invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
         if said in own:
             again = repeated(said, context.last_replies, facts, question)
             if "?" in question and not without_unsupported(said, again):  # another may ask the same in other words

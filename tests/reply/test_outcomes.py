@@ -132,6 +132,19 @@ def test_the_bot_may_like_what_it_is_asked_about() -> None:
 
 
 @pytest.mark.parametrize(
+    "reply",
+    [
+        "Bob is a nurse in Oslo, if I'm not mistaken.",
+        "Pflegt in Oslo als nurse, wenn ich mich richtig erinnere.",
+        "Nurse in Oslo, soweit ich weiß.",
+    ],
+)
+def test_who_is_unsure_of_somebody_says_nothing_of_itself(reply: str) -> None:
+    assert not borrowed(reply, ["[id:1] is a nurse in Oslo"], "what does bob do?", ["Bob"])
+    assert borrowed("Ich bin nurse in Oslo.", ["[id:1] is a nurse in Oslo"], "what does bob do?", ["Bob"])
+
+
+@pytest.mark.parametrize(
     ("reply", "left"),
     [
         ("That's a clever one right there! Ha.", "Ha."),
@@ -219,6 +232,7 @@ def test_an_answer_needs_a_note_in_other_languages_too(reply: str, left: str) ->
         ("wo wohne ich?", "lives in Rostock", "Du wohnst in Rostock."),
         ("où est-ce que j'habite ?", "lives in Lyon", "Tu habites à Lyon."),
         ("¿dónde vives?", "vive en Sevilla", "¡Pues vives en Sevilla, claro!"),
+        ("weißt du wo bob wohnt", "wohnt in Rostock", "Soweit ich weiß, wohnt er in Rostock."),
         ("remember how old my cat is?", "has a cat of nine years", "Your cat is nine years old."),
     ],
 )
