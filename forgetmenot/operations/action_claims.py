@@ -64,7 +64,7 @@ _CLAIMED_ACTIONS = (
     _ClaimedAction(
         ("title", "category"),
         r"renamed|umbenannt|renombrad[oa]|renommee?|renomead[oa]",
-        "title|category|titel|kategorie|titulo|categoria|titre|categorie|stream",
+        "title|category|titel|kategorie|titulo|categoria|titre|categorie",
     ),
     _ClaimedAction(
         ("marker",),
@@ -115,7 +115,8 @@ _CLAIMED_ACTIONS = (
 )
 _I = r"(?:i|i've|we|we've|just|already|successfully|hab|habe|ich hab\w*|acabo de|he|j'ai|acabei de|eu|ja|ya)"
 _MADE = (
-    r"done|set|made|triggered|launched|fired|played|removed|wiped|cleaned|cleared|hidden|lifted|(?:un)?locked|slowed|announced|pinned|posted|stored"
+    r"done|set|made(?! (?:me|my|us)\b)|triggered|launched|fired|played|removed|wiped|cleaned|cleared|hidden"
+    r"|lifted|(?:un)?locked|slowed|announced|pinned|posted|stored"
     r"|filed|logged|captured|executed|approved|now (?:says|reads)|created|added|placed|dropped|put|posted|sent|issued"
     r"|given|gave|started|closed|saved|updated|changed"
     r"|switched|turned|activated?|active|enabled|disabled|applied|ready|served|delivered|granted|handed|fixed|popped"

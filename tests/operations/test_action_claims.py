@@ -26,7 +26,8 @@ TALK = (
     "Ich habe bob nicht gebannt", "A ban would be harsh.", "I love clips", "You clipped through the floor",
     "Ask a mod for a shoutout", "Not today, bob.", "He was timed out by a mod yesterday.", "Remember to drink water",
     "The title of that book is long", "If you do that I'm going to ban you", "They are going to ban you",
-    "Ich werde dich nicht bannen",
+    "Ich werde dich nicht bannen", "Enjoy the stream!", "The stream is on!", "Stream's over, good night!",
+    "Your message made me smile", "Der Stream ist da!",
 )  # fmt: skip
 MOST_FALSE = 0.03
 LEAST_HEARD = 0.9
