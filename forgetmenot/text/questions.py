@@ -16,6 +16,8 @@ ASKS = 0.4
 ANSWERS, MAY_ANSWER = 0.85, 0.4
 """The least probability with which a fact is taken for an answer, and with which a model is left to judge it."""
 _WORD = re.compile(r"(?<!<)@?[\w'’]+")
+MOST_WORDS = 30
+"""Words of a line, the last ones, and of a fact that are looked at."""
 _COUNTED = 3
 _STEM = 4
 """Letters by which forms of a word in any language are taken for one."""
@@ -48,7 +50,7 @@ def answers(line: str, fact: str) -> float:
 
 def answer_features(line: str, fact: str) -> set[str]:
     """What the table "answers" weighs: which words stand in both, in one alone, and each beside each."""
-    asked, known = words(line), words(fact)
+    asked, known = words(line)[-MOST_WORDS:], words(fact)[:MOST_WORDS]
     said, have = {stem(word) for word in asked}, {stem(word) for word in known}
     telling = [word for word in asked if word not in STOPWORDS and word[0] != "<"]
     lacking = [word for word in telling if stem(word) not in have]
