@@ -205,7 +205,9 @@ class ReplyWriter:
         asked = " ".join((question, *known))
         asks = material.asks_memory and said in own
         if asks:
-            asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
+            asked_of = (
+                ("others", *SHARED) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL, *SHARED)
+            )
             rows = [texts[name] for name in asked_of if name in texts]
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
