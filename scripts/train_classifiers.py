@@ -108,8 +108,8 @@ def answers() -> bytes:
     """The file of the table "answers": which of the facts beside a question give what it asks for."""
     measured = {text for _, text, *_ in table(DATA / "question_lines.tsv")}
     examples = Examples(2 * BUCKETS)
-    for kind, _, line, *beside in table(ASKED[0]):
-        if kind != "none" and line not in measured:
+    for _, _, line, *beside in table(ASKED[0]):
+        if beside and line not in measured:
             facts, which = beside
             for at, fact in enumerate(facts.split(" | "), 1):
                 examples.add(answer_features(line, fact), good=str(at) in which.split(","))

@@ -7,6 +7,7 @@ Guarantees:
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -141,9 +142,8 @@ class ReplyWriter:
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
                 quoted = polish(await quoted_note(request), context).text if material.asks_memory else ""
-                polished, used, claims = self._supported(
-                    prompt, material, polished, context, polish(reply.say, context).text, quoted
-                )
+                judged = (prompt, material, polished, context, polish(reply.say, context).text, quoted)
+                polished, used, claims = await asyncio.to_thread(self._supported, *judged)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from forgetmenot.text.classifier import classifier, share
 from forgetmenot.text.words import STOPWORDS, stem, words
 
-ASKS = 0.4
+ASKS = 0.35
 """The least probability that a line asks for memory."""
 ANSWERS, MAY_ANSWER = 0.85, 0.4
 """The least probability with which a fact is taken for an answer, and with which a model is left to judge it."""

@@ -7,6 +7,7 @@ from bench_memory import lines_of
 from scoring import facts
 from scoring.facts import PEOPLE
 
+from forgetmenot.memory.grounding import alike
 from forgetmenot.reply.outcomes import LineAfter, ReplyOutcome, outcome_of
 from forgetmenot.reply.support import (
     Claim,
@@ -149,6 +150,18 @@ def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
     assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
 
 
+def test_a_reply_is_not_compared_with_every_word_of_a_long_prompt() -> None:
+    def word(number: int) -> str:
+        return "".join("bdfgklmnprstvwz"[number // 15**at % 15] + "aeiou"[number // 5**at % 5] for at in range(4))
+
+    rows = [" ".join(map(word, range(at, at + 12))) for at in range(0, 4_800, 12)]
+    reply = ", ".join(f"{word(at)} {word(at + 9)}" for at in range(5_000, 5_080, 2))
+    before = alike.cache_info()  # type: ignore[attr-defined]
+    unfounded(reply, "what does alice say?", rows, fits=False)
+    after = alike.cache_info()  # type: ignore[attr-defined]
+    assert after.hits + after.misses - before.hits - before.misses < 1_000
+
+
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
     reply = "Alice collects stamps."
     assert unfounded(reply, "what did alice say yesterday?", [LORE], fits=False)
@@ -167,6 +180,20 @@ def test_no_note_answers_for_a_past_that_a_question_names() -> None:
 def test_an_answer_needs_a_note_in_other_languages_too(reply: str, left: str) -> None:
     known = "[id:1; said by them] wohnt in Rostock\n[id:2; said by them] spielt Posaune"
     assert without_unsupported(reply, unfounded(reply, "wo wohne ich nochmal?", [known], fits=False)) == left
+
+
+@pytest.mark.parametrize(
+    ("asked", "note", "reply"),
+    [
+        ("weißt du noch, wo ich wohne?", "wohnt in Rostock", "Klar, du wohnst in Rostock!"),
+        ("wo wohne ich?", "lives in Rostock", "Du wohnst in Rostock."),
+        ("¿dónde vives?", "vive en Sevilla", "¡Pues vives en Sevilla, claro!"),
+        ("remember how old my cat is?", "has a cat of nine years", "Your cat is nine years old."),
+    ],
+)
+def test_a_right_answer_may_use_the_words_of_the_question_in_any_form(asked: str, note: str, reply: str) -> None:
+    assert not unfounded(reply, asked, [f"[id:1; said by them] {note}"], fits=False)
+    assert unfounded("Hamburg!", asked, [f"[id:1; said by them] {note}"], fits=False)
 
 
 def test_a_japanese_reply_keeps_its_supported_sentences() -> None:
