@@ -8,12 +8,11 @@ words are known in nine, a shared past in English and German.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
-from forgetmenot.text.classifier import classifier
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
 
@@ -30,7 +29,6 @@ _PAST = re.compile(
     r"|du hast (?:mir|uns) (?:gesagt|erzählt|versprochen))\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"(?<!<)@?[\w'’]+")
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
 _ABOUT_NOTE = re.compile(r"\[id:[^\[\]\n]*\]")
@@ -76,8 +74,6 @@ _SMALL_TALK = frozenset(
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
 SHORTEST_REPEATED = 4
 """Words of the shortest sentence that counts as repeated."""
-ASKS = 0.4
-"""The least probability that a line asks for memory."""
 SAME_WORD = 0.9
 """Least `alike` of two forms of one word."""
 BEGINNING = 3
@@ -110,25 +106,6 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
         if shared & fresh and ONE_IN * len(shared) >= len(telling):
             used.append(note_id)
     return used
-
-
-def asks_memory(question: str, is_name: Callable[[str], bool]) -> bool:
-    """Whether a line asks for what only the memory of a channel can tell: of its speaker, of somebody, of the channel.
-
-    Judged by training, in any of the languages of scripts/classifiers/questions.tsv. `is_name`: whether a word names
-    somebody who is known here, as "bob", "bob's" and "bobs" do.
-    """
-
-    def masked(word: re.Match[str]) -> str:
-        return "<@1>" if is_name(word[0]) or (word[0][-1] in "sS" and is_name(word[0][:-1])) else word[0]
-
-    text = _WORD.sub(masked, question)
-    return classifier("questions").shares(text, question_signs(text))["none"] < 1 - ASKS
-
-
-def question_signs(text: str) -> list[str]:
-    """What else the table "questions" knows a line by."""
-    return ["?"] if "?" in text else []
 
 
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
