@@ -8,6 +8,7 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -279,6 +280,8 @@ class ContextGatherer:
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
         asks = bool(asked_about(question))
+        told = material.past_episodes or material.heard or any(one.fits for one in (*(theirs or [own]), channel))
+        answering = [one.note.fact for one in sum(theirs or [own], [*channel])]
         return replace(
             material,
             lore=tuple(own),
@@ -286,11 +289,7 @@ class ContextGatherer:
             others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
             asks_memory=asks,
-            nothing_known=asks
-            and not material.past_episodes
-            and not material.heard
-            and not any(found.fits for found in (*(theirs or [own]), channel))
-            and not any(answers(question, one.note.fact) >= MAY_ANSWER for one in sum(theirs or [own], [*channel])),
+            nothing_known=asks and not told and not await asyncio.to_thread(_any_answers, question, answering),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:
@@ -306,6 +305,10 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+
+
+def _any_answers(question: str, facts: Sequence[str]) -> bool:
+    return any(answers(question, fact) >= MAY_ANSWER for fact in facts)
 
 
 def _own_line(said: SentReply) -> PromptLine:

@@ -141,7 +141,7 @@ class ReplyWriter:
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
-                quoted = polish(await quoted_note(request), context).text if material.asks_memory else ""
+                quoted = await self._quoted(job, request, material, context) if material.asks_memory else ""
                 judged = (prompt, material, polished, context, polish(reply.say, context).text, quoted)
                 polished, used, claims = await asyncio.to_thread(self._supported, *judged)
                 await self._record(job, prompt, answer, polished, used, claims)
@@ -284,19 +284,21 @@ class ReplyWriter:
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (job.trigger.direct and due):
             return "", reason
-        words = polish(await quoted_note(request), context).text
-        words = without_suppressed(words, material.left_alone)
+        words = await self._quoted(job, request, material, context)
         if not words:
             return "", reason
         self._quoted_at = now
         log.info("quoted a note without a model", reply=job.reply_id)
         return words, ""
 
-
-async def quoted_note(request: ModelRequest) -> str:
-    """The note in a prompt that answers it, quoted by rules; empty where none does."""
-    reply = read_reply(await Offline().generate(request))
-    return "" if reply.proposal else reply.say
+    async def _quoted(
+        self, job: PendingReply, request: ModelRequest, material: TailMaterial, context: FilterContext
+    ) -> str:
+        """The note in a prompt that answers it, quoted by rules, as chat may read it; empty where none does."""
+        reply = read_reply(await Offline().generate(request))
+        words = "" if reply.proposal else polish(reply.say, context).text
+        words = without_suppressed(words, material.left_alone)
+        return await without_hidden_names(self._db, words, job.event.user_id)
 
 
 def filter_context(job: PendingReply, material: TailMaterial, identity: Identity, prompt: Prompt) -> FilterContext:

@@ -200,3 +200,12 @@ async def test_a_note_is_quoted_where_a_model_takes_it_for_its_own_life(stage: S
     stage.model.answers = ["My cat is called Miso."]
     reply = await stage.reply("@forgetmenot_bot what is my cat called?")
     assert reply.text == "My notes about you say: “has a cat called Miso”."
+
+
+async def test_a_note_that_is_quoted_for_want_of_words_names_nobody_who_is_hidden(stage: Stage) -> None:
+    await stage.know("is married to Bob")
+    async with stage.db.write() as tx:
+        await identities.set_banned(tx, "2", stage.clock.now())
+    stage.model.answers = ["Zanzibar Hotel staff."]
+    said = (await stage.reply("@forgetmenot_bot who am I married to?")).text
+    assert "is married to someone" in said
