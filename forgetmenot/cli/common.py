@@ -103,8 +103,15 @@ def add_command(  # noqa: PLR0913  # which options it has
 
 
 def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
-    """Add a command that only has actions, such as `memory`; what they are added to."""
-    return commands.add_parser(name, help=help_text).add_subparsers(dest="verb", metavar="ACTION", required=True)
+    """Add a command that only has actions, such as `memory`; what they are added to. Without one it lists them."""
+    parser = commands.add_parser(name, help=help_text)
+
+    def missing(_: argparse.Namespace) -> int:
+        parser.print_help(sys.stderr)
+        return 2
+
+    parser.set_defaults(run=missing)
+    return parser.add_subparsers(dest="verb", metavar="ACTION")
 
 
 def _finished(result: int | Coroutine[Any, Any, int | None] | None) -> int:
