@@ -31,14 +31,15 @@ sys.path.insert(0, str(ROOT))
 from classifiers.training import STRENGTH, Examples, fingerprint, packed  # noqa: E402
 
 from forgetmenot.memory import text_gate  # noqa: E402
-from forgetmenot.reply import support  # noqa: E402
 from forgetmenot.text import classifier, sensitive_words  # noqa: E402
+from forgetmenot.text.questions import answer_features, question_signs  # noqa: E402
 from forgetmenot.text.words import words  # noqa: E402
 
 BUCKETS = 1 << 16
 ALIKE = 0.8
 """A training row that shares so large a part of its words with a measured one is left out."""
 THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6)
+ASKED = [ROOT / "scripts" / "classifiers" / name for name in ("questions.tsv", "ordinary_lines.txt")]
 Row = tuple[str, str]
 """A label and its sentence."""
 
@@ -61,7 +62,7 @@ def table(path: Path) -> list[list[str]]:
 
 def written(name: str) -> list[Row]:
     """The sentences of one of the files."""
-    return [(label, text) for label, _, text in table(ROOT / "scripts" / "classifiers" / f"{name}.tsv")]
+    return [(label, text) for label, _, text, *_ in table(ROOT / "scripts" / "classifiers" / f"{name}.tsv")]
 
 
 def statements() -> list[str]:
@@ -95,13 +96,25 @@ def personal() -> Task:
 
 
 def questions() -> Task:
-    """What reply/support asks."""
-    files = [ROOT / "scripts" / "classifiers" / name for name in ("questions.tsv", "ordinary_lines.txt")]
-    ordinary = files[1].read_text("utf-8").splitlines()
+    """What text/questions asks of a line."""
+    ordinary = ASKED[1].read_text("utf-8").splitlines()
     named = [f"<@1> {text}" if at % 2 else f"{text} <@1>" for at, text in enumerate(ordinary)]
     rows = written("questions") + [("none", text) for text in ordinary + named]
-    measured = [text for _, text in table(DATA / "question_lines.tsv")]
-    return Task("questions", "none", support.question_signs, rows, measured, files)
+    measured = [text for _, text, *_ in table(DATA / "question_lines.tsv")]
+    return Task("questions", "none", question_signs, rows, measured, ASKED)
+
+
+def answers() -> bytes:
+    """The file of the table "answers": which of the facts beside a question give what it asks for."""
+    measured = {text for _, text, *_ in table(DATA / "question_lines.tsv")}
+    examples = Examples(2 * BUCKETS)
+    for _, _, line, *beside in table(ASKED[0]):
+        if beside and line not in measured:
+            facts, which = beside
+            for at, fact in enumerate(facts.split(" | "), 1):
+                examples.add(answer_features(line, fact), good=str(at) in which.split(","))
+    weights, bias = examples.weights()
+    return packed(["answers"], weights[None], [bias], rows=fingerprint(*ASKED))
 
 
 def unlike(rows: Sequence[Row], measured: Sequence[str]) -> list[Row]:
@@ -135,7 +148,9 @@ def table_of(task: Task, model: LogisticRegression, names: Sequence[str]) -> byt
 def main() -> int:
     """Train, or check."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("task", nargs="?", choices=["claims", "sensitive", "questions"], help="only this one")
+    parser.add_argument(
+        "task", nargs="?", choices=["claims", "sensitive", "questions", "answers"], help="only this one"
+    )
     parser.add_argument("--check", action="store_true", help="print rates, write nothing")
     wanted = parser.parse_args()
     for task in (claims(), personal(), questions()):
@@ -151,6 +166,8 @@ def main() -> int:
             path = ROOT / "forgetmenot" / "text" / f"{task.name}.weights"
             path.write_bytes(table_of(task, model.fit(known, labels), names))
             print(f"{path.name}: {len(rows)} sentences, {path.stat().st_size} bytes")
+    if wanted.task in {None, "answers"} and not wanted.check:
+        (ROOT / "forgetmenot" / "text" / "answers.weights").write_bytes(answers())
     return 0
 
 

@@ -188,6 +188,7 @@ class Bot:
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
         self.recall.forget()
+        self.corrections.forget()
         clear_text_caches()
         await self.keeper.refresh()
 

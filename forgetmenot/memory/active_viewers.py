@@ -163,7 +163,7 @@ Pieces = tuple[str, ...]
 @text_cache(8_192)
 def _read(login: str, display_name: str) -> tuple[Pieces, Pieces, Pieces]:
     """A name by the whole of it, its parts, and the beginnings of the first: the same names come every minute."""
-    wholes = tuple({_whole(login), _whole(display_name)})
+    wholes = tuple({_whole(login), _whole(display_name)} - {""})
     found = [word for piece in _PARTS.findall(display_name) or _PARTS.findall(login) for word in words(piece)]
     prefixes = [found[0][:end] for end in range(_SHORTEST_PREFIX, len(found[0]))] if found else []
     return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART), tuple(prefixes)

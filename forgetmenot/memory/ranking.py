@@ -26,7 +26,7 @@ from forgetmenot.domain.memory import Note, Recalled
 from forgetmenot.memory.inverted_index import BYTES_PER_TERM, FieldWeights, InvertedIndex, TextPlaces
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.dates import NO_TIME, TimeAsked, tells_duration, tells_time, time_asked
-from forgetmenot.text.words import STOPWORDS, stem, stopwords_for, trigrams, words
+from forgetmenot.text.words import STOPWORDS, small_words, stem, trigrams, words
 
 DAY_MS = 86_400_000
 LOW_WEIGHT = 0.3  # of the category and the title in the query
@@ -72,12 +72,14 @@ class Candidate:
 def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     """What a text asks for; the words of `low` (category, title) count less, those of `without` (names) not at all.
 
-    What counts less must be said as it is: it matches no misspelling.
+    What counts less must be said as it is: it matches no misspelling. Small words of other languages count less too:
+    "hat", "son" and "van" are some.
     """
     said = words(text)
-    ignored = {word for name in without for word in words(name)} | stopwords_for(said) | FILLER
+    small = small_words(said)
+    ignored = {word for name in without for word in words(name)} | STOPWORDS | FILLER
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
-    weights.update({word: 1.0 for word in said if word not in ignored})
+    weights.update({word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored})
     return Query(weights, time_asked(text), text)
 
 

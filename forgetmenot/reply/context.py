@@ -38,7 +38,6 @@ from forgetmenot.prompt.material import (
     stranger,
 )
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.support import asks_memory
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import (
@@ -56,6 +55,7 @@ from forgetmenot.store import (
 from forgetmenot.store.bot_messages import SentReply
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.questions import MAY_ANSWER, answers, asked_about, without_names
 
 CHAT_REACHES_BACK = 2 * HOUR
 THREAD_REACHES_BACK = 15 * MINUTE
@@ -277,7 +277,8 @@ class ContextGatherer:
         if asked.query.says_something:
             channel = await self._recall.about([CHANNEL], asked.query, talk=talk, seen=asked.seen[CHANNEL])
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
-        asks = asks_memory(moment.trigger.question, self._recall.active_viewers.is_name)
+        question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
+        asks = bool(asked_about(question))
         return replace(
             material,
             lore=tuple(own),
@@ -288,7 +289,8 @@ class ContextGatherer:
             nothing_known=asks
             and not material.past_episodes
             and not material.heard
-            and not any(found.fits for found in (*(theirs or [own]), channel)),
+            and not any(found.fits for found in (*(theirs or [own]), channel))
+            and not any(answers(question, one.note.fact) >= MAY_ANSWER for one in sum(theirs or [own], [*channel])),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:

@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.settings.schema import Settings
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show, without_addresses
 from forgetmenot.text.outgoing import without_command, without_phrases
@@ -161,7 +161,7 @@ def _instructions(text: str, context: FilterContext) -> str:
     return _cut_sentences(text, lambda sentence: bool(_runs(sentence) & rules))
 
 
-@lru_cache(maxsize=16)
+@text_cache(16)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     spoken = words(text)
     return frozenset(tuple(spoken[i : i + SHORTEST_QUOTE]) for i in range(len(spoken) - SHORTEST_QUOTE + 1))

@@ -7,12 +7,12 @@ words are known in nine, a shared past in English and German.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from forgetmenot.memory.facts.similarity import Relation, relate
 from forgetmenot.memory.grounding import alike
-from forgetmenot.text.classifier import classifier
 from forgetmenot.text.sentences import ENDS, sentences_of
 from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, telling_stems, words
 
@@ -22,13 +22,13 @@ _NUMBER = re.compile(r"(?<!\w)\d[\d.,:]*(?:%|\b)")
 _NAME = re.compile(r"(?<![.!?…]\s)(?<!\A)(?<![\"“(])\b[A-Z][a-z]{2,}(?:\s[A-Z][a-z]{2,})*\b")
 _PAST = re.compile(
     r"\b(?:last (?:time|week|stream|month|night|year|\w+day)|yesterday|the other (?:day|night)"
-    r"|remember (?:when|that time|how)|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
+    r"|remember (?:when|that time)|(?P<asks>remember how|wei(?:ß|ss)t du noch)"
+    r"|you (?:told|promised) (?:me|us)|you said|like (?:you|we) (?:always|did)"
     r"|as (?:always|usual)|back when|we (?:once|talked|met|played)"
-    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|mal|stream|\w+tag)|gestern|neulich|wei(?:ß|ss)t du noch"
+    r"|letzte[nrs]? (?:woche|nacht|monat|jahr|mal|stream|\w+tag)|gestern|neulich"
     r"|du hast (?:mir|uns) (?:gesagt|erzählt|versprochen))\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"(?<!<)@?[\w'’]+")
 _PART = re.compile(r"[^,;–—]+(?:[,;–—]+\s*|\Z)?")
 _SENTENCE = re.compile(rf"[^{ENDS}]+(?:[{ENDS}]+|\Z)\s*")
 _ABOUT_NOTE = re.compile(r"\[id:[^\[\]\n]*\]")
@@ -65,15 +65,16 @@ _SMALL_TALK = frozenset(
     for word in words(
         """remember recall know think glad ask asked sure hello help here fun nice great love cool sorry oh ah hi hey
         welcome happy tell told note notes let see guess maybe good thanks question yes no yeah
+        klar natürlich genau stimmt claro pues supuesto bien sûr évidemment certo natuurlijk jasne oczywiście
         leid siento perdona perdón désolé desculpa desculpe scusa spiace przykro przepraszam"""
     )
 ) | frozenset(map(stem, FOREIGN_STOPWORDS))
 SHORTEST_REPEATED = 4
 """Words of the shortest sentence that counts as repeated."""
-ASKS = 0.4
-"""The least probability that a line asks for memory."""
 SAME_WORD = 0.9
 """Least `alike` of two forms of one word."""
+BEGINNING = 3
+"""Letters that two forms of one word share at their beginning, if they have as many."""
 LEAST_SHARE = 2 / 3
 """The share of a sentence's own words that one note or line about the people in question must have."""
 
@@ -104,51 +105,56 @@ def used_notes(reply: str, facts: Mapping[int, str], asked: str = "") -> list[in
     return used
 
 
-def asks_memory(question: str, is_name: Callable[[str], bool]) -> bool:
-    """Whether a line asks for what only the memory of a channel can tell: of its speaker, of somebody, of the channel.
-
-    Judged by training, in any of the languages of scripts/classifiers/questions.tsv. `is_name`: whether a word names
-    somebody who is known here, as "bob", "bob's" and "bobs" do.
-    """
-
-    def masked(word: re.Match[str]) -> str:
-        return "<@1>" if is_name(word[0]) or (word[0][-1] in "sS" and is_name(word[0][:-1])) else word[0]
-
-    text = _WORD.sub(masked, question)
-    return classifier("questions").shares(text, question_signs(text))["none"] < 1 - ASKS
-
-
-def question_signs(text: str) -> list[str]:
-    """What else the table "questions" knows a line by."""
-    return ["?"] if "?" in text else []
-
-
 def unfounded(reply: str, asked: str, known: Iterable[str], *, fits: bool) -> list[Claim]:
     """Where sentences that answer a question about somebody begin to say what is not `known` about them.
 
     `fits`: recall says that something known answers it. Then a reply is left alone where half a part of it says that;
-    else only what one row says is believed, and of a past that the question names ("yesterday") nothing.
+    else only what one row says is believed, and of a past that the question names ("yesterday") nothing. Words of
+    the question, in any form, need no row.
     """
-    rows = [telling_stems(_ABOUT_NOTE.sub("", row), 2) for text in known for row in text.splitlines()]
-    given = telling_stems(asked, 2) | _SMALL_TALK
-    said = [telling_stems(part[0], 2) - given for part in _PART.finditer(reply)]
-    if fits and any(own and _shared(own, row) * 2 >= len(own) for own in said for row in rows):
+    rows = _Rows(row for text in known for row in text.splitlines())
+    given = _Rows([asked])
+
+    def own_words(part: re.Match[str]) -> list[str]:
+        return [word for word in telling_stems(part[0], 2) - _SMALL_TALK if not given.most([word])]
+
+    said = map(own_words, _PART.finditer(reply))
+    if fits and any(own and rows.most(own) * 2 >= len(own) for own in said):
         return []
-    if _PAST.search(asked):
-        rows = []
+    if any(not past["asks"] for past in _PAST.finditer(asked)):
+        rows = _Rows(())
     found = []
     for sentence in _SENTENCE.finditer(reply):
         for part in _PART.finditer(reply, *sentence.span()):
-            own = frozenset() if _ADMITS.search(part[0]) else telling_stems(part[0], 2) - given
-            if own and max((_shared(own, row) for row in rows), default=0) < LEAST_SHARE * len(own):
+            own = [] if _ADMITS.search(part[0]) else own_words(part)
+            if own and rows.most(own) < LEAST_SHARE * len(own):
                 found.append(Claim("fact", part.start(), sentence.end()))
                 break
     return found
 
 
-def _shared(own: Iterable[str], row: frozenset[str]) -> int:
-    """How many of the words a row has in some form: "wohnst" is "wohnt"."""
-    return sum(word in row or any(alike(word, other) >= SAME_WORD for other in row) for word in own)
+class _Rows:
+    """Where words stand in rows in some form ("wohnst" is "wohnt"): each is compared with those that begin as it does.
+
+    A reply has a hundred words and a prompt thousands; to compare all of them takes seconds.
+    """
+
+    def __init__(self, rows: Iterable[str]) -> None:
+        self._begin: dict[str, dict[str, set[int]]] = {}
+        for at, row in enumerate(rows):
+            for word in telling_stems(_ABOUT_NOTE.sub("", row), 2):
+                self._begin.setdefault(word[:BEGINNING], {}).setdefault(word, set()).add(at)
+        self._found: dict[str, set[int]] = {}
+
+    def most(self, own: Iterable[str]) -> int:
+        """How many of the words the one row has that has most of them."""
+        return max(Counter(at for word in own for at in self._with(word)).values(), default=0)
+
+    def _with(self, word: str) -> set[int]:
+        if word not in self._found:
+            near = self._begin.get(word[:BEGINNING], {}).items()
+            self._found[word] = {at for other, rows in near if alike(word, other) >= SAME_WORD for at in rows}
+        return self._found[word]
 
 
 def borrowed(reply: str, known: Iterable[str], said: str = "") -> list[Claim]:

@@ -7,6 +7,7 @@ Guarantees:
 - Without a model it is quiet, or quotes, now and then, a note that plainly answers a direct question.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -140,9 +141,9 @@ class ReplyWriter:
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
-                polished, used, claims = self._supported(
-                    prompt, material, polished, context, polish(reply.say, context).text
-                )
+                quoted = polish(await quoted_note(request), context).text if material.asks_memory else ""
+                judged = (prompt, material, polished, context, polish(reply.say, context).text, quoted)
+                polished, used, claims = await asyncio.to_thread(self._supported, *judged)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
@@ -182,11 +183,12 @@ class ReplyWriter:
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
-        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str
+        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str, quoted: str
     ) -> tuple[Polished, list[int], list[Claim]]:
         """The words, without what no row supports where the settings say so; which notes they used; what is left.
 
-        `own`: what the model said. Words of ours, such as those for a refusal, may be said again.
+        `own`: what the model said. Words of ours, such as those for a refusal, may be said again. `quoted`: a note that
+        answers, to be said where nothing is left of an answer.
         """
         said, question = polished.text, context.question
         texts = {section.name: section.text for section in prompt.sections if section.name != INSTRUCTIONS}
@@ -203,7 +205,9 @@ class ReplyWriter:
         asked = " ".join((question, *known))
         asks = material.asks_memory and said in own
         if asks:
-            asked_of = ("others", *SHARED) if material.others else ("lore", "brief", *CHANNEL, *SHARED)
+            asked_of = (
+                ("others", *SHARED) if material.others else ("now", "speaker", "lore", "brief", *CHANNEL, *SHARED)
+            )
             rows = [texts[name] for name in asked_of if name in texts]
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
@@ -215,7 +219,7 @@ class ReplyWriter:
         if cut or (asks and not said and "echo" in polished.filters):
             text = without_unsupported(said, cut)
             if asks and says_nothing(text, asked):
-                text = in_language(context.settings.bot.language)("action.not_remembered")
+                text = quoted or in_language(context.settings.bot.language)("action.not_remembered")
             polished = Polished(polish(text, context).text, (*polished.filters, "unsupported"))
             claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
         return polished, used_notes(polished.text, facts, question), claims
@@ -280,14 +284,19 @@ class ReplyWriter:
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (job.trigger.direct and due):
             return "", reason
-        reply = read_reply(await Offline().generate(request))
-        words = "" if reply.proposal else polish(reply.say, context).text
+        words = polish(await quoted_note(request), context).text
         words = without_suppressed(words, material.left_alone)
         if not words:
             return "", reason
         self._quoted_at = now
         log.info("quoted a note without a model", reply=job.reply_id)
         return words, ""
+
+
+async def quoted_note(request: ModelRequest) -> str:
+    """The note in a prompt that answers it, quoted by rules; empty where none does."""
+    reply = read_reply(await Offline().generate(request))
+    return "" if reply.proposal else reply.say
 
 
 def filter_context(job: PendingReply, material: TailMaterial, identity: Identity, prompt: Prompt) -> FilterContext:

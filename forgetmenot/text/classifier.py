@@ -4,7 +4,8 @@ For the classes of short texts ("claims", "questions", "sensitive"; trained by s
 features are the `pieces` of their words: whole words, pairs of neighbours and of words with one between them, and two
 to five letters in a row of a word, so that inflected, misspelt and joined words still count.
 Letters that only look like Latin ones are read as these; names and mentions all count as the same word. For
-"corrections" (scripts/train_corrections.py) they are those of memory/facts/correction_features.
+"answers" they are those of text/questions, for "corrections" (scripts/train_corrections.py) those of
+memory/facts/correction_features.
 
 The tables are part of the program: `classifier` reads each once, everything else here is pure.
 """
@@ -92,7 +93,7 @@ def bucketed(features: Iterable[str], buckets: int) -> set[int]:
     return {zlib.crc32(feature.encode("utf-8", "replace")) % buckets for feature in features}
 
 
-Table = Literal["claims", "corrections", "questions", "sensitive"]
+Table = Literal["answers", "claims", "corrections", "questions", "sensitive"]
 TABLES: tuple[Table, ...] = get_args(Table)
 
 

@@ -96,10 +96,10 @@ FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in wo
 """The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English."""
 
 
-def stopwords_for(said: Collection[str]) -> frozenset[str]:
-    """The stop words for a text of these words: the foreign ones too where more of it are theirs than English ones."""
+def small_words(said: Collection[str]) -> frozenset[str]:
+    """The foreign ones, for a text of these words, if more of it are theirs than English stop words; else none."""
     foreign, english = sum(word in FOREIGN_STOPWORDS for word in said), sum(word in STOPWORDS for word in said)
-    return STOPWORDS | FOREIGN_STOPWORDS if foreign > english else STOPWORDS
+    return FOREIGN_STOPWORDS - STOPWORDS if foreign > english else frozenset()
 
 
 @text_cache(32_768)

@@ -96,6 +96,13 @@ def test_a_login_that_somebody_else_holds_now_is_theirs() -> None:
     assert ViewerNames(active_viewers).named_in("@alice hi") == ["2"]
 
 
+def test_an_account_named_by_signs_alone_is_not_named_by_every_apostrophe() -> None:
+    people = ViewerNames([*CROWD, Name("8", "____", "____", current=True)])
+    assert people.named_in("'' it s late _ @____") == ["8"]
+    assert people.named_in("'' it s late _") == []
+    assert not people.is_name("'")
+
+
 def test_only_whole_names_are_names() -> None:
     people = ViewerNames(CROWD)
     assert [word for word in ("nightowl", "Alice92!", "willie", "game", "drums", "") if people.is_name(word)] == [

@@ -193,3 +193,10 @@ async def test_who_asks_the_same_in_other_words_is_answered_too(stage: Stage) ->
     stage.model.answers = ["It hates fire."] * 3
     for line, who in (("how do I beat it?", "1"), ("what is this boss weak to?", "2"), ("any tips for this one?", "3")):
         assert (await stage.reply(f"@forgetmenot_bot {line}", who)).text == "It hates fire."
+
+
+async def test_a_note_is_quoted_where_a_model_takes_it_for_its_own_life(stage: Stage) -> None:
+    await stage.know("has a cat called Miso")
+    stage.model.answers = ["My cat is called Miso."]
+    reply = await stage.reply("@forgetmenot_bot what is my cat called?")
+    assert reply.text == "My notes about you say: “has a cat called Miso”."

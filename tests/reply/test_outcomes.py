@@ -1,6 +1,5 @@
 """How chat takes a reply, and what of its prompt a reply used."""
 
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -8,10 +7,10 @@ from bench_memory import lines_of
 from scoring import facts
 from scoring.facts import PEOPLE
 
+from forgetmenot.memory.grounding import alike
 from forgetmenot.reply.outcomes import LineAfter, ReplyOutcome, outcome_of
 from forgetmenot.reply.support import (
     Claim,
-    asks_memory,
     borrowed,
     contradicted,
     facts_in,
@@ -21,16 +20,8 @@ from forgetmenot.reply.support import (
     used_notes,
     without_unsupported,
 )
-from forgetmenot.text.classifier import classifier
 
-TESTS = Path(__file__).parents[1]
-DATA, LINES = TESTS / "data" / "outcomes.tsv", TESTS / "data" / "question_lines.tsv"
-ROWS = TESTS.parent / "scripts" / "classifiers"
-
-
-def nobody(_word: str) -> bool:
-    """Whether a word is a name."""
-    return False
+DATA = Path(__file__).parents[1] / "data" / "outcomes.tsv"
 
 
 def test_outcomes_are_read_as_well_as_they_were() -> None:
@@ -95,7 +86,6 @@ def test_what_a_reply_used_and_what_nothing_supports() -> None:
 def test_an_answer_about_somebody_needs_a_note_about_them(reply: str, fits: bool, left: str) -> None:
     """Words of one note suffice where recall found one that fits."""
     asked = "what instrument does alice play?"
-    assert asks_memory(asked, {"alice"}.__contains__)
     assert without_unsupported(reply, unfounded(reply, asked, [LORE], fits=fits)) == left
 
 
@@ -160,29 +150,22 @@ def test_an_answer_says_nothing_against_a_note(reply: str, left: str) -> None:
     assert without_unsupported(reply, contradicted(reply, facts, ["Bob"])) == left
 
 
+def test_a_reply_is_not_compared_with_every_word_of_a_long_prompt() -> None:
+    def word(number: int) -> str:
+        return "".join("bdfgklmnprstvwz"[number // 15**at % 15] + "aeiou"[number // 5**at % 5] for at in range(4))
+
+    rows = [" ".join(map(word, range(at, at + 12))) for at in range(0, 4_800, 12)]
+    reply = ", ".join(f"{word(at)} {word(at + 9)}" for at in range(5_000, 5_080, 2))
+    before = alike.cache_info()  # type: ignore[attr-defined]
+    unfounded(reply, "what does alice say?", rows, fits=False)
+    after = alike.cache_info()  # type: ignore[attr-defined]
+    assert after.hits + after.misses - before.hits - before.misses < 1_000
+
+
 def test_no_note_answers_for_a_past_that_a_question_names() -> None:
     reply = "Alice collects stamps."
     assert unfounded(reply, "what did alice say yesterday?", [LORE], fits=False)
     assert not unfounded(reply, "what does alice say?", [LORE], fits=False)
-
-
-def test_which_lines_ask_for_memory_is_known_of_lines_that_nobody_trained_on() -> None:
-    rows = [line.split("\t") for line in LINES.read_text("utf-8").splitlines() if not line.startswith("#")]
-    asks = [asks_memory(line, nobody) for kind, line in rows if kind != "none"]
-    others = [asks_memory(line, nobody) for kind, line in rows if kind == "none"]
-    print(sum(asks), len(asks), sum(others), len(others))  # noqa: T201
-    assert sum(asks) >= 0.86 * len(asks)
-    assert sum(others) <= 0.12 * len(others)
-
-
-@pytest.mark.parametrize("line", ["alice plays well", "who would win, alice or bob?", "how do I beat this boss?", "gg"])
-def test_what_asks_for_no_memory_is_left_alone(line: str) -> None:
-    assert not asks_memory(line, {"alice", "bob"}.__contains__)
-
-
-@pytest.mark.parametrize("line", ["wo wohnt Alice", "¿cuándo es el cumple de alice?", "whats alices cat called"])
-def test_a_question_about_somebody_is_known_by_the_name(line: str) -> None:
-    assert asks_memory(line, lambda word: word.casefold() == "alice")
 
 
 @pytest.mark.parametrize(
@@ -199,11 +182,18 @@ def test_an_answer_needs_a_note_in_other_languages_too(reply: str, left: str) ->
     assert without_unsupported(reply, unfounded(reply, "wo wohne ich nochmal?", [known], fits=False)) == left
 
 
-def test_the_table_was_trained_on_the_lines_that_are_there() -> None:
-    paths = [ROWS / name for name in ("questions.tsv", "ordinary_lines.txt")]
-    assert (
-        classifier("questions").rows == hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
-    )
+@pytest.mark.parametrize(
+    ("asked", "note", "reply"),
+    [
+        ("weißt du noch, wo ich wohne?", "wohnt in Rostock", "Klar, du wohnst in Rostock!"),
+        ("wo wohne ich?", "lives in Rostock", "Du wohnst in Rostock."),
+        ("¿dónde vives?", "vive en Sevilla", "¡Pues vives en Sevilla, claro!"),
+        ("remember how old my cat is?", "has a cat of nine years", "Your cat is nine years old."),
+    ],
+)
+def test_a_right_answer_may_use_the_words_of_the_question_in_any_form(asked: str, note: str, reply: str) -> None:
+    assert not unfounded(reply, asked, [f"[id:1; said by them] {note}"], fits=False)
+    assert unfounded("Hamburg!", asked, [f"[id:1; said by them] {note}"], fits=False)
 
 
 def test_a_japanese_reply_keeps_its_supported_sentences() -> None:

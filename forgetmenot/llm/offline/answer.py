@@ -1,7 +1,8 @@
 """A reply by rules: the note in the prompt that plainly answers the question, quoted; else silence. Pure.
 
 Guarantees:
-- It says nothing but a note's own words, and only where the note holds every word that the question asks about.
+- It says nothing but a note's own words, and only where the note holds every word that the question asks about, or
+  where text/questions takes it for an answer.
 - It proposes an action only where the speaker asks for it in plain words.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forgetmenot.text.mentions import fenced
+from forgetmenot.text.questions import ANSWERS, answers, asked_about, without_names
 from forgetmenot.text.statement_rules import stems_of_topic
 from forgetmenot.text.statements import claims, fact_of
 from forgetmenot.text.words import STOPWORDS, stem, words
@@ -45,7 +47,7 @@ def answer(system: str, prompt: str) -> Mapping[str, Any]:
     text = re.sub(rf"\A\W*@\w+[,:]?|@?\b{name}\b[,:]?", " ", text, flags=re.IGNORECASE).strip()
     if asked := _asked_for(text, who):
         return asked
-    return {"action": None, "say": _quoted(text, who, blocks) if _QUESTION.search(text) else ""}
+    return {"action": None, "say": _quoted(text, who, blocks)}
 
 
 def _asked_for(text: str, who: str) -> Mapping[str, Any] | None:
@@ -83,8 +85,15 @@ def _quoted(text: str, who: str, blocks: Mapping[str, str]) -> str:
         return _sentence(mine[:MOST_QUOTED])
     asked = {stem(word) for word in said - STOPWORDS - _ASKING} - _stems(who)
     asked -= {one for name, _ in about for one in _stems(name)}
-    pool = about or (mine if _MINE.search(text) else channel)
-    return _sentence([one for one in pool if _answers(one[1]["fact"], asked)][:1]) if asked else ""
+    if asked and _QUESTION.search(text):
+        pool = about or (mine if _MINE.search(text) else channel)
+        if plain := [one for one in pool if _answers(one[1]["fact"], asked)][:1]:
+            return _sentence(plain)
+    names = {name.casefold() for name, _ in about}
+    line = without_names(text, lambda word: word.strip("@").casefold() in names)
+    pool = {"me": mine, "person": about, "channel": channel}.get(asked_about(line), [])
+    likely = max(((answers(line, note["fact"]), at) for at, (_, note) in enumerate(pool)), default=(0.0, 0))
+    return _sentence([pool[likely[1]]]) if likely[0] >= ANSWERS else ""
 
 
 def _answers(fact: str, asked: set[str]) -> bool:

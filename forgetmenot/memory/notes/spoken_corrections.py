@@ -65,6 +65,10 @@ class SpokenCorrections:
         except StoreError as error:
             log.warning("a correction in chat could not be written", error=type(error).__name__)
 
+    def forget(self) -> None:
+        """Drop the last lines of everybody: after an erasure."""
+        self._last.clear()
+
     async def _before(self, event: ChatEvent, lately: tuple[int, str]) -> Before:
         """The bot's last reply to the speaker, else their own last line."""
         since = event.at - LATELY
