@@ -63,7 +63,7 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 def add(actions: Commands) -> None:
     """Name the actions and their options."""
     importing = add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
-    importing.add_argument("file", metavar="FILE", nargs="?", default="-")
+    importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
     importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
