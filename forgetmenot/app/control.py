@@ -13,7 +13,7 @@ from forgetmenot.domain.action import Proposal
 from forgetmenot.domain.model import ModelAnswer
 from forgetmenot.domain.operation import OperationResult, Surface
 from forgetmenot.errors import InputError
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import Reason, in_language, reason
 from forgetmenot.memory.erasure import Progress
 from forgetmenot.memory.notes import provenance
 from forgetmenot.operations import catalogue, switches
@@ -123,12 +123,15 @@ async def why(db: Database, reply_id: int, settings: Settings) -> dict[str, obje
     reply, prompt = explained.reply, explained.reply.prompt
     kept = "id at text status detail twitch_id trigger mode model latency_ms usage filters"
     used = explanation.used(reply)
+    asked = explained.asked
+    if not isinstance(asked, Reason):  # which loses its languages when it is cut
+        asked = asked.removeprefix("@").removeprefix(f"{explained.speaker}: ")
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         **{name: getattr(explained, name) for name in ("actions", "outcome", "used", "unsupported")},
         **{name: prompt.get(name) for name in ("estimated", "budget", "prefix_tokens")},
         "who": explained.speaker,
-        "asked": explained.asked.removeprefix("@").removeprefix(f"{explained.speaker}: "),
+        "asked": asked,
         "cost": prices.in_words(settings, used, in_language(settings.bot.language)) if used else "",
         "sections": [asdict(section) for section in explained.sections],
         "shed": prompt.get("shed", []),

@@ -84,7 +84,7 @@ def _of_file(file: Path) -> Iterable[Scenario]:
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}.") from error
+        raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', error)}.") from error
     for table in raw.get("scenario", []):
         if not isinstance(table, dict) or not {"name", "script"} <= table.keys():
             raise InputError(f"{file}: a [[scenario]] needs `name` and `script`.")

@@ -34,7 +34,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import CLIENT_ID, Mode, ModelSettings, Provider, Settings
 from forgetmenot.store import events, viewers
 from forgetmenot.store.model_calls import Meter
-from forgetmenot.text.mentions import is_login, login_of
+from forgetmenot.text.mentions import channel_of, is_login, login_of
 from forgetmenot.twitch.oauth import begin_device_login
 from forgetmenot.twitch.token_store import Account
 
@@ -42,7 +42,6 @@ EXAMPLE = f"http://127.0.0.1:{LOCAL_PROGRAMS['Ollama']}/v1"
 REDIRECT = "http://localhost"
 CONSOLE = "https://dev.twitch.tv/console/apps/create"
 MOST_LINES = 3
-_ADDRESS = re.compile(r"\A(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)/?\Z", re.IGNORECASE)
 Answer = Mapping[str, object]
 
 
@@ -230,9 +229,7 @@ class SetupService:
 
     async def set_channel(self, step: ChannelStep) -> Answer:
         """From the next moment on it listens there."""
-        text = step.channel.strip()
-        address = _ADDRESS.match(text)
-        login = login_of(address[1] if address else text)
+        login = login_of(channel_of(step.channel))
         if not login or not is_login(login):
             raise InputError(self._say("setup.no_channel"))
         if login == self._settings().twitch.channel:

@@ -50,7 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from forgetmenot.errors import ForgetMeNotError
 
     _speak_utf_8()
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     try:
+        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+            return _failed(_unknown(words[0]), 2)
         parsed = build_parser().parse_args(words or ["start"])
         from forgetmenot.cli.common import use_found_file
 
@@ -84,6 +88,12 @@ def _failed(sentence: str, code: int) -> int:
     with contextlib.suppress(OSError):
         say(f"forgetmenot: {sentence}")
     return code
+
+
+def _unknown(word: str) -> str:
+    from forgetmenot.settings.load import nearest
+
+    return f"There is no command `{word}`.{nearest(word, COMMANDS)} `forgetmenot --help` explains them."
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -18,7 +18,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.settings.load import load_settings, no_login
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store.file_safety import warning_about
-from forgetmenot.text.mentions import is_login, login_of
+from forgetmenot.text.mentions import channel_of, is_login, login_of
 
 if TYPE_CHECKING:
     from forgetmenot.domain.operation import OperationResult
@@ -103,8 +103,15 @@ def add_command(  # noqa: PLR0913  # which options it has
 
 
 def add_actions(commands: Commands, name: str, help_text: str) -> Commands:
-    """Add a command that only has actions, such as `memory`; what they are added to."""
-    return commands.add_parser(name, help=help_text).add_subparsers(dest="verb", metavar="ACTION", required=True)
+    """Add a command that only has actions, such as `memory`; what they are added to. Without one it lists them."""
+    parser = commands.add_parser(name, help=help_text)
+
+    def missing(_: argparse.Namespace) -> int:
+        parser.print_help(sys.stderr)
+        return 2
+
+    parser.set_defaults(run=missing)
+    return parser.add_subparsers(dest="verb", metavar="ACTION")
 
 
 def _finished(result: int | Coroutine[Any, Any, int | None] | None) -> int:
@@ -414,9 +421,10 @@ def chosen_settings(path: Path | None, *, model: str | None = None, channel: str
         changed = msgspec.structs.replace(settings.model, provider=Provider(model))
         settings = msgspec.structs.replace(settings, model=changed)
     if channel is not None:
-        if not is_login(channel):
-            raise InputError(no_login(channel))
-        changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(channel))
+        named = channel_of(channel)
+        if not is_login(named):
+            raise InputError(no_login(named))
+        changed_twitch = msgspec.structs.replace(settings.twitch, channel=login_of(named))
         settings = msgspec.structs.replace(settings, twitch=changed_twitch)
     return settings
 

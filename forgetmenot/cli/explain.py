@@ -303,6 +303,9 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
             del kind["used"]
         emit({"since": since, "by": arguments.by, "rows": kinds, "cost": cost})
         return
+    if not rows:
+        show_line(f"No model was called in the last {arguments.since}.")
+        return
     show_line(f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>7} {'out':>9}  cost")
     for row in rows:
         used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"

@@ -66,7 +66,9 @@ def add(subparsers: Commands) -> None:
     )
     uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
     uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    autostart.add_argument("what", choices=("on", "off", "status"), help="switch it on or off, or show the status")
+    autostart.add_argument(
+        "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
+    )
 
 
 async def _doctor(arguments: argparse.Namespace) -> int:

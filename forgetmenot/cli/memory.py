@@ -183,6 +183,8 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     if arguments.json:
         emit({"never": [_never_json(row, logins) for row in rows]})
         return
+    if not rows:
+        show_line("Nothing is on the list.")
     for row in rows:
         about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
         show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")

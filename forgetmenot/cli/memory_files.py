@@ -47,6 +47,7 @@ EXPORT_KEYS = """One JSON object per line, as import takes it: {"id", "scope", "
 permanent), "superseded_by", "pinned", "persona" (if it is one's own), "episode": {"key", "summary"}}. People in texts
 stand as <@id>. Then a line for each stream to which somebody came. Only active notes unless --status says otherwise; no
 chat is in it, and, unless --viewer names them, nobody who opted out or was banned."""
+REFUSED_SHOWN = 20
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and not the key that
 makes hashes. Without PATH the copy goes into the folder `backups` beside the memory; PATH may be a folder or a
 new file.
@@ -62,7 +63,7 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 def add(actions: Commands) -> None:
     """Name the actions and their options."""
     importing = add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
-    importing.add_argument("file", metavar="FILE", nargs="?", default="-")
+    importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
     importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
@@ -116,12 +117,14 @@ async def _import(arguments: argparse.Namespace) -> int:
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
-    for refused in result.refused if not arguments.json else ():
+    for refused in result.refused[:REFUSED_SHOWN] if not arguments.json else ():
         say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
         counts = picked(result, "imported merged episodes viewers streams")
         emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
     else:
+        if (more := len(result.refused) - REFUSED_SHOWN) > 0:
+            say(f"… and {more} more; --json prints all.")
         if arguments.dry_run:
             say("Nothing was changed. This is what would come in:")
         say(

@@ -316,7 +316,7 @@ def _tables(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}.") from error
+        raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', error)}.") from error
 
 
 def _changes(before: "ScenarioResult", after: "ScenarioResult") -> list[dict[str, str]]:

@@ -63,7 +63,7 @@ def add(subparsers: Commands) -> None:
         config=True,
         json=False,
     )
-    reader.add_argument("channel", metavar="CHANNEL", help="the channel's login, as in twitch.tv/LOGIN")
+    reader.add_argument("channel", metavar="CHANNEL", help="its name or its address, twitch.tv/NAME")
     dock = add_command(
         subparsers,
         "dock",

@@ -36,7 +36,7 @@ def load_settings(path: Path) -> Settings:
     try:
         text = path.read_text(encoding="utf-8-sig")  # Windows' editors put a mark first
     except FileNotFoundError:
-        raise SettingsError(f"{path} does not exist. Copy config.example.toml to {path} and fill it in.") from None
+        raise SettingsError(f"{path} does not exist. Without --config, `forgetmenot start` makes one.") from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

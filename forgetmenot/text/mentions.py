@@ -88,6 +88,15 @@ def login_of(text: str) -> str:
     return text.lower().lstrip("#@")
 
 
+_CHANNEL = re.compile(r"(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)(?:[/?].*)?", re.IGNORECASE)
+
+
+def channel_of(text: str) -> str:
+    """What stands for the channel in its address, as people paste it; any other text as it is."""
+    address = _CHANNEL.fullmatch(text.strip())
+    return address[1] if address else text.strip()
+
+
 _DOT = r"(?:\.|(?<=[A-Za-z0-9])[。｡](?=[A-Za-z]))"
 _ADDRESS = re.compile(rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)")
 _SPELT = re.compile(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.control import BotControl, ConnectionStatus, why
 from forgetmenot.app.dock_service import serve_dock
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
@@ -15,6 +15,7 @@ from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.memory import NoteStatus
 from forgetmenot.errors import SettingsError
+from forgetmenot.languages import in_language
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -208,3 +209,13 @@ async def test_the_checks_say_which_action_keeps_failing_and_all_of_them_look_fu
     assert "forgetmenot actions enable" in failing.fix
     every = {check.name for check in await control.checks(everything=True)}
     assert every == running.keys() | {"Versions", "Data folder", "Disk", "Network and clock", "Memory", "Backups"}
+
+
+async def test_a_line_that_is_gone_is_named_in_the_language_of_the_page(bot: Bot) -> None:
+    async with bot.db.write() as tx:
+        await tx.execute(
+            "INSERT INTO bot_messages (id, at, event_id, viewer_id, trigger, mode, text, status)"
+            " VALUES (99, 1, 'gone', '11', 'command', 'mentions', 'done', 'sent')"
+        )
+    explained = await why(bot.db, 99, SETTINGS)
+    assert in_language("de").reason(str(explained["asked"])) == "(nicht mehr gespeichert)"

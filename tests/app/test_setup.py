@@ -55,6 +55,7 @@ async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
         (" #alice ", "alice"),
         ("https://www.twitch.tv/Alice/", "alice"),
         ("m.twitch.tv/alice", "alice"),
+        ("https://www.twitch.tv/alice/videos?filter=all", "alice"),
     ],
 )
 async def test_a_channel_may_be_its_whole_address(steps: Steps, typed: str, channel: str) -> None:

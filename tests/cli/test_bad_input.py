@@ -221,6 +221,28 @@ def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.Captu
     assert told(capsys, "why", "9999", "--db", memory)[0] == 2
 
 
+def test_a_mistyped_command_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    code, sentence = told(capsys, "strat")
+    assert (code, sentence) == (
+        2,
+        "There is no command `strat`. Did you mean `start`? `forgetmenot --help` explains them.",
+    )
+    assert cli.main(["memory"]) == 2
+    assert "import notes from JSON lines" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["help", "demo"])
+    assert "--fast" in capsys.readouterr().out
+
+
+def test_a_file_that_is_no_export_is_refused_in_few_lines(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = memory.with_name("notes.txt")
+    file.write_text("no note\n" * 100, encoding="utf-8")
+    assert cli.main(["memory", "import", str(file), "--db", str(memory)]) == 2
+    shown = capsys.readouterr().err.splitlines()
+    assert len(shown) == 23
+    assert "… and 80 more; --json prints all." in shown
+
+
 def test_listening_to_what_is_no_channel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, sentence = told(capsys, "listen", "not a login", "--db", tmp_path / "memory.sqlite3")
     assert code == 2

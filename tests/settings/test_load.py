@@ -110,8 +110,8 @@ def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> No
     assert "pa55word" not in str(caught.value)
 
 
-def test_a_missing_file_says_what_to_copy(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"does not exist. Copy config\.example\.toml"):
+def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"does not exist. .* `forgetmenot start` makes one"):
         load_settings(tmp_path / "config.toml")
 
 

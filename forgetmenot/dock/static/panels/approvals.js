@@ -46,7 +46,7 @@ export function open(panel) {
   return { changed: refresh, tick: waiting.tick };
 }
 
-export const reason = (action) => t("approvals.reason", { reason: action.reason, rule: named("rule", action.rule) });
+export const reason = (action) => action.rule === "allowed" ? action.reason : t("approvals.reason", { reason: action.reason, rule: named("rule", action.rule) });
 const title = (action) => `${named("action", action.name)}${action.target ? ` ${action.target}` : ""}`;
 
 function card(action, refresh) {
