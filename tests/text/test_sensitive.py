@@ -54,7 +54,7 @@ def in_languages(*splits: str) -> dict[str, dict[bool, list[bool]]]:
     return told
 
 
-@pytest.mark.parametrize(("split", "least", "most"), [("heldout", 0.93, 0.09), ("unseen", 0.88, 0.1)])
+@pytest.mark.parametrize(("split", "least", "most"), [("heldout", 0.93, 0.09), ("unseen", 0.87, 0.09)])
 def test_eleven_languages(split: str, least: float, most: float) -> None:
     told = in_languages(split)
     for sensitive in (True, False):
@@ -122,6 +122,12 @@ def test_languages_whose_sensitive_words_are_not_known(text: str, uncovered: boo
 def test_a_category_that_is_allowed_lets_its_phrases_through(text: str, category: str) -> None:
     assert sensitive_category(text) == category
     assert sensitive_category(text, allow={category}) is None
+
+
+@pytest.mark.parametrize("fact", ["is allergic to goats", "ist allergisch gegen Wespen", "es alérgica a las fresas"])
+def test_an_allergy_is_an_illness_also_beside_jokes_about_allergies(fact: str) -> None:
+    assert sensitive_category(fact) == "health"
+    assert sensitive_category("is allergic to puzzles") is None
 
 
 def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:
