@@ -442,8 +442,7 @@ def _from_file(path: Path) -> Settings:
 
 def show_notices(settings: Settings, database: Path) -> None:
     """Print it, on standard error."""
-    warning = warning_about(database)
-    if warning is not None:
+    if (warning := warning_about(database)) is not None:
         say(f"Warning: {warning}")
     if settings.model.provider is Provider.GEMINI:
         from forgetmenot.llm.build import TERMS
