@@ -66,6 +66,7 @@ ONE_THOUGHT = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
 HEARD_FACTS = 3
+MAY_ANSWER_EACH = 2  # of the best notes of each person, and of the channel, that are judged to answer
 SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
 
 
@@ -281,7 +282,7 @@ class ContextGatherer:
         question = without_names(moment.trigger.question, self._recall.active_viewers.is_name)
         asks = bool(asked_about(question))
         told = material.past_episodes or material.heard or any(one.fits for one in (*(theirs or [own]), channel))
-        answering = [one.note.fact for one in sum(theirs or [own], [*channel])]
+        answering = [one.note.fact for found in (*(theirs or [own]), channel) for one in found[:MAY_ANSWER_EACH]]
         return replace(
             material,
             lore=tuple(own),
