@@ -5,10 +5,10 @@
     train-env/bin/python scripts/train_classifiers.py
 
 The sentences are scripts/classifiers/*.tsv (label, language, sentence); "kept" and "ok" are harmless, "none" asks for
-nothing. A sentence that nearly repeats one that tests/data measures with is left out. `--check` writes nothing and
-prints how every fifth of the rows is judged by a table trained on the others; tests/text/test_sensitive.py,
-tests/memory/test_text_gate.py and tests/reply/test_outcomes.py have the rates on sentences that were not trained on.
-The same rows and versions give the same file.
+nothing; beside a question stand facts, and which of them answer it. A sentence that nearly repeats one that tests/data
+measures with is left out. `--check` writes nothing and prints how every fifth of the rows is judged by a table trained
+on the others. tests/text/test_sensitive.py, tests/memory/test_text_gate.py and tests/text/test_questions.py have the
+rates on sentences that were not trained on. The same rows and versions give the same file.
 """
 
 import argparse

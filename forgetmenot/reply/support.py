@@ -2,8 +2,8 @@
 
 Of a reply's claims names, numbers and tales of a shared past ("last time") are looked at, and what is said about people
 who were asked about: everything else is talk. A word that the prompt's data has in any form supports itself; the bot's
-instructions support nothing. Which lines ask for memory is judged in twelve languages, what the bot admits and small
-words are known in nine, a shared past in English and German.
+instructions support nothing. What the bot admits is known in ten languages, small words in eight, a shared past in
+English and German.
 """
 
 import re

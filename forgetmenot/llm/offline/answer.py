@@ -87,7 +87,7 @@ def _quoted(text: str, who: str, blocks: Mapping[str, str]) -> str:
     asked -= {one for name, _ in about for one in _stems(name)}
     if asked and _QUESTION.search(text):
         pool = about or (mine if _MINE.search(text) else channel)
-        if plain := [one for one in pool if _answers(one[1]["fact"], asked)][:1]:
+        if plain := [one for one in pool if _holds_all(one[1]["fact"], asked)][:1]:
             return _sentence(plain)
     names = {name.casefold() for name, _ in about}
     line = without_names(text, lambda word: word.strip("@").casefold() in names)
@@ -96,7 +96,7 @@ def _quoted(text: str, who: str, blocks: Mapping[str, str]) -> str:
     return _sentence([pool[likely[1]]]) if likely[0] >= ANSWERS else ""
 
 
-def _answers(fact: str, asked: set[str]) -> bool:
+def _holds_all(fact: str, asked: set[str]) -> bool:
     """Whether the fact holds each word, or one of its kind: "joke" is answered by "blame the ladder"."""
     have = _stems(fact)
     return all(word in have or have & stems_of_topic(word) for word in asked)
