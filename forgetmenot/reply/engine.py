@@ -11,8 +11,9 @@ remembers.
 """
 
 import asyncio
+import contextlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from forgetmenot.clock import HOUR, SECOND, Clock
@@ -171,9 +172,13 @@ class ReplyEngine:
         self._newest[viewer] = job.event.id
         turn = self._turns.setdefault(viewer, asyncio.Lock())
         try:
-            async with turn:
+            with self._waiting():  # for the reply before, which may wait for the clock
+                await turn.acquire()
+            try:
                 reason = await self._reason_to_pass(job)
                 return await (self._end(job, ReplyStatus.SILENT, reason) if reason else self._reply(job))
+            finally:
+                turn.release()
         finally:
             if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
                 del self._newest[viewer], self._turns[viewer]
@@ -183,7 +188,8 @@ class ReplyEngine:
         if wait > 0 and not job.trigger.direct:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
-            await self._rest(wait)
+            with self._waiting():
+                await self._clock.sleep(wait)
         if not self._is_newest(job):
             return reason("newer_line")
         if is_stale(job.event, job.settings, self._clock.now()):
@@ -278,10 +284,12 @@ class ReplyEngine:
         if self._busy <= 0:
             self._calm.set()
 
-    async def _rest(self, ms: int) -> None:
+    @contextlib.contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Not counted as in the making meanwhile: whoever moves the clock is not held up (`idle`)."""
         self._leave()
         try:
-            await self._clock.sleep(ms)
+            yield
         finally:
             self._enter()
 

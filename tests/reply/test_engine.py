@@ -79,7 +79,8 @@ async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: M
     stage.model.held = asyncio.Event()
     stage.model.answers = [answering("", **ASKED)]
     thinking = asyncio.create_task(stage.ask("@forgetmenot_bot time me out please"))
-    await asyncio.sleep(0.05)
+    while not stage.model.asked:  # noqa: ASYNC110  # the model tells nobody
+        await asyncio.sleep(0.001)
     await settle(31_000)
     stage.model.held.set()
     reply = await thinking
@@ -90,13 +91,13 @@ async def test_a_slow_model_does_not_make_it_answer_late(stage: Stage, settle: M
 
 async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage, settle: Move) -> None:
     await stage.ask("@forgetmenot_bot one")
-    waiting = [asyncio.create_task(stage.ask(f"@forgetmenot_bot {word}")) for word in ("two", "three")]
-    await asyncio.sleep(0.05)
+    for word in ("two", "three"):
+        stage.engine.take(await stage.hear(f"@forgetmenot_bot {word}"))
+    await stage.engine.idle()
     assert len(stage.said) == 1
     await settle(12_000)
-    two, three = await asyncio.gather(*waiting)
-    assert two is not None
-    assert three is not None
+    await stage.engine.idle()
+    two, three = await stage.row(2), await stage.row(3)
     assert {two.detail, three.detail} == {"", "a newer line of theirs took its place"}
     assert len(stage.said) == 2
 
@@ -232,7 +233,8 @@ async def test_a_full_disk_before_thinking_is_silence(stage: Stage, monkeypatch:
 async def test_closing_gives_up_what_is_in_the_making(stage: Stage) -> None:
     stage.model.held = asyncio.Event()
     stage.engine.take(await stage.hear("@forgetmenot_bot hi"))
-    await asyncio.sleep(0.05)
+    while not stage.model.asked:  # noqa: ASYNC110  # the model tells nobody
+        await asyncio.sleep(0.001)
     await stage.engine.aclose()
     assert stage.said == []
     assert (await stage.row(1)).detail == "not finished"
