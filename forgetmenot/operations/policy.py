@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "asked_in_words",
-        "memory changes, extra lines and serious actions need words of the asker that ask for them",
+        "memory changes, extra lines, clips, markers and serious actions need words of the asker that ask for them",
         _deny_if("nobody_asked", _unasked),
         overruled=True,
     ),

@@ -165,9 +165,13 @@ async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
 
 
-async def test_what_nobody_asked_for_counts_against_nobody(room: Room) -> None:
-    rules = [(await room.propose("say", {"text": "Hello again."}, text="nice one")).decision.rule for _ in range(4)]
+@pytest.mark.parametrize("text", ["nice one", "what a fight!", "wie geht es dir?"])
+async def test_what_nobody_asked_for_is_not_done_and_counts_against_nobody(room: Room, text: str) -> None:
+    wishes = (Proposal("say", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
+    rules = [(await room.propose(one.name, dict(one.params), text=text)).decision.rule for one in wishes]
     assert rules == ["asked_in_words"] * 4
+    assert room.ports.calls == []
+    assert (await room.propose("clip", text="clip das bitte")).decision.verdict is Verdict.ALLOW
 
 
 async def test_serious_talk_stops_games(room: Room) -> None:
@@ -184,7 +188,7 @@ async def test_serious_talk_stops_games(room: Room) -> None:
     [
         ("say", {"text": "One more thing."}, "tell chat one more thing", ("say", "One more thing.")),
         ("warn", {"target": "bob", "text": "careful"}, "warn bob", ("say", "@bob careful")),
-        ("marker", {}, "hi", ("marker", "")),
+        ("marker", {}, "mark this", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),

@@ -42,7 +42,7 @@ WILLING = PolicyFacts(
     target=ALICE,
     found=TargetFound.FOUND,
     immunity=Immunity.NO,
-    asked_for=frozenset({"timeout"}),
+    asked_for=frozenset({"timeout", "clip", "marker"}),
     live=True,
 )
 ON_BOB = replace(WILLING, target=BOB)
@@ -122,6 +122,8 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("affects_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM, Verdict.ASK),
     ("asked_in_words", Proposal("say", {"text": "Hello again."}), WILLING, LIVE, CALM, Verdict.DENY),
     ("asked_in_words", Proposal("say", {"text": "Hello."}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
+    *(("asked_in_words", Proposal(name), replace(WILLING, asker=who, asked_for=frozenset()), LIVE, CALM, Verdict.DENY)
+      for name in ("clip", "marker") for who in (ALICE, MOD)),
     ("asked_in_words", Proposal("warn", {"target": "alice", "text": "Hey."}), WILLING, LIVE, CALM, Verdict.DENY),
     ("asked_in_words", BAN, replace(ON_BOB, asker=MOD, asks_nothing=True), LIVE, CALM, Verdict.DENY),
     ("asked_in_words", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
