@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, repeat, zip_longest
 
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.text.words import stem
@@ -182,9 +182,11 @@ class FieldWeights:
         for place, (length, groups) in enumerate(zip(lengths, layout.surrounds, strict=True)):
             for group in groups:
                 (together if place < count else summaries)[group] += length
-        self._own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
-        self._together = _shares(together, fields[2], layout.group_of)
-        self._summary = _shares(summaries, fields[3], layout.group_of)
+        own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
+        near = _shares(together, fields[2], layout.group_of), _shares(summaries, fields[3], layout.group_of)
+        around = ([(group, near[at >= count][group]) for group in groups] for at, groups in enumerate(layout.surrounds))
+        self._counts = list(zip_longest(chain(range(count), range(count)), own, around))
+        """For each text whose words these are and how much one counts; the groups around, and how much there."""
         self._table = TermTable()
         self._most = TermTable()
 
@@ -236,17 +238,15 @@ class FieldWeights:
         own: dict[int, float] = {}
         around: dict[int, float] = {}
         most: dict[int, float] = {}
-        count, surrounds = self._layout.notes, self._layout.surrounds
-        shares, together, summary = self._own, self._together, self._summary
+        places, counts = self._index.places, self._counts
         for number, as_much in self._having(term):
-            for place in self._index.places(number):
-                if place < 2 * count:
-                    note = place if place < count else place - count
-                    own[note] = own.get(note, 0.0) + as_much * shares[place]
+            for place in places(number):
+                note, share, groups = counts[place]
+                if note is not None:
+                    own[note] = own.get(note, 0.0) + as_much * share
                     if most.get(note, 0.0) < as_much:
                         most[note] = as_much
-                for group in surrounds[place]:
-                    share = together[group] if place < count else summary[group]
+                for group, share in groups:
                     around[group] = around.get(group, 0.0) + as_much * share
         return own, around, most
 

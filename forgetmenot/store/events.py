@@ -7,6 +7,7 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Line
@@ -287,7 +288,7 @@ async def lines(source: Source, *, since: int, until: int, limit: int) -> list[C
     rows = await source.rows(
         f"{_LINES} AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, until, limit)
     )
-    return [ChatLine(*row) for row in reversed(rows)]
+    return list(starmap(ChatLine, reversed(rows)))
 
 
 async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
@@ -297,7 +298,7 @@ async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, li
         " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
         (viewer_id, since, until, limit),
     )
-    return [ChatLine(*row) for row in reversed(rows)]
+    return list(starmap(ChatLine, reversed(rows)))
 
 
 async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500) -> list[ChatLine]:
@@ -307,7 +308,7 @@ async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500)
         rows = await source.rows(f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", (viewer_id, limit))
     else:
         rows = await source.rows(f"{unread} ORDER BY e.seq DESC LIMIT ?", (limit,))
-    return [ChatLine(*row) for row in reversed(rows)]
+    return list(starmap(ChatLine, reversed(rows)))
 
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
