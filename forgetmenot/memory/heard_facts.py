@@ -55,7 +55,7 @@ async def heard_facts(
     quiet: SuppressionFilter | None = None,
 ) -> list[HeardFact]:
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
-    lines = await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ)
+    lines = await events.unsummarised(source, viewer_id, LINES_READ if viewer_id else ALL_LINES_READ)
     said: dict[str, list[str]] = {}
     newer: dict[str, list[str]] = {}
     held: list[HeardFact] = []

@@ -184,7 +184,7 @@ class ContextGatherer:
         chat = await events.lines(at, since=since, until=until, limit=moment.depth.chat_lines_read)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
-        thread = await bot_messages.said_to(at, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
+        thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
         replies = await bot_messages.said_lately(
             at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
