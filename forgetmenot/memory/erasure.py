@@ -339,8 +339,9 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
 async def _clean_states(db: Database, who: Names, now: int) -> None:
     held = await channel_state.read_all(db)
     cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
+    changed = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
     async with db.write() as tx:
-        await channel_state.put(tx, cleaned, now)
+        await channel_state.put(tx, changed, now)
 
 
 async def _clean_unsaved(db: Database, who: Names) -> None:
