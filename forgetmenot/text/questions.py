@@ -48,7 +48,7 @@ def question_signs(line: str) -> list[str]:
 
 def answers(line: str, fact: str) -> float:
     """The probability that a fact of the person or channel in question gives what a line `without_names` asks for."""
-    return share(classifier("answers").sum_for("answers", answer_features(line, fact)))
+    return share(classifier("answers").sum_of("answers", answer_features(line, fact)))
 
 
 def answer_features(line: str, fact: str) -> list[int]:
