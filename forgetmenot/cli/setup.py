@@ -126,9 +126,11 @@ async def _character(service: "SetupService", settings: "LiveSettings") -> None:
 async def _model(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.app.model_choice import local_programs
     from forgetmenot.llm.build import KEY_PAGE, TERMS
+    from forgetmenot.settings.schema import Provider
 
     say("AI model: 1 Gemini, 2 a program on this computer, 3 none yet")
-    kind = await _ask("A number", settings().model.provider.value)
+    kinds = {"1": Provider.GEMINI, "2": Provider.OPENAI_COMPATIBLE, "3": Provider.OFFLINE}
+    kind = await _ask("A number", next(key for key, one in kinds.items() if one is settings().model.provider))
     if kind == "1":
         say(f"{TERMS} Get a key at {KEY_PAGE}. It is not shown while you paste it.")
         await _done(service, "model", provider="gemini", key=await _ask_hidden("Key"))

@@ -46,7 +46,7 @@ def add(subparsers: Commands) -> None:
     bot = add_command(
         subparsers,
         "run",
-        "run the bot",
+        "run the bot, without opening the dock",
         _run,
         about="Runs the bot in the channel from the settings, until Ctrl-C. It starts in shadow mode, a silent "
         "preview: it only answers commands until you change `mode`.",
