@@ -38,7 +38,7 @@ class Offline:
 
 def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.REPLY:
-        return json.dumps(answer(request.system, request.prompt), ensure_ascii=False)
+        return json.dumps(answer(request.system, request.prompt, request.language), ensure_ascii=False)
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
     data = "\n".join(fenced(request.prompt).values()) or request.prompt
