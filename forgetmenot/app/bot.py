@@ -162,13 +162,7 @@ class Bot:
             run=lambda name, params, asker: run(self.operations, name, params, asker),
             effects=effects,
         )
-        self.executor = Executor(
-            db=db,
-            ports=ports,
-            settings=settings,
-            clock=clock,
-            room_modes=lambda: self.room.modes,
-        )
+        self.executor = Executor(db=db, ports=ports, settings=settings, clock=clock, room_modes=lambda: self.room.modes)
         self.approvals = Approvals(
             self.executor, db=db, settings=settings, clock=clock, mode_off=self.room.switched_off
         )

@@ -339,11 +339,7 @@ class SetupService:
         settings = self._settings()
         offline = settings.model.provider is Provider.OFFLINE
         if step.mode is not Mode.SHADOW and offline and not step.sure:
-            return {
-                "ok": False,
-                "ask": self._say("setup.no_model_question"),
-                "yes": self._say("setup.no_model_yes"),
-            }
+            return {"ok": False, "ask": self._say("setup.no_model_question"), "yes": self._say("setup.no_model_yes")}
         await self._change({("bot", "mode"): step.mode.value})
         return self._done(step.mode.value)
 

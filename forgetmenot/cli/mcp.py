@@ -9,13 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_command,
-    chosen_settings,
-    existing_database,
-    known_viewer,
-)
+from forgetmenot.cli.common import Commands, add_command, chosen_settings, existing_database, known_viewer
 from forgetmenot.errors import ForgetMeNotError, InputError
 
 if TYPE_CHECKING:

@@ -269,9 +269,7 @@ def _baseline(folder: Path) -> Mapping[str, list[str]]:
 
 
 async def _play(
-    scenarios: "list[Scenario]",
-    tables: Mapping[str, Any],
-    model: "ModelSettings | None" = None,
+    scenarios: "list[Scenario]", tables: Mapping[str, Any], model: "ModelSettings | None" = None
 ) -> "list[ScenarioResult]":
     """Two at a time: much of one's time is the disk's."""
     from forgetmenot.app.scenarios import play

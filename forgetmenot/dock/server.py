@@ -287,8 +287,4 @@ async def _body(request: web.Request) -> dict[str, object] | None:
         return None
 
 
-ROUTES = (
-    web.get("/api/operations", _operations),
-    web.post("/api/do/{name}", _do),
-    web.post("/api/try", _preview),
-)
+ROUTES = (web.get("/api/operations", _operations), web.post("/api/do/{name}", _do), web.post("/api/try", _preview))

@@ -71,11 +71,7 @@ _CLAIMED_ACTIONS = (
         r"(?:book)?marked|markiert|marcad[oa]|marque[ei]?|marquei",
         "markers?|bookmark|markierung|marker|marcador|marqueur|repere",
     ),
-    _ClaimedAction(
-        ("clip",),
-        r"clipped(?! (?:in|into|out))|geclippt|clip(?:e?ad[oa]|ei|pee?)|on clip",
-        "clips?|clipe",
-    ),
+    _ClaimedAction(("clip",), r"clipped(?! (?:in|into|out))|geclippt|clip(?:e?ad[oa]|ei|pee?)|on clip", "clips?|clipe"),
     _ClaimedAction(
         ("slow_mode", "emote_only"),
         r"verlangsamt|ralentie?|ralentizado|desacelerad[oa]",
@@ -89,11 +85,7 @@ _CLAIMED_ACTIONS = (
         r"|ei)",
         "announcement|poll|prediction|raid|ankundigung|umfrage|anuncio|encuesta|annonce|sondage|enquete",
     ),
-    _ClaimedAction(
-        ("effect",),
-        "",
-        "effect|alert|sound effect|effekt|efecto|alerta|effet|alerte|efeito",
-    ),
+    _ClaimedAction(("effect",), "", "effect|alert|sound effect|effekt|efecto|alerta|effet|alerte|efeito"),
     _ClaimedAction(
         ("remember", "bit"),
         r"(?:i|i've|have) (?:remembered|stored|saved|noted) (?:that|it|this)|committed to memory|memori[sz]ed"
