@@ -31,7 +31,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from local_model import cache_folder
 
-from forgetmenot.chat.commands import CommandParser
+from forgetmenot.chat.router import CommandParser
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError

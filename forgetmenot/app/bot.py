@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
-from forgetmenot.chat.commands import ChatCommands
-from forgetmenot.chat.router import RoomModeTracker, Router, take_notice
+from forgetmenot.chat.router import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction
 from forgetmenot.errors import StoreError, TwitchLoginNeeded
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
-from forgetmenot.llm.spend_limit import Saving, SpendLimit
+from forgetmenot.llm.guarded import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.episodes.stream_recaps import RecapWriter

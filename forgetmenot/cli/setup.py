@@ -110,7 +110,7 @@ async def _channel(service: "SetupService", settings: "LiveSettings") -> None:
 
 async def _character(service: "SetupService", settings: "LiveSettings") -> None:
     from forgetmenot.languages import in_language
-    from forgetmenot.settings.labels import presets
+    from forgetmenot.settings.live_settings import presets
 
     bot = settings().bot
     name = await _ask("The bot's name", bot.name)

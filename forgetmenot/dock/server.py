@@ -18,7 +18,7 @@ import msgspec
 from aiohttp import web
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import event_feed, memory, now, panels, waiting_page
+from forgetmenot.dock import event_feed, now, panels, waiting_page
 from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
 from forgetmenot.dock.panels import SETUP, Setup
 from forgetmenot.dock.security import (
@@ -110,7 +110,7 @@ BODY_WITHIN_S = 5.0
 NOT_UNDERSTOOD = reason("request_odd")
 NOTHING_HERE = reason("nothing_here")
 
-_DATA = (now.ROUTES, memory.ROUTES, panels.ROUTES)
+_DATA = (now.ROUTES, panels.ROUTES)
 
 
 @contextlib.asynccontextmanager

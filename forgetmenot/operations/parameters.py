@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from forgetmenot.languages import reason
-from forgetmenot.operations.action_claims import claims_action
+from forgetmenot.operations.action_claims import claims_action, without_machine_text
 from forgetmenot.operations.entry import Action, Parameter, ParameterKind
-from forgetmenot.operations.machine_text import without_machine_text
 from forgetmenot.settings.schema import ReplySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
