@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Never, Protocol
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
-from forgetmenot.chat.router import ChatCommands, RoomModeTracker, Router, take_notice
+from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain.action import Outcome, OutcomeKind
 from forgetmenot.domain.chat import ChannelState, ChatEvent, Redaction

@@ -16,7 +16,7 @@ from typing import TextIO
 import msgspec
 
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.chat.router import outcome_of
+from forgetmenot.chat import outcome_of
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock, parse_iso
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable

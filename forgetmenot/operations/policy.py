@@ -27,7 +27,7 @@ from forgetmenot.operations.entry import (
     TargetFound,
     class_name,
 )
-from forgetmenot.operations.parameters import Checked, check
+from forgetmenot.operations.requests import Checked, check
 from forgetmenot.settings.schema import Mode, Settings
 
 MANY_REFUSALS = 3

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.chat.router import CommandParser
+from forgetmenot.chat import CommandParser
 from forgetmenot.domain.chat import ChatEvent, EventKind
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.memory.episodes.summary_rules import storable_summary
