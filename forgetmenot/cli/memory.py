@@ -7,21 +7,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli import memory_files
-from forgetmenot.cli.common import (
-    Commands,
-    add_actions,
-    add_command,
-    dated,
-    done,
-    emit,
-    known_viewer,
-    number_from,
-    on_memory,
-    picked,
-    report,
-    show_line,
-)
+from forgetmenot.cli import common, memory_files
 from forgetmenot.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,26 +44,28 @@ CHANGES = (
 )
 
 
-def add(subparsers: Commands) -> None:
+def add(subparsers: common.Commands) -> None:
     """Name the actions and their options."""
-    actions = add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
-    listing = add_command(actions, "list", "notes in the order of their ids", on_memory(_list), keys=LIST_KEYS)
+    actions = common.add_actions(subparsers, "memory", "list, explain, correct, import and export notes")
+    listing = common.add_command(
+        actions, "list", "notes in the order of their ids", common.on_memory(_list), keys=LIST_KEYS
+    )
     memory_files.add_filters(listing)
-    listing.add_argument("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)")
-    listing.add_argument("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one")
-    show = add_command(actions, "show", "one note", on_memory(_show), keys=NOTE_KEYS)
-    why = add_command(actions, "why", "where a note comes from", on_memory(_why), keys=WHY_KEYS)
+    listing.add_argument("--limit", type=common.number_from(1), default=1_000, help="at most this many (default: 1000)")
+    listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
+    show = common.add_command(actions, "show", "one note", common.on_memory(_show), keys=NOTE_KEYS)
+    why = common.add_command(actions, "why", "where a note comes from", common.on_memory(_why), keys=WHY_KEYS)
     changes = []
     for name, operation, help_text in CHANGES:
-        changes.append(add_command(actions, name, help_text, on_memory(_change), keys=CHANGED_KEYS))
+        changes.append(common.add_command(actions, name, help_text, common.on_memory(_change), keys=CHANGED_KEYS))
         changes[-1].set_defaults(operation=operation)
     for parser in (show, why, *changes):
-        parser.add_argument("id", type=number_from(1), metavar="ID", help="the note's number")
+        parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
     about = "show, extend or shorten the list of what is never mentioned"
-    never = add_command(actions, "never", about, on_memory(_never), keys=NEVER_KEYS)
+    never = common.add_command(actions, "never", about, common.on_memory(_never), keys=NEVER_KEYS)
     never.add_argument("words", nargs="*", metavar="WORDS", help="a topic, a fact, or #ID of a note")
     never.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)")
-    never.add_argument("--remove", type=number_from(1), metavar="N", help="remove entry N from the list")
+    never.add_argument("--remove", type=common.number_from(1), metavar="N", help="remove entry N from the list")
     memory_files.add(actions)
 
 
@@ -86,12 +74,12 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> None:
 
     page = await notes.page(
         db,
-        subject_id=await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
+        subject_id=await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
         status=memory_files.status_of(arguments),
         limit=arguments.limit,
         after=arguments.after,
     )
-    report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=show_line)
+    common.report(arguments, {"notes": await as_json(db, page)}, *await as_lines(db, page), to=common.show_line)
 
 
 async def _show(db: "Database", arguments: argparse.Namespace) -> None:
@@ -106,7 +94,7 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
 
 async def _print(db: "Database", note: "Note", details: str, arguments: argparse.Namespace) -> None:
     lines = [(await as_lines(db, [note]))[0], f"  {details}"]
-    report(arguments, (await as_json(db, [note]))[0], *lines, to=show_line)
+    common.report(arguments, (await as_json(db, [note]))[0], *lines, to=common.show_line)
 
 
 def _no_note(note_id: int) -> InputError:
@@ -120,10 +108,10 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     if explained is None:
         raise _no_note(arguments.id)
     if not arguments.json:
-        show_line(in_words(explained))
+        common.show_line(in_words(explained))
         return
     note = (await as_json(db, [explained.note]))[0]
-    emit({"note": note, **_chain(explained)})
+    common.emit({"note": note, **_chain(explained)})
 
 
 def _chain(explained: "NoteExplanation") -> dict[str, object]:
@@ -164,7 +152,7 @@ def _chain(explained: "NoteExplanation") -> dict[str, object]:
 async def _change(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes
 
-    await done(db, arguments.operation, {"id": arguments.id})
+    await common.done(db, arguments.operation, {"id": arguments.id})
     note = await notes.get(db, arguments.id)
     if note is not None:
         pinned = ", pinned" if note.pinned else ""
@@ -175,23 +163,27 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.store import notes, viewers
 
     if arguments.remove is not None:
-        await done(db, "may_mention", {"id": arguments.remove})
+        await common.done(db, "may_mention", {"id": arguments.remove})
     if arguments.words:
-        await done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
+        await common.done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
     if arguments.json:
-        emit({"never": [_never_json(row, logins) for row in rows]})
+        common.emit({"never": [_never_json(row, logins) for row in rows]})
         return
     if not rows:
-        show_line("Nothing is on the list.")
+        common.show_line("Nothing is on the list.")
     for row in rows:
         about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
-        show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
+        common.show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
 
 
 def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:
-    return {**picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
+    return {
+        **common.picked(row, "id viewer_id words at"),
+        "viewer": logins.get(row.viewer_id or ""),
+        "note": row.note_id,
+    }
 
 
 # Notes as JSON with the documented keys, or as lines.
@@ -231,7 +223,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 def _note(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
     from forgetmenot.text.mentions import show
 
-    row = dated(asdict(note))
+    row = common.dated(asdict(note))
     viewer_id = row.pop("subject_id")
     about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": viewer_id}
     return {**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)}

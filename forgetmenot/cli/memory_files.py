@@ -7,22 +7,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forgetmenot.cli.common import (
-    Commands,
-    add_command,
-    confirmed,
-    database_path,
-    emit,
-    existing_database,
-    known_viewer,
-    on_memory,
-    picked,
-    report,
-    run_async,
-    say,
-    text_lines,
-    time_of,
-)
+from forgetmenot.cli import common
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 
@@ -60,21 +45,23 @@ NEW_KEY_KEYS = """Opt-outs of people in the memory stay. Facts to be forgotten, 
 and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "opted_out_unknown", "copies"}."""
 
 
-def add(actions: Commands) -> None:
+def add(actions: common.Commands) -> None:
     """Name the actions and their options."""
-    importing = add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
+    importing = common.add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
     importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
     importing.add_argument("--merge", action="store_true", help="confirm or replace existing notes")
     importing.add_argument("--dry-run", action="store_true", help="only say what would come in")
     importing.add_argument("--unfiltered", action="store_true", help="skip the filter for sensitive facts")
-    add_filters(add_command(actions, "export", "print notes as JSON lines", on_memory(_export), keys=EXPORT_KEYS))
-    backup = add_command(actions, "backup", "copy the memory, without chat", _backup, keys=BACKUP_KEYS)
+    add_filters(
+        common.add_command(actions, "export", "print notes as JSON lines", common.on_memory(_export), keys=EXPORT_KEYS)
+    )
+    backup = common.add_command(actions, "backup", "copy the memory, without chat", _backup, keys=BACKUP_KEYS)
     backup.add_argument("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)")
-    restore = add_command(actions, "restore", "restore a backup", _restore, keys=RESTORE_KEYS)
+    restore = common.add_command(actions, "restore", "restore a backup", _restore, keys=RESTORE_KEYS)
     restore.add_argument("path", type=Path, metavar="PATH", help="the backup")
     restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    add_command(actions, "new-key", "go on without the key file, if it is lost", _new_key, keys=NEW_KEY_KEYS)
+    common.add_command(actions, "new-key", "go on without the key file, if it is lost", _new_key, keys=NEW_KEY_KEYS)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -97,36 +84,36 @@ async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.original_bot import read_original
 
-    opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
+    opened: AbstractContextManager[Iterable[str]] = common.text_lines(arguments.file)
     unreadable: tuple[str, ...] = ()
     if arguments.original is not None:
         original = await asyncio.to_thread(read_original, arguments.original)
         missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
-        say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
+        common.say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
         opened, unreadable = nullcontext(original.lines), original.unreadable
         for row in unreadable:
-            say(f"{row} is left out: a text of it is not UTF-8.")
+            common.say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
-        async with _import_into(database_path(arguments)) as db:
+        async with _import_into(common.database_path(arguments)) as db:
             result = await import_notes(
                 db,
                 lines,
-                now=time_of("now", None),
+                now=common.time_of("now", None),
                 merge=arguments.merge,
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
     for refused in result.refused[:REFUSED_SHOWN] if not arguments.json else ():
-        say(f"line {refused.line}: {refused.reason}")
+        common.say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
-        counts = picked(result, "imported merged episodes viewers streams")
-        emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
+        counts = common.picked(result, "imported merged episodes viewers streams")
+        common.emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
     else:
         if (more := len(result.refused) - REFUSED_SHOWN) > 0:
-            say(f"… and {more} more; --json prints all.")
+            common.say(f"… and {more} more; --json prints all.")
         if arguments.dry_run:
-            say("Nothing was changed. This is what would come in:")
-        say(
+            common.say("Nothing was changed. This is what would come in:")
+        common.say(
             f"{result.imported} notes imported, {result.merged} merged, {result.streams} streams,"
             f" {result.viewers} new viewers, {len(result.refused)} lines refused."
         )
@@ -161,9 +148,9 @@ async def _import_into(path: Path) -> "AsyncIterator[Database]":
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import export_notes
 
-    subject = await known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+    subject = await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
     async for line in export_notes(db, subject_id=subject, status=status_of(arguments)):
-        emit(line)
+        common.emit(line)
 
 
 async def _new_key(arguments: argparse.Namespace) -> None:
@@ -171,11 +158,11 @@ async def _new_key(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.database import open_database
     from forgetmenot.store.file_safety import instance_lock
 
-    path = existing_database(arguments)
+    path = common.existing_database(arguments)
     with instance_lock(path, "memory new-key"):
         async with open_database(path, any_key=True) as db:
-            done = await backups.start_new_key(db, time_of("now", None))
-    report(
+            done = await backups.start_new_key(db, common.time_of("now", None))
+    common.report(
         arguments,
         done._asdict(),
         f"A new key is in use. {done.opted_out} people stay opted out; {done.copies} copies were deleted.",
@@ -188,14 +175,14 @@ async def _backup(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.backup import copies_of
     from forgetmenot.store.database import open_database
 
-    now = time_of("now", None)
-    async with open_database(existing_database(arguments)) as db:
+    now = common.time_of("now", None)
+    async with open_database(common.existing_database(arguments)) as db:
         if arguments.path is None:
             keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)  # what was asked for stays
             made = await backups.make(db, at=now, keep=keep)
         else:
             made = await backups.copy_to(db, _target(arguments.path, backups.name_of(db.path, now)))
-    report(
+    common.report(
         arguments,
         {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes},
         f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out",
@@ -211,11 +198,11 @@ def _target(chosen: Path, name: str) -> Path:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    path = database_path(arguments)
-    if path.exists() and not arguments.yes and not confirmed(f"This replaces the memory in {path}."):
-        say("Nothing was changed.")
+    path = common.database_path(arguments)
+    if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
+        common.say("Nothing was changed.")
         return 1
-    return run_async(_restore_now(arguments, path))
+    return common.run_async(_restore_now(arguments, path))
 
 
 async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
@@ -224,13 +211,13 @@ async def _restore_now(arguments: argparse.Namespace, path: Path) -> None:
 
     with instance_lock(path, "memory restore"):
         keep = Settings().privacy.keep_backups
-        done = await backups.restore(arguments.path, path, now=time_of("now", None), keep=keep)
+        done = await backups.restore(arguments.path, path, now=common.time_of("now", None), keep=keep)
     if arguments.json:
-        counts = picked(done, "notes episodes erased forgotten opted_out")
-        emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
+        counts = common.picked(done, "notes episodes erased forgotten opted_out")
+        common.emit({"restored": True, **counts, "saved": str(done.saved) if done.saved else None})
         return
-    say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
+    common.say(f"Restored: {done.notes} notes and {done.episodes} summaries, without chat.")
     if done.erased or done.forgotten or done.opted_out:
-        say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
+        common.say(f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}.")
     if done.saved is not None:
-        say(f"The previous memory is saved in {done.saved}.")
+        common.say(f"The previous memory is saved in {done.saved}.")
