@@ -1,14 +1,13 @@
 """`forgetmenot viewer show|export|erase|optout|optin LOGIN`: data and rights of one viewer."""
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forgetmenot.cli import common
 from forgetmenot.errors import InputError
+from forgetmenot.files import replace_file
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database
@@ -129,22 +128,10 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
         sys.stdout.write(text + "\n")
         return
     try:
-        _write_for_one(arguments.out, text + "\n")
+        replace_file(arguments.out, text + "\n")
     except OSError as error:
         raise InputError(f"{arguments.out} cannot be written: {error.strerror}. Choose another file.") from error
     common.report(arguments, {"path": str(arguments.out)}, f"Written to {arguments.out}.")
-
-
-def _write_for_one(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, completely or not at all. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
-    fresh = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _erase(arguments: argparse.Namespace) -> int:

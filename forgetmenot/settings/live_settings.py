@@ -4,11 +4,8 @@ Long-lived objects call `LiveSettings`; the handler of an event calls it once. A
 as a whole, written to the file it came from (if it came from one), and seen by the next event.
 """
 
-import contextlib
 import enum
-import os
 import re
-import tempfile
 import threading
 import types
 import typing
@@ -22,6 +19,7 @@ from msgspec import Meta
 from tomlkit.exceptions import TOMLKitError
 
 from forgetmenot.errors import SettingsError
+from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, languages
 from forgetmenot.settings.load import convert, normalised, parse_settings, refuse_contradictions
 from forgetmenot.settings.schema import Settings
@@ -162,22 +160,9 @@ def _write(path: Path, text: str) -> None:
     """Put a whole new file in the place of the old one, with its rights."""
     real = path.resolve()
     try:
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}-", suffix=".new")
+        replace_file(real, text, mode=real.stat().st_mode & 0o777)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
-    new = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.chmod(real.stat().st_mode & 0o777)
-        new.replace(real)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
 
 
 # The settings that a streamer changes, in the order in which the dock shows them. What does not stand here is for the
