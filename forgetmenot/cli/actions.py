@@ -88,12 +88,9 @@ async def _show(db: "Database", arguments: argparse.Namespace, rows: "list[Logge
     from forgetmenot.store import viewers
 
     names = await viewers.names(db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer])
-    if arguments.json:
-        common.emit({"actions": [_action_json(row, names) for row in rows]})
-        return
-    for row in rows:
-        common.show_line(_line(row, names))
-    if not rows:
+    value = {"actions": [_action_json(row, names) for row in rows]}
+    common.report(arguments, value, *(_line(row, names) for row in rows), to=common.show_line)
+    if not rows and not arguments.json:
         common.say(nothing)
 
 
@@ -138,12 +135,10 @@ async def _explain(arguments: argparse.Namespace) -> None:
     proposal = _proposal(arguments.action)
     facts, recent = await _facts(arguments, proposal, settings, now)
     steps = explain(proposal, facts, settings, recent, now)
-    if arguments.json:
-        common.emit(_explained(proposal, steps, decide(proposal, facts, settings, recent, now)))
-        return
-    for step in steps:
-        common.show_line(f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}")
-    if arguments.config is None:
+    value = _explained(proposal, steps, decide(proposal, facts, settings, recent, now))
+    lines = (f"{step.rule:17} {step.verdict or '–':14} {step.reason or step.says}" for step in steps)
+    common.report(arguments, value, *lines, to=common.show_line)
+    if arguments.config is None and not arguments.json:
         common.say(DEFAULTS)
 
 
@@ -183,13 +178,9 @@ async def _facts(
 
 def _explained(proposal: "Proposal", steps: "list[RuleAnswer]", decision: "Decision") -> dict[str, object]:
     return {
-        "action": proposal.name,
-        "params": decision.params,
-        "verdict": decision.verdict,
-        "rule": decision.rule,
-        "reason": decision.reason,
-        "steps": [dataclasses.asdict(step) for step in steps[:-1]],
-    }
+        "action": proposal.name, "params": decision.params, "verdict": decision.verdict, "rule": decision.rule,
+        "reason": decision.reason, "steps": [dataclasses.asdict(step) for step in steps[:-1]],
+    }  # fmt: skip
 
 
 def _table(arguments: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import asdict
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,7 +15,6 @@ from forgetmenot.settings.schema import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forgetmenot.domain.memory import Recalled
     from forgetmenot.domain.model import Prompt
     from forgetmenot.memory.recall import Recall
     from forgetmenot.reply.explanation import ReplyExplanation
@@ -163,17 +162,13 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     settings = common.chosen_settings(arguments.config)
     if arguments.reply is None:
         replies = await bot_messages.listing(db, LISTED)
-        if arguments.json:
-            common.emit({"replies": [_brief(reply) for reply in replies]})
-        for reply in replies if not arguments.json else ():
-            common.show_line(_line(reply))
-        return
+        listed = {"replies": [_brief(reply) for reply in replies]}
+        return common.report(arguments, listed, *map(_line, replies), to=common.show_line)
     explained = await explain(db, arguments.reply)
     cost = prices.cost(settings, tokens) if (tokens := used(explained.reply)) else None
-    if arguments.json:
-        common.emit(reply_as_json(explained, cost.amount if cost is not None else None))
-    else:
-        common.show_line("\n".join(in_words(explained, prices.amount(settings, cost))))
+    lines = in_words(explained, prices.amount(settings, cost))
+    value = reply_as_json(explained, cost.amount if cost is not None else None)
+    return common.report(arguments, value, *lines, to=common.show_line)
 
 
 def _line(reply: "BotMessage") -> str:
@@ -190,13 +185,10 @@ def reply_as_json(explained: "ReplyExplanation", cost: float | None) -> dict[str
     """The documented object."""
     reply = explained.reply
     return {
-        **_brief(reply),
-        **common.picked(reply, "twitch_id model latency_ms filters prompt"),
-        **common.picked(explained, "asked speaker actions"),
-        "tokens": reply.usage,
-        "cost": cost,
+        **_brief(reply), **common.picked(reply, "twitch_id model latency_ms filters prompt"),
+        **common.picked(explained, "asked speaker actions"), "tokens": reply.usage, "cost": cost,
         "sections": [asdict(section) for section in explained.sections],
-    }
+    }  # fmt: skip
 
 
 # The notes that a message brings up.
@@ -224,18 +216,13 @@ async def _one_question(db: "Database", recall: "Recall", arguments: argparse.Na
     recalled = await recall.about([viewer], recall.query(arguments.text, names=(arguments.viewer,)), arguments.limit)
     ms = (perf_counter() - started) * 1_000
     shown = await notes_as_json(db, [match.note for match in recalled])
-    if arguments.json:
-        common.emit({"viewer_id": viewer, "ms": round(ms, 3), "notes": _ranked(recalled, shown)})
-        return
-    for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1):
-        common.show_line(f"{rank:3} {match.score:.4f} #{match.note.id} {note['fact']}")
-
-
-def _ranked(recalled: "list[Recalled]", shown: list[dict[str, object]]) -> list[dict[str, object]]:
-    return [
+    ranked: list[dict[str, Any]] = [
         {"rank": rank, "score": match.score, **note}
         for rank, (match, note) in enumerate(zip(recalled, shown, strict=True), start=1)
     ]
+    lines = (f"{note['rank']:3} {note['score']:.4f} #{note['id']} {note['fact']}" for note in ranked)
+    value = {"viewer_id": viewer, "ms": round(ms, 3), "notes": ranked}
+    common.report(arguments, value, *lines, to=common.show_line)
 
 
 class Question(msgspec.Struct, frozen=True):

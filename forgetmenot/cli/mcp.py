@@ -131,15 +131,11 @@ async def _profile(db: "Database", settings: "Settings", viewer: str) -> Answer:
     if person is None or await viewers.hidden(db, [viewer_id]):
         raise InputError(f"Nothing is shown about {viewer}.")
     return {
-        "login": person.login,
-        "name": person.name,
-        "role": person.role,
-        "regular": person.lately >= settings.people.regular_streams,
-        "streams": person.streams,
-        "first_seen_at": iso(person.first_seen_at),
-        "last_seen_at": iso(person.last_seen_at),
+        "login": person.login, "name": person.name, "role": person.role,
+        "regular": person.lately >= settings.people.regular_streams, "streams": person.streams,
+        "first_seen_at": iso(person.first_seen_at), "last_seen_at": iso(person.last_seen_at),
         "notes": await as_json(db, (await dock_rows.page(db, dock_rows.NotePage(subject=viewer_id, limit=MOST)))[1]),
-    }
+    }  # fmt: skip
 
 
 async def _why(db: "Database", settings: "Settings", reply_id: int | None, note_id: int | None) -> Answer:

@@ -107,11 +107,8 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
     explained = await explain(db, arguments.id)
     if explained is None:
         raise _no_note(arguments.id)
-    if not arguments.json:
-        common.show_line(in_words(explained))
-        return
     note = (await as_json(db, [explained.note]))[0]
-    common.emit({"note": note, **_chain(explained)})
+    common.report(arguments, {"note": note, **_chain(explained)}, in_words(explained), to=common.show_line)
 
 
 def _chain(explained: "NoteExplanation") -> dict[str, object]:
@@ -168,14 +165,11 @@ async def _never(db: "Database", arguments: argparse.Namespace) -> None:
         await common.done(db, "never_mention", {"what": " ".join(arguments.words), "viewer": arguments.viewer})
     rows = await notes.suppressions(db)
     logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
-    if arguments.json:
-        common.emit({"never": [_never_json(row, logins) for row in rows]})
-        return
-    if not rows:
-        common.show_line("Nothing is on the list.")
-    for row in rows:
-        about = "anybody" if row.viewer_id is None else logins.get(row.viewer_id, "somebody")
-        common.show_line(f"{row.id}. {about}: {row.words or f'note #{row.note_id}'}")
+    about = [logins.get(row.viewer_id, "somebody") if row.viewer_id else "anybody" for row in rows]
+    entries = [row.words or f"note #{row.note_id}" for row in rows]
+    lines = [f"{row.id}. {who}: {what}" for row, who, what in zip(rows, about, entries, strict=True)]
+    value = {"never": [_never_json(row, logins) for row in rows]}
+    common.report(arguments, value, *lines or ["Nothing is on the list."], to=common.show_line)
 
 
 def _never_json(row: "SuppressionRow", logins: dict[str, str]) -> dict[str, object]:

@@ -171,11 +171,7 @@ async def _replay(arguments: argparse.Namespace) -> None:
     items = read_chat(arguments.file, arguments.format)
     with _memory(arguments) as path:
         summary = await replay(items, path, how)
-    if arguments.json:
-        common.emit(summary.as_json())
-    else:
-        for line in summary.in_words():
-            common.show_line(line)
+    common.report(arguments, summary.as_json(), *summary.in_words(), to=common.show_line)
 
 
 def speed_of(text: str) -> float | None:
@@ -274,16 +270,12 @@ async def _compare(arguments: argparse.Namespace) -> None:
     before, after = [await _play(scenarios, _tables(file)) for file in (arguments.before, arguments.after)]
     changes = [change for pair in zip(before, after, strict=True) for change in _changes(*pair)]
     tokens = [_mean_tokens(side) for side in (before, after)]
-    if arguments.json:
-        common.emit({"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens})
-        return
-    for change in changes:
-        common.show_line(
-            f"{change['scenario']}: {change['what']}\n  before: {change['before']}\n  after:  {change['after']}"
-        )
-    common.show_line(
-        f"{len(changes)} changes in {len(scenarios)} scenarios; mean prompt {tokens[0]} → {tokens[1]} tokens."
-    )
+    lines = [
+        *(f"{one['scenario']}: {one['what']}\n  before: {one['before']}\n  after:  {one['after']}" for one in changes),
+        f"{len(changes)} changes in {len(scenarios)} scenarios; mean prompt {tokens[0]} → {tokens[1]} tokens.",
+    ]
+    value = {"scenarios": len(scenarios), "changes": changes, "prompt_tokens": tokens}
+    common.report(arguments, value, *lines, to=common.show_line)
 
 
 def _mean_tokens(results: "list[ScenarioResult]") -> int:
@@ -324,8 +316,4 @@ async def _report(db: "Database", arguments: argparse.Namespace) -> None:
     if arguments.html is not None:
         arguments.html.write_text(page(figures, arguments.since), encoding="utf-8")
         common.say(f"Written to {arguments.html}.")
-    if arguments.json:
-        common.emit(figures)
-        return
-    for line in in_words(figures, arguments.since):
-        common.show_line(line)
+    common.report(arguments, figures, *in_words(figures, arguments.since), to=common.show_line)

@@ -197,18 +197,11 @@ def _row(settings: Settings, table: str, key: str, label: Label, language: Langu
     """One setting with its form, its default and its words."""
     title, sentence = language.pair(f"settings.{table}.{key}")
     return {
-        "table": table,
-        "key": key,
-        "group": language(f"group.{label.group}"),
-        "label": title,
-        "sentence": sentence,
-        "basic": label.basic,
-        "suffix": language(f"unit.{label.unit}") if label.unit else "",
-        "value": getattr(getattr(settings, table), key),
-        "default": getattr(getattr(Settings(), table), key),
-        "restarts": table in RESTARTING,
-        "form": form_of(table, key),
-    }
+        "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": sentence,
+        "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
+        "value": getattr(getattr(settings, table), key), "default": getattr(getattr(Settings(), table), key),
+        "restarts": table in RESTARTING, "form": form_of(table, key),
+    }  # fmt: skip
 
 
 # Memory and Rights: people, their notes, the channel's, streams with episodes, a note's chain.
@@ -222,13 +215,10 @@ STREAMS = 60
 def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
     """Somebody as the page shows them."""
     return {
-        **person._asdict(),
-        "opted_out": bool(person.opted_out),
-        "banned": bool(person.banned),
-        "erasing": bool(person.erasing),
-        "regular": person.lately >= regular_streams,
+        **person._asdict(), "opted_out": bool(person.opted_out), "banned": bool(person.banned),
+        "erasing": bool(person.erasing), "regular": person.lately >= regular_streams,
         "provisional": person.id.startswith(PROVISIONAL),
-    }
+    }  # fmt: skip
 
 
 def _since(context: DockContext) -> int:
