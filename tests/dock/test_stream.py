@@ -187,7 +187,6 @@ async def test_the_demos_page_is_found(
     ours = tmp_path / "data" / "forgetmenot"
     ours.mkdir(parents=True)
     (ours / "demo").symlink_to(tmp_path)
-    for module in (common, command):
-        monkeypatch.setattr(module, "data_folder", lambda: ours)
+    monkeypatch.setattr(common, "data_folder", lambda: ours)
     assert await run(dock, tmp_path, "--print") == 0
     assert capsys.readouterr().out.strip() == f"{dock.origin}/?token={dock.token}"
