@@ -10,7 +10,6 @@ import aiohttp
 import pytest
 
 from forgetmenot.cli import common, main
-from forgetmenot.cli import start as command
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
