@@ -18,8 +18,10 @@ from forgetmenot.llm.guarded import (
     GuardedModel,
     Limits,
     RetryClock,
+    Saving,
+    SpendLimit,
+    saving_at,
 )
-from forgetmenot.llm.spend_limit import Saving, SpendLimit, saving_at
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings.schema import LimitSettings, Settings
 
