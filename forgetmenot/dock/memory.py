@@ -121,8 +121,8 @@ async def _streams(request: web.Request) -> web.Response:
 async def _episodes(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     rows = await dock_rows.episodes_of(context.db, id_of(request))
-    known = await names(context.db, (row.summary for row in rows))
-    return answer([{**row._asdict(), "summary": show(row.summary, known)} for row in rows])
+    known = await names(context.db, (row["summary"] for row in rows))
+    return answer([{**dict(row), "summary": show(row["summary"], known)} for row in rows])
 
 
 async def _left_alone(request: web.Request) -> web.Response:

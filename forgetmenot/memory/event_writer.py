@@ -13,10 +13,10 @@ from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, events, identities, opt_outs, run_stats, streams, viewers
+from forgetmenot.store import action_logs, bot_messages, events, opt_outs, run_stats, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
 JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
@@ -123,7 +123,7 @@ class EventWriter:
         Of who was erased since, there is a hash alone: it stays so.
         """
         now, named = self._clock.now(), set(opted_out)
-        await identities.join(tx, people)
+        await viewers.join(tx, people)
         for login, viewer_id in people.items():
             if provisional(login) in named:
                 await opt_outs.opt_out(tx, viewer_id, now)
@@ -132,9 +132,9 @@ class EventWriter:
 
     async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
         people = _seen(line.event for line in lines if not line.from_bot)
-        await identities.record_seen(tx, people)
+        await viewers.record_seen(tx, people)
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
-            await identities.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
+            await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
             self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
@@ -173,7 +173,7 @@ class EventWriter:
         for redaction in redactions:
             await events.clear(tx, Clear(redaction.at, redaction.event_id, redaction.user_id), self._clock.now())
             if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
-                await identities.set_banned(tx, redaction.user_id, redaction.at)
+                await viewers.set_banned(tx, redaction.user_id, redaction.at)
         await events.remember_clears(tx, new)
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:

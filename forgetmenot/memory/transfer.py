@@ -23,21 +23,10 @@ from forgetmenot.memory.notes.note_merge import ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, Terms, batches, line_of
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import (
-    episodes,
-    evidence,
-    forgotten_facts,
-    identities,
-    notes,
-    opt_outs,
-    privacy_log,
-    streams,
-    viewers,
-)
+from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, ids_in, mention, provisional
 from forgetmenot.text.removal import traces, without_person
@@ -300,8 +289,8 @@ def _new_id(name: str) -> str:
 async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
     """Add those of these people (with the login that is told of them) whom nobody has seen yet."""
     new = sorted(logins.keys() - state.viewers.keys())
-    await identities.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    await identities.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
+    await viewers.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
+    await viewers.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
     state.new_viewers.update(new)
 
@@ -344,27 +333,14 @@ async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], s
     free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
-    await evidence.add_many(
-        tx,
-        (
-            Stance(note.id or 0, episode, "stated", None, False, note.at)  # noqa: FBT003  # a row
-            for note, episode in zip(new, rests_on, strict=True)
-        ),
-    )
+    for read, note, episode in zip(batch, new, rests_on, strict=True):
+        number = note.id or 0
+        await notes.add_evidence(tx, Stance(number, episode, "stated", None, addressed=False, at=note.at))
+        if old := read.line.id or read.external:
+            state.numbers[old] = number
+        if note.status is NoteStatus.SUPERSEDED and read.line.superseded_by:  # set once all lines are in
+            state.successors[number] = read.line.superseded_by
     state.report.imported += len(new)
-    await _take_over_statuses(tx, batch, new, state)
-
-
-async def _take_over_statuses(tx: Transaction, batch: list[ReadLine], new: list[NewNote], state: _Import) -> None:
-    """A note that was superseded or retracted stays so; pointers are set once all lines are in."""
-    pairs = [(read.line, note.id or 0) for read, note in zip(batch, new, strict=True)]
-    past = [(note_id, line.status) for line, note_id in pairs if line.status is not NoteStatus.ACTIVE]
-    await notes.take_over(tx, past, cause="import", now=state.now)
-    state.numbers.update(
-        {old: note.id or 0 for read, note in zip(batch, new, strict=True) if (old := read.line.id or read.external)}
-    )
-    superseded = [one for one in pairs if one[0].status is NoteStatus.SUPERSEDED]
-    state.successors.update({note_id: line.superseded_by for line, note_id in superseded if line.superseded_by})
 
 
 def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
@@ -376,6 +352,7 @@ def _new_note(read: ReadLine, state: _Import, note_id: int | None) -> NewNote:
         confidence=read.line.confidence,
         source_kind=read.line.source_kind,
         at=read.at,
+        status=read.line.status,
         importance=read.line.importance,
         topics=_words(read.line.topics),
         asked_with=_words(read.line.asked_with),

@@ -49,6 +49,7 @@ _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM o
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
 for _many in _MANY:  # for json_each (?) in a query
     sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
+sqlite3.register_adapter(dict, json.dumps)
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
@@ -77,7 +78,7 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 class Source(Protocol):
     """Whatever the functions of store/ can read from: the database, a transaction, a snapshot.
 
-    A list or set among the parameters of a query is read with `json_each (?)`.
+    A list, set or dict among the parameters of a query is read with `json_each (?)`.
     """
 
     key: HashKey

@@ -4,7 +4,6 @@ Of people who opted out or were banned, and of redacted lines, the feed has noth
 shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
@@ -106,12 +105,8 @@ async def lines(db: Database, after: int, limit: int) -> list[HeardLine]:
 
 async def taken_away(db: Database, since: int) -> list[int]:
     """Lines that were cleared since then, of those that a page may still show."""
-    rows = await db.rows(
-        "SELECT seq FROM events WHERE seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ?"
-        " ORDER BY seq DESC LIMIT 500",
-        (MAY_BE_SHOWN, since),
-    )
-    return [int(row[0]) for row in rows]
+    late = "seq > (SELECT max(seq) FROM events) - ? AND redacted_at >= ? ORDER BY seq DESC LIMIT 500"
+    return await db.column(f"SELECT seq FROM events WHERE {late}", (MAY_BE_SHOWN, since))  # noqa: S608  # a constant
 
 
 async def feed_episodes(db: Database, after: int, limit: int) -> list[Happened]:
@@ -204,7 +199,7 @@ async def chat_per_minute(db: Database, since: int, step: int) -> list[tuple[int
         " GROUP BY began ORDER BY began",
         {"since": since, "step": step},
     )
-    return [(row[0], row[1]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]:
@@ -215,7 +210,7 @@ async def tokens_per_section(db: Database, last: int) -> list[tuple[str, float]]
         " FROM latest, json_each(latest.prompt_json, '$.sections') AS s GROUP BY name ORDER BY avg(s.key)",
         (last,),
     )
-    return [(row[0], row[1]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
@@ -225,7 +220,7 @@ async def bills(db: Database, last: int) -> list[tuple[int, int, int, int]]:
         " coalesce(token_usage_json ->> 'cached', 0) FROM bot_messages WHERE model <> '' ORDER BY id DESC LIMIT ?",
         (last,),
     )
-    return [(row[0], row[1], row[2], row[3]) for row in reversed(rows)]
+    return [tuple(row) for row in reversed(rows)]
 
 
 async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
@@ -237,7 +232,7 @@ async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
         " GROUP BY began, status ORDER BY began",
         {"step": step},
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
@@ -247,7 +242,7 @@ async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
         " ORDER BY fired DESC, rule",
         (since,),
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 _SHOWN = {
@@ -263,10 +258,8 @@ _SHOWN = {
 
 async def promises(db: Database, *, oldest: int) -> dict[str, int]:
     """The live figures behind the promises. `oldest`: raw chat from before that time (ms) should be gone."""
-    found = await invariants.figures(db, oldest=oldest)
-    for name, sql in _SHOWN.items():
-        found[name] = int(await db.value(sql))
-    return found
+    shown = {name: int(await db.value(sql)) for name, sql in _SHOWN.items()}
+    return await invariants.figures(db, oldest=oldest) | shown
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.
@@ -286,21 +279,6 @@ class PersonRow(NamedTuple):
     erasing: int
     streams: int
     lately: int
-    notes: int
-
-
-class EpisodeRow(NamedTuple):
-    """An episode of a stream."""
-
-    id: int
-    stream_id: int | None
-    kind: str
-    started_at: int
-    ended_at: int
-    summary: str
-    topic: str
-    events: int
-    people: int
     notes: int
 
 
@@ -328,14 +306,7 @@ async def people(
 
     `only`: "opted_out", or "" for everybody.
     """
-    asked = {
-        "likes": json.dumps(_likes(find)),
-        "since": since,
-        "bot": bot,
-        "only": only,
-        "offset": offset,
-        "limit": limit,
-    }
+    asked = {"likes": _likes(find), "since": since, "bot": bot, "only": only, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
     rows = await db.rows(
         f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
@@ -407,10 +378,7 @@ def _conditions(wanted: NotePage, likes: Iterable[str]) -> str:
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    row = await db.row(
-        f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}",
-        (note_id,),
-    )
+    row = await db.row(f"{_NOTE} FROM semantic_notes n WHERE n.id = ? AND {_HIDDEN}", (note_id,))
     return notes.from_row(row) if row else None
 
 
@@ -427,23 +395,18 @@ async def streams(db: Database, limit: int) -> list[Row]:
     )
 
 
-async def episodes_of(db: Database, stream_id: int) -> list[EpisodeRow]:
-    """A stream's episodes, oldest first."""
-    rows = await db.rows(
+async def episodes_of(db: Database, stream_id: int) -> list[Row]:
+    """A stream's episodes, oldest first; `people` and `notes` are numbers."""
+    return await db.rows(
         "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,"
-        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id),"
-        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id)"
+        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id) AS people,"
+        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id) AS notes"
         " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
         (stream_id,),
     )
-    return [EpisodeRow(*row) for row in rows]
 
 
 async def titles(db: Database, stream_ids: list[int]) -> dict[int, tuple[str, int]]:
     """Title and start of these streams."""
-    marks = ", ".join("?" * len(stream_ids))
-    rows = await db.rows(
-        f"SELECT id, title, started_at FROM streams WHERE id IN ({marks})",  # noqa: S608  # only marks
-        stream_ids,
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
+    sql = "SELECT id, title, started_at FROM streams WHERE id IN (SELECT value FROM json_each(?))"
+    return {row[0]: (row[1], row[2]) for row in await db.rows(sql, (stream_ids,))}

@@ -11,11 +11,10 @@ from forgetmenot.clock import iso
 from forgetmenot.domain.memory import EpisodeKind, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import Reason, reason
 from forgetmenot.memory.notes import edits, note_merge
-from forgetmenot.store import bot_messages, evidence, notes, run_stats, viewers
+from forgetmenot.store import bot_messages, notes, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episode_redaction import REDACTED
-from forgetmenot.store.evidence import EvidenceLink
-from forgetmenot.store.notes import Change
+from forgetmenot.store.notes import Change, EvidenceLink
 from forgetmenot.text.mentions import ids_in, show
 
 _WHOSE = {
@@ -84,7 +83,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
     note = await notes.get(db, note_id)
     if note is None:
         return None
-    chain, history = await evidence.chain(db, note_id), await notes.changes(db, note_id)
+    chain, history = await notes.evidence_of(db, note_id), await notes.changes(db, note_id)
     replaced = await notes.superseded_by(db, note_id)
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
@@ -96,7 +95,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
         replaced=replaced,
         replaced_by=successor,
         replies=await bot_messages.with_note(db, note_id),
-        streams=(await evidence.streams_of(db, [note_id])).get(note_id, ()),
+        streams=tuple((await notes.streams_of(db, [note_id])).get(note_id, ())),
         names=names,
     )
 
