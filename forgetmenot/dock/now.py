@@ -30,8 +30,8 @@ async def standing(context: DockContext) -> Item:
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches.of(channel)
-    spent = await model_calls.spent(context.db, since=now - DAY)
-    used = {model: one.used for model, one in spent.items()}
+    spent = await model_calls.bills(context.db, "model", now - DAY)
+    used = {one.model: one.used for one in spent}
     return {
         "name": settings.bot.name,
         "channel": settings.twitch.channel or channel.get("login", ""),
@@ -62,7 +62,7 @@ async def standing(context: DockContext) -> Item:
         "window": settings.memory.window_min_events,
         "silence_min": settings.memory.silence_min,
         "spent": {
-            "calls": sum(one.calls for one in spent.values()), "input": sum(one.input for one in used.values()),
+            "calls": sum(one.calls for one in spent), "input": sum(one.input for one in used.values()),
             "cached": sum(one.cached for one in used.values()), "output": sum(one.output for one in used.values()),
             "cost": prices.in_words(settings, used, context.language),
         },

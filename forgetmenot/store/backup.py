@@ -21,7 +21,7 @@ import msgspec
 from forgetmenot import errors
 from forgetmenot.files import make_own
 from forgetmenot.store import file_safety, privacy_log
-from forgetmenot.store.database import BUSY_TIMEOUT_S, Database, Source, translating
+from forgetmenot.store.database import Database, Source, connect, reading_beside, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
 from forgetmenot.store.migrations import LATEST, MIGRATIONS, schema_sql
 from forgetmenot.store.privacy_log import HashKey
@@ -109,7 +109,7 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
         make_own(target.parent)
         part.unlink(missing_ok=True)
         file_safety.protect(part)
-        counts = _fill(part, source, key)
+        counted = _fill(part, source, key)
         _to_disk(part)
         part.replace(target)
     except OSError as error:
@@ -117,11 +117,11 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-    return Copied(target, target.stat().st_size, *counts)
+    return Copied(target, target.stat().st_size, counted.notes, counted.episodes)
 
 
-def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
-    with translating(part), contextlib.closing(_connect(part)) as db:
+def _fill(part: Path, source: Path, key: HashKey | None) -> "Counts":
+    with translating(part), contextlib.closing(connect(part, "rw")) as db:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
@@ -132,9 +132,9 @@ def _fill(part: Path, source: Path, key: HashKey | None) -> tuple[int, int]:
             _take_over(db)
             if position is not None:
                 db.execute("INSERT OR REPLACE INTO channel_state VALUES (?, ?, 0)", (LOG_POSITION, position))
-        notes, episodes = (_number(db, f"SELECT count(*) FROM {name}") for name in ("semantic_notes", "episodes"))  # noqa: S608
+        counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
-    return notes, episodes
+    return counted
 
 
 def _take_over(db: sqlite3.Connection) -> None:
@@ -147,12 +147,6 @@ def _take_over(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO main.episodes_fts (episodes_fts) VALUES ('optimize')")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S
-    )
-
-
 @contextlib.contextmanager
 def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> Iterator[str | None]:
     """A transaction that sees the source as it was when the privacy log ended there."""
@@ -160,7 +154,7 @@ def _one_moment(db: sqlite3.Connection, source: Path, key: HashKey | None) -> It
     if key is None:
         _begin(db)
     else:
-        with contextlib.closing(_connect(source)) as writer:  # nobody writes between the count and the first read
+        with contextlib.closing(connect(source, "rw")) as writer:  # nobody writes between the count and the first read
             writer.execute("BEGIN IMMEDIATE")
             position = privacy_log.mark(privacy_log.path_of(key))
             _begin(db)
@@ -187,12 +181,7 @@ def check(path: Path) -> None:
     """See that a file is a whole memory of ours. Raises StoreError, StoreForeign."""
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
-    with (
-        translating(path),
-        contextlib.closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        ) as db,
-    ):
+    with reading_beside(path) as db:
         if not file_safety.may_be_ours(path) or _number(db, "PRAGMA application_id") != APPLICATION_ID:
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         version = _number(db, "PRAGMA user_version")
@@ -221,24 +210,20 @@ def _has_strange_parts(db: sqlite3.Connection) -> bool:
 
 def _are_numbers_used_up(db: sqlite3.Connection) -> bool:
     """Whether no more rows could be added: SQLite gives no number twice."""
-    found = db.execute("SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > ?", (HIGHEST,))
-    return found.fetchone() is not None
+    sql = "SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > ?"
+    return db.execute(sql, (HIGHEST,)).fetchone() is not None
 
 
 def is_newest(path: Path) -> bool:
     """Whether a memory has the newest schema. Raises StoreError."""
-    with translating(path), contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with reading_beside(path) as db:
         return _number(db, "PRAGMA user_version") == LATEST
 
 
 def duplicate(path: Path, target: Path) -> None:
     """The file as it is, with what its write-ahead log holds. Raises StoreError."""
     file_safety.protect(target)
-    with (
-        translating(path),
-        contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old,
-        contextlib.closing(sqlite3.connect(target)) as new,
-    ):
+    with reading_beside(path) as old, contextlib.closing(connect(target, "rw")) as new:
         old.backup(new)
 
 
@@ -288,8 +273,7 @@ def last_counts(database: Path) -> Counts | None:
 
 async def counts(source: Source) -> Counts:
     """How much a memory holds now."""
-    row = await source.row(_COUNTS)
-    return Counts(*map(int, row)) if row else Counts()
+    return Counts(*(await source.rows(_COUNTS))[0])
 
 
 def write_counts(database: Path, found: Counts) -> None:
@@ -329,21 +313,16 @@ def _missing(database: Path, what: str, more: str = "") -> errors.StoreDamaged:
 
 def best_copy(database: Path) -> Path | None:
     """The copy beside a memory that holds most; of equals the newest. One that cannot be read holds nothing."""
-    sizes = {copy: counts_of(copy) for copy in copies_of(database)}
-    found = [copy for copy, counted in sizes.items() if counted is not None]
-    return max(found, key=lambda copy: (_all(sizes[copy]), copy.name), default=None)
-
-
-def _all(counted: Counts | None) -> int:
-    return counted.notes + counted.episodes if counted else 0
+    held = [(counted.notes + counted.episodes, copy) for copy in copies_of(database) if (counted := counts_of(copy))]
+    return max(held, default=(0, None))[1]
 
 
 def counts_of(copy: Path) -> Counts | None:
     """How much a copy holds; None if it cannot be read."""
     try:
-        with contextlib.closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        with reading_beside(copy) as db:
             return Counts(*db.execute(_COUNTS).fetchone())
-    except (sqlite3.Error, UnicodeDecodeError):  # the second: a damaged schema
+    except errors.StoreError:
         return None
 
 

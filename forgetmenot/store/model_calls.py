@@ -29,21 +29,9 @@ class Meter:
             )
 
 
-class Spent(NamedTuple):
-    """Totals of some calls. Tokens are sums of what was billed; a provider that does not say counts as 0."""
-
-    calls: int
-    used: Used
-
-
-async def spent(db: Database, *, since: int = 0) -> dict[str, Spent]:
-    """The calls since a time (ms), by model."""
-    rows = await db.rows(
-        "SELECT model, count(*), total(input), total(cached), total(output) + total(thoughts)"
-        " FROM model_calls WHERE at >= ? GROUP BY model",
-        (since,),
-    )
-    return {row[0]: Spent(row[1], Used(*(int(tokens) for tokens in tuple(row)[2:]))) for row in rows}
+async def spent(db: Database, *, since: int) -> dict[str, Used]:
+    """The tokens of the calls since a time (ms), by model."""
+    return {bill.model: bill.used for bill in await bills(db, "model", since)}
 
 
 async def tokens_since(source: Source, since: int) -> int:
@@ -53,7 +41,10 @@ async def tokens_since(source: Source, since: int) -> int:
 
 
 class Bill(NamedTuple):
-    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id."""
+    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id.
+
+    Tokens are sums of what was billed; a provider that does not say counts as 0.
+    """
 
     group: str
     model: str

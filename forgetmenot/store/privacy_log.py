@@ -162,9 +162,9 @@ async def _set_end(tx: "Transaction", end: str) -> None:
 
 def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
     path = path_of(key)
-    held = _lines(path)
-    last, end = held[-1] if held else b"", ""
-    lines = [b""] if held and not _ends_whole(path) else []  # a crash cut the last line off
+    held = _bytes(path)
+    last, end = (held.splitlines() or [b""])[-1], ""
+    lines = [b""] if held and not held.endswith(b"\n") else []  # a crash cut the last line off
     for entry in entries:
         end = _chain(key, last, entry)
         last = msgspec.json.encode(msgspec.structs.replace(entry, chain=end))
@@ -178,12 +178,6 @@ def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}. Check its permissions and the disk.") from error
     return end
-
-
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def _chain(key: HashKey, before: bytes, entry: PrivacyRequest) -> str:
@@ -299,10 +293,14 @@ def _noted(lines: Sequence[bytes], place: str) -> int:
 
 
 def _lines(path: Path) -> list[bytes]:
+    return _bytes(path).splitlines()
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes().splitlines()
+        return path.read_bytes()
     except FileNotFoundError:
-        return []
+        return b""
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
 
