@@ -47,9 +47,17 @@ def test_german_is_there_and_an_unknown_language_is_english() -> None:
 
 def texts_in_code() -> Iterator[str]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                 yield node.value
+
+
+def test_nobody_is_sent_to_a_page_that_an_installed_program_lacks() -> None:
+    written = [str(text) for code in languages() for text in in_language(code).texts.values()]
+    pages = [path.name for path in (PACKAGE.parent / "docs").iterdir()]
+    assert [text for text in (*texts_in_code(), *written) if any(f"docs/{page}" in text for page in pages)] == []
 
 
 def test_every_text_that_the_page_asks_for_is_there() -> None:
@@ -154,16 +162,17 @@ def test_a_surface_holds_no_sentence_of_its_own(module: str) -> None:
 
 def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -> None:
     there = {key.removeprefix("reason."): text for key, text in ENGLISH.texts.items() if key.startswith("reason.")}
-    literals = set(texts_in_code())
+    code = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    literals = set(re.findall(r'"(\w+)"', "\n".join(code.values())))
     named = {"class_a", "class_b", "class_c"} | {account.value for account in Account}
     assert sorted(there.keys() - literals - named) == []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, text in code.items():
+        for node in ast.walk(ast.parse(text)) if "reason(" in text else ():
             if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reason" and node.args):
                 continue
-            if isinstance(code := node.args[0], ast.Constant) and isinstance(code.value, str):
+            if isinstance(key := node.args[0], ast.Constant) and isinstance(key.value, str):
                 given = {keyword.arg for keyword in node.keywords}
-                assert filled_in(there[code.value]) <= given, f"{path.name}: {code.value}"
+                assert filled_in(there[key.value]) <= given, f"{path.name}: {key.value}"
 
 
 def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:

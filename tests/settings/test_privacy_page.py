@@ -76,16 +76,18 @@ def test_every_command_of_viewers_is_named() -> None:
 def endings() -> set[str]:
     """What the program puts behind a file's name to make another file: every text in a `with_name(…)`."""
     found = set()
-    for file in Path(forgetmenot.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    texts = (file.read_text(encoding="utf-8") for file in Path(forgetmenot.__file__).parent.rglob("*.py"))
+    for text in texts:
+        for node in ast.walk(ast.parse(text)) if "with_name(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_name":
-                texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-                found |= {text for text in texts if isinstance(text, str) and text[:1] == "." and len(text) > 1}
+                named = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                found |= {name for name in named if isinstance(name, str) and name[:1] == "." and len(name) > 1}
     return found
 
 
 def test_every_file_that_is_made_beside_another_is_named() -> None:
-    assert {".key", ".asked", ".wishes", ".unsaved", ".counts", ".lock", ".holder", ".part", ".older"} <= endings()
+    made = endings()
+    assert {".key", ".asked", ".wishes", ".unsaved", ".counts", ".lock", ".holder", ".part", ".older"} <= made
     files = PAGE.split("### The files in the data folder")[1].split("\n## ")[0]
-    assert [ending for ending in sorted(endings()) if f"{ending}`" not in files] == []
+    assert [ending for ending in sorted(made) if f"{ending}`" not in files] == []
     assert "`memory.sqlite3.restoring" in files
