@@ -29,8 +29,9 @@ from forgetmenot.clock import MINUTE, SECOND, Clock
 from forgetmenot.domain.memory import Note
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory import receipts, unsaved_lines
+from forgetmenot.memory import receipts
 from forgetmenot.memory.active_viewers import ORDINARY
+from forgetmenot.memory.ingest import forget_unsaved, unsaved_path
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.privacy_queue import file_of
 from forgetmenot.store import (
@@ -345,9 +346,9 @@ async def _clean_states(db: Database, who: Names, now: int) -> None:
 
 async def _clean_unsaved(db: Database, who: Names) -> None:
     try:
-        await asyncio.to_thread(unsaved_lines.forget, db.path, who)
+        await asyncio.to_thread(forget_unsaved, db.path, who)
     except OSError as error:
-        file = unsaved_lines.path_of(db.path)
+        file = unsaved_path(db.path)
         raise StoreError(f"{file} cannot be changed: {error.strerror}. Delete it by hand.") from error
 
 

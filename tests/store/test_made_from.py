@@ -7,9 +7,9 @@ import pytest
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Redaction
 from forgetmenot.domain.memory import NoteStatus, Scope, SourceKind
+from forgetmenot.memory.heard_facts import OWN_WORD, SpokenCorrections
 from forgetmenot.memory.notes.edits import remember, undo
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.notes.spoken_corrections import OWN_WORD, SpokenCorrections
 from forgetmenot.reply.explanation import KINDS
 from forgetmenot.store import action_logs, bot_messages, briefs, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
