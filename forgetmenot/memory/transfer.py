@@ -21,8 +21,7 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus
 from forgetmenot.memory.notes import note_merge
 from forgetmenot.memory.notes.note_merge import ClaimSource
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, Terms, batches, line_of
-from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.memory.transfer_format import EpisodeLine, ReadLine, RefusedLine, StreamLine, batches, line_of
 from forgetmenot.store import episodes, forgotten_facts, notes, opt_outs, privacy_log, streams, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.episodes import OwnEpisode
@@ -131,7 +130,6 @@ async def import_notes(
     now: int,
     merge: bool = False,
     filtered: bool = True,
-    privacy: PrivacySettings | None = None,
     dry_run: bool = False,
 ) -> ImportReport:
     """Take in JSON lines. `merge`: run the guards on duplicates and conflicts; `filtered`: refuse sensitive facts.
@@ -140,7 +138,7 @@ async def import_notes(
     """
     state = _Import(now, merge, erased=await erased_people(db))
     slices = _Slices(db, state, undo=dry_run)
-    async for read, past, refused in batches(lines, Terms(now, filtered, privacy or PrivacySettings())):
+    async for read, past, refused in batches(lines, now=now, filtered=filtered):
         state.report.refused += refused
         await slices.write(read, _write)
         await slices.write(past, _write_streams)
@@ -299,33 +297,20 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     """The evidence episode of each line: one per key."""
     keys = {_key(tx, read) for read in batch} - state.keys.keys()
     state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
-    next_id = await tx.highest_id("episodes") + 1
+    free = count(await tx.highest_id("episodes") + 1)
     new: list[tuple[int, OwnEpisode]] = []
-    found: list[int] = []
     for read in batch:
-        key = _key(tx, read)
+        key, episode = _key(tx, read), read.line.episode
         if key not in state.keys:
-            new.append((next_id, _episode(read, key)))
-            state.keys[key] = next_id
-            found.append(next_id)
-            next_id += 1
-        else:
-            found.append(state.keys[key])
+            summary = clean(episode.summary) if episode is not None else ""
+            state.keys[key] = next(free)
+            new.append((state.keys[key], OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)))
+            state.new_keys.add(key)
     await episodes.insert_imported(tx, new, state.now)
-    pairs = [
-        (episode, state.viewers[read.viewer])
-        for read, episode in zip(batch, found, strict=True)
-        if read.viewer is not None
-    ]
-    await episodes.add_people(tx, pairs)
-    state.new_keys.update(one.key for _, one in new if one.key is not None)
+    found = [state.keys[_key(tx, read)] for read in batch]
+    people = [None if read.viewer is None else state.viewers[read.viewer] for read in batch]
+    await episodes.add_people(tx, [(one, who) for one, who in zip(found, people, strict=True) if who is not None])
     return found
-
-
-def _episode(read: ReadLine, key: str) -> OwnEpisode:
-    episode = read.line.episode
-    summary = clean(episode.summary) if episode is not None else "Imported."
-    return OwnEpisode(EpisodeKind.IMPORT, summary or "Imported.", read.at, (), key)
 
 
 async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:

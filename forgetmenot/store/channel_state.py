@@ -21,9 +21,9 @@ WIPE_DUE = "wipe_due"
 """Set while bytes of what was deleted may be left: memory/erasure rebuilds the file."""
 
 
-async def read(db: Database, name: str) -> str:
+async def read(source: Source, name: str) -> str:
     """The value of one name; an empty text if it was never set."""
-    return await db.value("SELECT value FROM channel_state WHERE name = ?", (name,)) or ""
+    return await source.value("SELECT value FROM channel_state WHERE name = ?", (name,)) or ""
 
 
 async def read_all(source: Source) -> dict[str, str]:
