@@ -91,7 +91,7 @@ class EventWriter:
         counts.update(counted)
         await run_stats.add_counts(tx, self._run_id, counts)
 
-    async def exclusion(self, source: Database, own_id: str) -> Exclusion:
+    async def exclusion(self, source: Database | Transaction, own_id: str) -> Exclusion:
         """Who is kept out now."""
         return Exclusion(self._settings().memory, await opt_outs.opted_out(source), own_id)
 
@@ -99,30 +99,29 @@ class EventWriter:
         self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str], own_id: str
     ) -> list[TakenLine]:
         """Those that nothing keeps out."""
-        opted_out = await opt_outs.opted_out(tx)
-        rules = Exclusion(self._settings().memory, opted_out, own_id)
+        rules = await self.exclusion(tx, own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
         for line in taken:
             why = None if line.from_bot else rules.why(line.event)
             if why is not None:
                 counts.update(("excluded", f"excluded_{why}"))
-                if why == OPTED_OUT and line.event.user_id not in opted_out:
+                if why == OPTED_OUT and line.event.user_id not in rules.opted_out:
                     by_name[line.event.login] = line.event.user_id
             elif line.again:
                 counts["duplicates"] += 1
             else:
                 welcome.append(line)
         if by_name:
-            await self._know_by_id(tx, by_name, opted_out)
+            await self._know_by_id(tx, by_name, frozenset(rules.opted_out))
         return welcome
 
-    async def _know_by_id(self, tx: Transaction, people: dict[str, str], opted_out: opt_outs.OptedOut) -> None:
+    async def _know_by_id(self, tx: Transaction, people: dict[str, str], named: frozenset[str]) -> None:
         """Who opted out by name, before they ever spoke here, has opted out as the person they turn out to be.
 
         Of who was erased since, there is a hash alone: it stays so.
         """
-        now, named = self._clock.now(), set(opted_out)
+        now = self._clock.now()
         await viewers.join(tx, people)
         for login, viewer_id in people.items():
             if provisional(login) in named:
