@@ -116,7 +116,9 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         _replace(fresh, database)
         backup.counts_file(database).unlink(missing_ok=True)  # what the copy lacks is meant to be lacking
         if done[2] or done[3]:  # erasures, facts: the older copies know more than they may
-            await asyncio.to_thread(_drop_all_but, saved, database)
+            for copy in copies_of(database):
+                if copy != saved:
+                    copy.unlink(missing_ok=True)
     finally:
         for file in _files(fresh):
             with contextlib.suppress(OSError):
@@ -132,12 +134,6 @@ async def _refuse_lost_key(database: Path) -> None:
         with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
             async with open_database(database):
                 pass
-
-
-def _drop_all_but(saved: Path | None, database: Path) -> None:
-    for copy in copies_of(database):
-        if copy != saved:
-            copy.unlink(missing_ok=True)
 
 
 async def _prepare(source: Path, fresh: Path) -> None:

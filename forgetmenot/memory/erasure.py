@@ -303,7 +303,10 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
         changed = await _clean_place(db, place, who, now)
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
-    await _clean_states(db, who, now)
+    held = await channel_state.read_all(db)
+    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
+    async with db.write() as tx:
+        await channel_state.put(tx, cleaned, now)
 
 
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
@@ -339,13 +342,6 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
     if text == who.viewer_id:
         return ""
     return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
-
-
-async def _clean_states(db: Database, who: Names, now: int) -> None:
-    held = await channel_state.read_all(db)
-    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
-    async with db.write() as tx:
-        await channel_state.put(tx, cleaned, now)
 
 
 async def _wipe(db: Database, now: int) -> bool:

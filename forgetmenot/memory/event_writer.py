@@ -84,8 +84,11 @@ class EventWriter:
         welcome = await self._welcome(tx, taken, counts, own_id)
         if welcome:
             await self._store_lines(tx, welcome, counts)
-        if redactions:
-            await self._clear(tx, redactions, new_clears)
+        for one in redactions:
+            await events.clear(tx, Clear(one.at, one.event_id, one.user_id), self._clock.now())
+            if one.user_id and one.duration_s is None and one.event_id is None:
+                await viewers.set_banned(tx, one.user_id, one.at)
+        await events.remember_clears(tx, new_clears)
         if stored := await self._store_moderation(tx, moderated):
             counts.update({"events": stored, "other": -stored})  # the line was counted as one that is not stored
         counts.update(counted)
@@ -139,7 +142,9 @@ class EventWriter:
             self.clears.at |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
         placed = [(line, stream) for part, stream in await self._placed(tx, lines) for line in part]
         fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
-        new = placed if fresh is None else _once([pair for pair in placed if pair[0].event.id in fresh])
+        new = placed
+        if fresh is not None:
+            new = list({pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh}.values())
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
         await streams.attend(tx, _visits(new))
@@ -167,13 +172,6 @@ class EventWriter:
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
-
-    async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
-        for redaction in redactions:
-            await events.clear(tx, Clear(redaction.at, redaction.event_id, redaction.user_id), self._clock.now())
-            if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
-                await viewers.set_banned(tx, redaction.user_id, redaction.at)
-        await events.remember_clears(tx, new)
 
     async def _store_moderation(self, tx: Transaction, moderated: Sequence[Redaction]) -> int:
         """Events of what moderators did to people who are stored: whom, and for how long, without text; how many."""
@@ -214,10 +212,6 @@ def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         SeenViewer(*key, role_of(event.badges), min(first[key], event.at), max(first[key], event.at))
         for key, event in last.items()
     ]
-
-
-def _once(pairs: Sequence[tuple[TakenLine, int | None]]) -> list[tuple[TakenLine, int | None]]:
-    return list({line.event.id: (line, stream) for line, stream in reversed(pairs)}.values())
 
 
 def _visits(pairs: Iterable[tuple[TakenLine, int | None]]) -> list[tuple[str, int, int, int, int]]:

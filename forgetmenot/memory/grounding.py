@@ -227,8 +227,8 @@ class Evidence:
             content = _content(text)
             own = [at for at, line in enumerate(self._lines) if not who or line.speaker in who]
             near = self._context(who, own) if who else []
-            if fault := self._number_fault(text, [*own, *near]):
-                return fault
+            if numbers(text) - frozenset[str]().union(*(self._lines[at].numbers for at in (*own, *near))):
+                return "number"
             if fault := self._sense_fault(text, content, own, near):
                 return fault
             support += self._support(content, own, near, who)
@@ -250,10 +250,6 @@ class Evidence:
                 or (line.asks and not theirs.isdisjoint((at + 2, at + 3)))
             )
         ]
-
-    def _number_fault(self, text: str, near: Sequence[int]) -> str | None:
-        heard = frozenset[str]().union(*(self._lines[at].numbers for at in near))
-        return "number" if numbers(text) - heard else None
 
     def _support(self, content: Sequence[str], own: Sequence[int], near: Sequence[int], who: frozenset[str]) -> float:
         support = sum(max(self._match(word, own), NEARBY * self._match(word, near)) for word in content)

@@ -127,15 +127,13 @@ def _storable(facts: Iterable[str], privacy: PrivacySettings) -> list[str]:
 
 async def _may_be_shown(source: Source, one: HeardFact, quiet: SuppressionFilter, known: Sequence[Note]) -> bool:
     """Whether it is neither a note already, nor outdone by one, nor forgotten, nor never to be mentioned."""
-    if any(_outdoes(note, one) for note in known) or quiet.has(one.fact, [one.viewer_id]):
+    for note in known:  # one that says the same, or something else that was said later
+        relation = relate(note.fact, one.fact)
+        if relation is Relation.DUPLICATE or (relation is Relation.CONFLICT and note.last_confirmed_at >= one.at):
+            return False
+    if quiet.has(one.fact, [one.viewer_id]):
         return False
     return not await forgotten_facts.is_forgotten(source, one.viewer_id, traces(one.fact), own_since=one.at)
-
-
-def _outdoes(note: Note, one: HeardFact) -> bool:
-    """Whether a note says the same, or something else that was said later."""
-    relation = relate(note.fact, one.fact)
-    return relation is Relation.DUPLICATE or (relation is Relation.CONFLICT and note.last_confirmed_at >= one.at)
 
 
 # Corrections in plain speech.

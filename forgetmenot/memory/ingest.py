@@ -193,7 +193,10 @@ class Ingest:
                 self._counts.update(counted)
             self._wake.set()
             if isinstance(error, StoreError):
-                self._say(error)
+                if not self.trouble:
+                    waiting = len(self._queue)
+                    log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
+                self.trouble = str(error)
             raise
         self.trouble = ""
 
@@ -204,11 +207,6 @@ class Ingest:
         except BaseException:
             self._stream_tracker.forget()
             raise
-
-    def _say(self, error: StoreError) -> None:
-        if not self.trouble:
-            log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=len(self._queue))
-        self.trouble = str(error)
 
     def forget_clears(self, before: int) -> None:
         """Called by the sweep: clears from before then wait for nothing."""
@@ -307,14 +305,11 @@ def drop_unsaved(database: Path) -> None:
 def forget_unsaved(database: Path, who: Names) -> None:
     """Take a person's lines out of the file, and their names out of what others said. Raises OSError."""
     if held := load_unsaved(database):
-        kept = [_without(item, who) for item in held if _speaker(item) != who.viewer_id]
+        speakers = (item.event.user_id if isinstance(item, TakenLine) else item.user_id for item in held)
+        kept = [_without(item, who) for item, by in zip(held, speakers, strict=True) if by != who.viewer_id]
         drop_unsaved(database)
         if kept:
             save_unsaved(database, kept)
-
-
-def _speaker(item: TakenLine | Redaction) -> str | None:
-    return item.event.user_id if isinstance(item, TakenLine) else item.user_id
 
 
 def _without(item: TakenLine | Redaction, who: Names) -> TakenLine | Redaction:

@@ -252,7 +252,11 @@ class PrivacyQueue:
 
     async def _carry_out(self, request: DeferredRequest) -> Fulfilled:
         if request.kind is DeferredKind.ERASE:
-            return await self._erase(request)
+            await self._flush()  # who just came is known then
+            if not await personal_data.is_known(self._db, request.viewer_id):
+                return Fulfilled(changed=False)
+            at_once, receipt = await self._begin_erasure(request.viewer_id)
+            return Fulfilled(changed=at_once, receipt=receipt)
         if request.kind not in _CHOICES:
             return Fulfilled(result=await self._run(request))
         async with self._db.write() as tx:
@@ -261,10 +265,3 @@ class PrivacyQueue:
             await opt_outs.opt_out(tx, request.viewer_id, request.at)
         await self._db.wipe_deleted()
         return Fulfilled()
-
-    async def _erase(self, request: DeferredRequest) -> Fulfilled:
-        await self._flush()  # who just came is known then
-        if not await personal_data.is_known(self._db, request.viewer_id):
-            return Fulfilled(changed=False)
-        at_once, receipt = await self._begin_erasure(request.viewer_id)
-        return Fulfilled(changed=at_once, receipt=receipt)

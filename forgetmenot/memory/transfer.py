@@ -318,9 +318,10 @@ async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], s
     free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
-    for read, note, episode in zip(batch, new, rests_on, strict=True):
+    stated = [(note.id or 0, episode, note.at) for note, episode in zip(new, rests_on, strict=True)]
+    await notes.add_evidence(tx, *(Stance(i, on, "stated", None, addressed=False, at=at) for i, on, at in stated))
+    for read, note in zip(batch, new, strict=True):
         number = note.id or 0
-        await notes.add_evidence(tx, Stance(number, episode, "stated", None, addressed=False, at=note.at))
         if old := read.line.id or read.external:
             state.numbers[old] = number
         if note.status is NoteStatus.SUPERSEDED and read.line.superseded_by:  # set once all lines are in

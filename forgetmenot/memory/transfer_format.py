@@ -114,7 +114,10 @@ def _readable(batch: list[tuple[int, str]], now: int, *, filtered: bool) -> Batc
             continue
         try:
             if _STREAM.match(text):
-                past.append(_read_stream(of_streams.decode(text)))
+                line = of_streams.decode(text)
+                visits = tuple((_login_or_id(who) or "", _login(login), *more) for who, login, *more in line.visits)
+                title, category = clean(line.title), clean(line.category)
+                past.append(msgspec.structs.replace(line, title=title, category=category, visits=visits))
             else:
                 found.append(_read(number, decoder.decode(text), now, filtered=filtered))
         except msgspec.MsgspecError as error:
@@ -141,11 +144,6 @@ def _read(number: int, line: NoteLine, now: int, *, filtered: bool) -> ReadLine:
     at, expires_at = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
     who = _login_or_id(line.viewer)
     return ReadLine(number, line, fact, now if at is None else at, expires_at, who, _login(line.login))
-
-
-def _read_stream(line: StreamLine) -> StreamLine:
-    visits = tuple((_login_or_id(who) or "", _login(login), *more) for who, login, *more in line.visits)
-    return msgspec.structs.replace(line, title=clean(line.title), category=clean(line.category), visits=visits)
 
 
 def _time(key: str, value: str | None) -> int | None:

@@ -110,7 +110,8 @@ def copy(source: Path, target: Path, key: HashKey | None) -> Copied:
         part.unlink(missing_ok=True)
         file_safety.protect(part)
         counted = _fill(part, source, key)
-        _to_disk(part)
+        with part.open("r+b") as written:
+            os.fsync(written.fileno())
         part.replace(target)
     except OSError as error:
         raise errors.StoreError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
@@ -172,11 +173,6 @@ def _number(db: sqlite3.Connection, sql: str) -> int:
     return int(db.execute(sql).fetchone()[0])
 
 
-def _to_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
-
-
 def check(path: Path) -> None:
     """See that a file is a whole memory of ours. Raises StoreError, StoreForeign."""
     if not path.is_file():
@@ -191,7 +187,9 @@ def check(path: Path) -> None:
             )
         if version < 1 or _has_strange_parts(db):
             raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or _are_numbers_used_up(db):
+        # SQLite gives no number twice: where they are used up, no more rows could be added
+        used_up = f"SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > {HIGHEST}"  # noqa: S608
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok" or db.execute(used_up).fetchone():
             raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
 
 
@@ -206,12 +204,6 @@ def _has_strange_parts(db: sqlite3.Connection) -> bool:
         if kind == "table" and db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden > 1", (name,)).fetchone():
             return True
     return False
-
-
-def _are_numbers_used_up(db: sqlite3.Connection) -> bool:
-    """Whether no more rows could be added: SQLite gives no number twice."""
-    sql = "SELECT 1 FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq > ?"
-    return db.execute(sql, (HIGHEST,)).fetchone() is not None
 
 
 def is_newest(path: Path) -> bool:

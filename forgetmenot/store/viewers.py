@@ -267,6 +267,10 @@ async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     await join(tx, holders)
     await _release_logins(tx, holders)
     now_called = {person.id: person for person in people}
+    rows = [  # without the login if somebody else was seen with it after them
+        (one.id, *((one.login, one.display_name) if holders[one.login] == one.id else (None, None)), *one[3:])
+        for one in now_called.values()
+    ]
     await tx.many(
         "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
@@ -274,20 +278,13 @@ async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
         " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
-        [_row(person, holders) for person in now_called.values()],
+        rows,
     )
     await tx.many(
         "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)",
         [(person.id, person.login, person.display_name, person.first_at, person.last_at) for person in people],
     )
-
-
-def _row(person: SeenViewer, holders: dict[str, str]) -> tuple[object, ...]:
-    """Their row; without the login if somebody else was seen with it after them."""
-    theirs = holders[person.login] == person.id
-    names = (person.login, person.display_name) if theirs else (None, None)
-    return (person.id, *names, person.role, person.first_at, person.last_at)
 
 
 async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:

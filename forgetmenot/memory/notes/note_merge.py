@@ -98,7 +98,9 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
     retracted or undone later (what went with a cleared line has no text any more). A command is said when it is typed.
     """
-    if rival is not None and origin.at < rival.last_confirmed_at + _outranks(rival, new):
+    # a command also stands against what its subject said in the same millisecond
+    outranks = rival is not None and (rival.source_kind, new.source_kind) == (SourceKind.COMMAND, SourceKind.SELF_CLAIM)
+    if rival is not None and origin.at < rival.last_confirmed_at + outranks:
         raise FactRefused("said_before")
     gone = await notes.withdrawn_since(tx, new.subject_id, origin.at)
     gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
@@ -107,11 +109,6 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, origin: ClaimSource
             last = (await notes.changes(tx, note.id))[-1]
             if last.at > origin.at:
                 raise FactRefused("said_before")
-
-
-def _outranks(rival: Note, new: NewNote) -> bool:
-    """Whether a command also stands against what its subject said in the same millisecond."""
-    return rival.source_kind is SourceKind.COMMAND and new.source_kind is SourceKind.SELF_CLAIM
 
 
 async def correct_others(
@@ -275,7 +272,10 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
     if not stronger and await notes.says(tx, note.id, origin.episode_id, origin.speaker_id):
         return
-    again = await _is_new_occasion(tx, note, origin)
+    if origin.stream_id is None:
+        again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    else:
+        again = await notes.confirmed_stream(tx, note.id) != origin.stream_id
     source = await _strongest(tx, note, new.source_kind, origin)
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
     await notes.add_evidence(tx, _stance(note.id, origin, "confirmed"))
@@ -289,12 +289,6 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     await notes.set_confirmed(tx, confirmed, stream_id=origin.stream_id)
     if note.status is NoteStatus.STALE:
         await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause="confirmed")
-
-
-async def _is_new_occasion(tx: Transaction, note: Note, origin: ClaimSource) -> bool:
-    if origin.stream_id is None:
-        return origin.at - note.last_confirmed_at >= HALF_A_DAY_MS
-    return await notes.confirmed_stream(tx, note.id) != origin.stream_id
 
 
 async def _strongest(tx: Transaction, note: Note, source: SourceKind, origin: ClaimSource) -> SourceKind:

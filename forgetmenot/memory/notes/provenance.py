@@ -113,13 +113,12 @@ async def names_for(
 
 def in_words(explanation: NoteExplanation) -> str:
     """The chain for a person to read."""
+    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
+    successor = [explanation.replaced_by] if explanation.replaced_by is not None else []
     parts = (
         ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
-        ("Replaced notes", _replaced(explanation)),
-        (
-            "Replaced by",
-            _notes([explanation.replaced_by] if explanation.replaced_by is not None else [], explanation.names),
-        ),
+        ("Replaced notes", [*_notes(explanation.replaced, explanation.names), *undo]),
+        ("Replaced by", _notes(successor, explanation.names)),
         ("History", [f"{moment(one.at)}: {_happened(one, explanation.names)}" for one in explanation.history]),
         ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
     )
@@ -172,11 +171,6 @@ def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
         f"{head} {said} {how}. The summary of that time (summary {episode.id}{about}):",
         f"  {show(episode.summary, names)}",
     ]
-
-
-def _replaced(explanation: NoteExplanation) -> list[str]:
-    undo = [f"`forgetmenot memory undo {explanation.note.id}` undoes that."] if explanation.replaced else []
-    return [*_notes(explanation.replaced, explanation.names), *undo]
 
 
 def _notes(found: Sequence[Note], names: dict[str, str]) -> list[str]:
