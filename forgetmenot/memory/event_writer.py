@@ -162,7 +162,13 @@ class EventWriter:
         event = line.event
         cleared_at = self.clears.of(event) if self.clears.at else None
         return NewEvent(
-            *(event.id, self._run_id, stream_id, event.user_id, event.kind, role_of(event.badges), event.at),
+            event.id,
+            self._run_id,
+            stream_id,
+            event.user_id,
+            event.kind,
+            role_of(event.badges),
+            event.at,
             text="" if cleared_at is not None else event.text,
             system_text="" if cleared_at is not None else event.system_text,
             reply_to_id=event.reply_to.event_id if event.reply_to else None,
