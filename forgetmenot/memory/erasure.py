@@ -305,9 +305,9 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport, prog
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
     held = await channel_state.read_all(db)
     cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
-    changed = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
+    rewritten = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
     async with db.write() as tx:
-        await channel_state.put(tx, changed, now)
+        await channel_state.put(tx, rewritten, now)
 
 
 async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
