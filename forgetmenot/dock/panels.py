@@ -18,7 +18,7 @@ from forgetmenot.settings import prices
 from forgetmenot.settings.labels import LABELS, RESTARTING, Label
 from forgetmenot.settings.live_settings import form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, dock_rows, model_calls
+from forgetmenot.store import backup, dock_rows, model_calls, run_stats
 
 LAST_REPLIES = 60
 LAST_STREAMS = 12
@@ -39,8 +39,8 @@ async def _figures(request: web.Request) -> web.Response:
             "streams": await _streams(context),
             "currency": context.settings().model.currency,
             "notes": await _notes(context),
-            "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
-            "rules": await dock_rows.rules(db, 0),
+            "filters": list((await run_stats.sum_of(db, "filters", 0)).items()),
+            "rules": [(*name.split(": "), n) for name, n in (await run_stats.sum_of(db, "rules", 0)).items()],
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )

@@ -235,16 +235,6 @@ async def note_moves(db: Database, step: int) -> list[tuple[int, str, int]]:
     return [tuple(row) for row in rows]
 
 
-async def rules(db: Database, since: int) -> list[tuple[str, str, int]]:
-    """How often each rule of the policy decided, and what."""
-    rows = await db.rows(
-        "SELECT rule, verdict, count(*) AS fired FROM action_logs WHERE at >= ? GROUP BY rule, verdict"
-        " ORDER BY fired DESC, rule",
-        (since,),
-    )
-    return [tuple(row) for row in rows]
-
-
 _SHOWN = {
     "unread": "SELECT count(*) FROM events WHERE episode_id IS NULL AND redacted_at IS NULL",
     "largest_prompt": "SELECT coalesce(max(prompt_json ->> 'estimated'), 0) FROM bot_messages",
