@@ -189,7 +189,7 @@ def _gone(lines: Sequence[int]) -> bytes:
 def cursor_of(text: str) -> FeedCursor | None:
     """The marks in a last event's id; None for what is none."""
     parts: Sequence[str] = text.split(".")
-    if len(parts) != len(FeedCursor._fields) or not all(part.isdecimal() and len(part) < 16 for part in parts):
+    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 16 for part in parts):
         return None
     return FeedCursor(*(int(part) for part in parts))
 

@@ -46,14 +46,9 @@ SLICE_S = 0.025
 """How long a slice should hold the database."""
 
 
-async def erased_people(db: Database) -> Mapping[str, int]:
-    """The time of each erasure by hash, for `ImportGate`. Raises StoreError."""
-    return await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
-
-
 @dataclass(frozen=True, slots=True)
 class ImportGate:
-    """What holds for one batch of lines."""
+    """What holds for one batch of lines. `erased`: the time of each erasure, by hash."""
 
     tx: Transaction
     opted_out: Collection[str]
@@ -136,7 +131,8 @@ async def import_notes(
 
     `dry_run`: only report; every batch is written and rolled back.
     """
-    state = _Import(now, merge, erased=await erased_people(db))
+    erased = await asyncio.to_thread(privacy_log.erased, privacy_log.path_of(db.key))
+    state = _Import(now, merge, erased=erased)
     slices = _Slices(db, state, undo=dry_run)
     async for read, past, refused in batches(lines, now=now, filtered=filtered):
         state.report.refused += refused

@@ -58,18 +58,21 @@ class Learnt(NamedTuple):
 
 
 class FeedCursor(NamedTuple):
-    """A position in the feed: the highest id of each kind that was read."""
+    """A position in what was stored: the highest id of each kind that was read."""
 
     line: int = 0
     episode: int = 0
     change: int = 0
+    reply: int = 0
+    action: int = 0
 
 
 async def feed_cursor(db: Database) -> FeedCursor:
     """The present position."""
     row = await db.row(
         "SELECT (SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(id), 0) FROM episodes),"
-        " (SELECT coalesce(max(id), 0) FROM note_changes)"
+        " (SELECT coalesce(max(id), 0) FROM note_changes), (SELECT coalesce(max(id), 0) FROM bot_messages),"
+        " (SELECT coalesce(max(id), 0) FROM action_logs)"
     )
     return FeedCursor(*row) if row else FeedCursor()
 
@@ -143,15 +146,6 @@ async def actions(db: Database, limit: int) -> list[LoggedAction]:
 # What was added to the memory since a moment.
 
 
-class MemoryCursor(NamedTuple):
-    """The highest ids that were seen."""
-
-    episode: int = 0
-    change: int = 0
-    reply: int = 0
-    action: int = 0
-
-
 class NoteNews(NamedTuple):
     """A note whose status changed, from what to what, and why."""
 
@@ -159,15 +153,6 @@ class NoteNews(NamedTuple):
     before: str | None
     after: str
     cause: str
-
-
-async def memory_cursor(db: Database) -> MemoryCursor:
-    """The present position."""
-    row = await db.row(
-        "SELECT (SELECT coalesce(max(id), 0) FROM episodes), (SELECT coalesce(max(id), 0) FROM note_changes),"
-        " (SELECT coalesce(max(id), 0) FROM bot_messages), (SELECT coalesce(max(id), 0) FROM action_logs)"
-    )
-    return MemoryCursor(*row) if row else MemoryCursor()
 
 
 async def notes_since(db: Database, after: int) -> list[NoteNews]:

@@ -119,7 +119,7 @@ def in_words(explanation: NoteExplanation) -> str:
         ("Where it comes from", [line for word in explanation.evidence for line in _evidence(word, explanation.names)]),
         ("Replaced notes", [*_notes(explanation.replaced, explanation.names), *undo]),
         ("Replaced by", _notes(successor, explanation.names)),
-        ("History", [f"{moment(one.at)}: {_happened(one, explanation.names)}" for one in explanation.history]),
+        ("History", [_happened(one, explanation.names) for one in explanation.history]),
         ("Replies that used it (`forgetmenot why NUMBER` shows more)", _replies(explanation)),
     )
     lines = _about(explanation)
@@ -138,8 +138,10 @@ def _about(explanation: NoteExplanation) -> list[str]:
     end = "Kept permanently" if note.expires_at is None else f"Kept until {moment(note.expires_at)}"
     pinned = "; pinned" if note.pinned else ""
     weight = f"{end}{pinned}; {note.importance.value} importance; confidence {note.confidence:.2f}"
+    about = {Scope.CHANNEL: "about the channel", Scope.RUNNING_BIT: "a running bit"}.get(note.scope)
+    about = about or f"about {explanation.names.get(note.subject_id or '', 'somebody')}"
     lines = [
-        f"#{note.id} {_subject(note, explanation.names)}: {show(note.fact, explanation.names)}",
+        f"#{note.id} {about}: {show(note.fact, explanation.names)}",
         f"  It is {note.status.value}: {_STATUS[note.status]}. {weight}.",
         f"  {_WHOSE[note.source_kind]}",
     ]
@@ -148,12 +150,6 @@ def _about(explanation: NoteExplanation) -> list[str]:
     if note.scope is Scope.RUNNING_BIT and explanation.streams:
         lines.append(f"  It came up in {len(explanation.streams)} stream{'s' if len(explanation.streams) > 1 else ''}.")
     return lines
-
-
-def _subject(note: Note, names: dict[str, str]) -> str:
-    if note.scope is Scope.VIEWER:
-        return f"about {names.get(note.subject_id or '', 'somebody')}"
-    return "about the channel" if note.scope is Scope.CHANNEL else "a running bit"
 
 
 def _evidence(word: EvidenceLink, names: dict[str, str]) -> list[str]:
@@ -186,8 +182,8 @@ def because(cause: str, names: Mapping[str, str]) -> str:
 
 
 def _happened(change: Change, names: dict[str, str]) -> str:
-    cause = because(change.cause, names)
-    return cause if change.from_status is None else f"{change.from_status} → {change.to_status}: {cause}"
+    moved = f"{change.from_status} → {change.to_status}: " if change.from_status is not None else ""
+    return f"{moment(change.at)}: {moved}{because(change.cause, names)}"
 
 
 def _replies(explanation: NoteExplanation) -> list[str]:
