@@ -283,8 +283,7 @@ def _new_id(name: str) -> str:
 async def _add_viewers(tx: Transaction, logins: Mapping[str, str | None], state: _Import) -> None:
     """Add those of these people (with the login that is told of them) whom nobody has seen yet."""
     new = sorted(logins.keys() - state.viewers.keys())
-    await viewers.add_provisional(tx, [name for name in new if not name.isdigit()], state.now)
-    await viewers.add_by_id(tx, {name: logins[name] for name in new if name.isdigit()}, state.now)
+    await viewers.add_unseen(tx, {_new_id(name): logins[name] if name.isdigit() else name for name in new}, state.now)
     state.viewers.update({name: _new_id(name) for name in new})
     state.new_viewers.update(new)
 

@@ -159,5 +159,5 @@ async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker
     if viewer_id is None:
         viewer_id = provisional(login)
         async with db.write() as tx:
-            await viewers.add_provisional(tx, [login], now)
+            await viewers.add_unseen(tx, {viewer_id: login}, now)
     return Asker(surface, viewer_id, Role.BROADCASTER, login, login)

@@ -284,11 +284,9 @@ def write_counts(database: Path, found: Counts) -> None:
 
 async def check_start(db: Database) -> None:
     """See that the memory is whole and that nothing of the last run is missing. Raises StoreDamaged, StoreError."""
-    said = await db.value("PRAGMA quick_check(1)")
-    if said != "ok":
-        raise _missing(db.path, f"{db.path} is damaged ({said}).")
-    tables = {row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    lost = sorted({*KEPT, *LEFT_OUT} - tables)
+    if damage := await db.damage():
+        raise _missing(db.path, f"{db.path} is damaged ({damage}).")
+    lost = sorted({*KEPT, *LEFT_OUT} - {*await db.column("SELECT name FROM sqlite_master WHERE type = 'table'")})
     if lost:
         raise _missing(db.path, f"{db.path} lacks the tables {', '.join(lost)}.")
     before, now = await asyncio.to_thread(last_counts, db.path), await counts(db)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import PROVISIONAL, login_of, provisional
+from forgetmenot.text.mentions import PROVISIONAL, login_of
 
 
 class Name(NamedTuple):
@@ -344,24 +344,19 @@ async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str
     )
 
 
-async def add_provisional(tx: Transaction, logins: Sequence[str], at: int) -> None:
-    """People nobody has seen yet: `login:alice`, joined to the real id when that login first speaks."""
-    await tx.many(
-        "INSERT OR IGNORE INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)",
-        [(provisional(login), login, login, at, at) for login in logins],
-    )
+async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int) -> None:
+    """People nobody has seen yet, by id; with the login that is told of them, if nobody has it here.
 
-
-async def add_by_id(tx: Transaction, logins: Mapping[str, str | None], at: int) -> None:
-    """People known by their Twitch id, until they speak; with the login they had elsewhere, if nobody has it here."""
+    `login:alice`, where only the login is known, is joined to the real id when that login first speaks.
+    """
     await tx.many(
         "INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, ?, ?)",
-        [(viewer_id, at, at) for viewer_id in logins],
+        [(viewer_id, at, at) for viewer_id in people],
     )
     await tx.many(
         "UPDATE viewers SET login = ?1, display_name = ?1 WHERE id = ?2 AND login IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM viewers WHERE login = ?1)",
-        [(login, viewer_id) for viewer_id, login in logins.items() if login],
+        [(login, viewer_id) for viewer_id, login in people.items() if login],
     )
 
 

@@ -32,7 +32,7 @@ FACTS = (
 async def alice(db: Database) -> None:
     """Somebody who is known."""
     async with db.write() as tx:
-        await viewers.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
 
 
 async def tell(db: Database, fact: str, at: int) -> Note:

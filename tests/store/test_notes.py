@@ -14,7 +14,7 @@ from forgetmenot.store.notes import NewNote, Stance
 async def alice(db: Database) -> str:
     """Somebody who is known."""
     async with db.write() as tx:
-        await viewers.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
     return "login:alice"
 
 

@@ -34,7 +34,7 @@ async def test_two_swap_their_logins(db: Database) -> None:
 
 async def _provisional_alice(db: Database) -> None:
     async with db.write() as tx:
-        await viewers.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
         await tx.execute(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, created_at,"
             " last_confirmed_at) VALUES ('viewer', 'login:alice', 'is <@login:alice>', 1, 'import', 1, 1)"
