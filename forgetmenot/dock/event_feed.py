@@ -144,8 +144,8 @@ class EventFeed:
         news = now.items_of_lines(await dock_rows.lines(db, before.line, 10 * NEWEST), context.settings().privacy)
         news += await now.episodes(context, await dock_rows.feed_episodes(db, before.episode, NEWEST))
         news += await now.notes(context, await dock_rows.changes(db, before.change, NEWEST))
-        moving = await now.replies(context, await dock_rows.replies(db, NEWEST))
-        moving += await now.actions(context, await dock_rows.actions(db, NEWEST))
+        moving = await now.replies(context, NEWEST)
+        moving += await now.actions(context, NEWEST)
         shown, self._shown = self._shown, {str(item["key"]): item for item in moving}
         return news if shown is None else news + [item for item in moving if shown.get(str(item["key"])) != item]
 

@@ -9,9 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.languages import read_reason
-from forgetmenot.store import action_logs, bot_messages, invariants, notes, privacy_log
-from forgetmenot.store.action_logs import LoggedAction
-from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store import invariants, notes, privacy_log
 from forgetmenot.store.database import Database, Row
 
 T = TypeVar("T")
@@ -131,16 +129,6 @@ async def changes(db: Database, after: int, limit: int) -> list[Learnt]:
         (after, limit),
     )
     return [Learnt(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
-
-
-async def replies(db: Database, limit: int) -> list[BotMessage]:
-    """The newest replies, oldest first: the newest ones may still change."""
-    return (await bot_messages.listing(db, limit))[::-1]
-
-
-async def actions(db: Database, limit: int) -> list[LoggedAction]:
-    """The newest proposals, oldest first."""
-    return (await action_logs.latest(db, limit))[::-1]
 
 
 # What was added to the memory since a moment.

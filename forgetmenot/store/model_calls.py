@@ -145,14 +145,10 @@ ODD = 1.6  # after the first few, a ratio further off than this is taken as this
 def next_factor(factor: float, samples: int, ratio: float) -> float:
     """The factor after one more bill. `ratio`: billed tokens / tokens estimated with factor 1."""
     if samples == 0:
-        return _within(ratio, LOWEST, HIGHEST)
+        return min(max(ratio, LOWEST), HIGHEST)
     if samples >= 3:
-        ratio = _within(ratio, factor / ODD, factor * ODD)
+        ratio = min(max(ratio, factor / ODD), factor * ODD)
     step = 1 / min(samples + 1, MEMORY)
     if ratio > factor:
         step = min(1.0, step * UPWARD)
-    return _within(factor + step * (ratio - factor), LOWEST, HIGHEST)
-
-
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+    return min(max(factor + step * (ratio - factor), LOWEST), HIGHEST)

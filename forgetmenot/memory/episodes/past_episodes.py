@@ -6,7 +6,7 @@ here; no model is asked.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -141,7 +141,8 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     rows = []
     for text in texts.values():
         allowed = set(sentences_of(suppressed.without(text)))
-        rows.append([show(sentence, names) for sentence in _nameable(text, hidden) if sentence in allowed])
+        nameable = (one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about))
+        rows.append([show(sentence, names) for sentence in nameable if sentence in allowed])
     chosen = sorted(_chosen(rows, most))
     evidence = list(texts)
     return Missed(
@@ -175,17 +176,6 @@ async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str
             parts = await episodes.between(at, stream.id, since, came)
             found |= {("episode", episode.id): episode.summary for episode in parts}
     return found
-
-
-def _nameable(text: str, hidden: Collection[str]) -> list[str]:
-    """The sentences about people who may be named. One that names nobody goes on about whom the last one named."""
-    kept: list[str] = []
-    about: tuple[str, ...] = ()
-    for sentence in sentences_of(text):
-        about = tuple(ids_in(sentence)) or about
-        if not set(about) & set(hidden):
-            kept.append(sentence)
-    return kept
 
 
 def _chosen(rows: Sequence[Sequence[str]], most: int) -> list[tuple[int, int]]:
