@@ -20,6 +20,7 @@ import msgspec
 from forgetmenot.clock import DAY, Clock
 from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
+from forgetmenot.files import write_own
 from forgetmenot.logs import log
 from forgetmenot.memory.event_writer import Clears, EventWriter, TakenLine
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -259,10 +260,7 @@ def save_unsaved(database: Path, lines: Iterable[TakenLine | Redaction]) -> None
     rows = [_Row(line=_alone(item)) if isinstance(item, TakenLine) else _Row(clear=item) for item in lines]
     try:
         file.unlink(missing_ok=True)
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            out.writelines(msgspec.json.encode(row) + b"\n" for row in rows)
-            out.flush()
-            os.fsync(out.fileno())
+        write_own(file, b"".join(msgspec.json.encode(row) + b"\n" for row in rows), os.O_EXCL)
     except OSError:
         with contextlib.suppress(OSError):
             drop_unsaved(database)
@@ -295,10 +293,7 @@ def drop_unsaved(database: Path) -> None:
     """Overwrite and delete the file. Raises OSError."""
     file = unsaved_path(database)
     with contextlib.suppress(FileNotFoundError):
-        with file.open("r+b") as held:
-            held.write(b"\0" * file.stat().st_size)
-            held.flush()
-            os.fsync(held.fileno())
+        write_own(file, b"\0" * file.stat().st_size)
         file.unlink()
 
 

@@ -12,7 +12,6 @@
 import asyncio
 import contextlib
 import hashlib
-import os
 import threading
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
@@ -24,7 +23,7 @@ import platformdirs
 from forgetmenot.clock import Clock
 from forgetmenot.domain.operation import OperationResult
 from forgetmenot.errors import ODD_INPUT, StoreError
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, write_own
 from forgetmenot.logs import log
 from forgetmenot.store import opt_outs, personal_data
 from forgetmenot.store.database import Database
@@ -147,12 +146,7 @@ class DeferredFile:
         try:
             if self._spare is None:
                 make_own(self._path.parent)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.seek(at)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_own(self._path, data, at=at)
         except OSError as error:
             alone = "" if self._spare is not None else " and is lost with a stop: it is kept in memory alone"
             log.error(f"a privacy request cannot be written{alone}", file=str(self._path), reason=error.strerror)

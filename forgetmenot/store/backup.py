@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from forgetmenot import errors
-from forgetmenot.files import make_own
+from forgetmenot.files import make_own, write_own
 from forgetmenot.store import file_safety, privacy_log
 from forgetmenot.store.database import Database, Source, connect, reading_beside, translating
 from forgetmenot.store.file_safety import APPLICATION_ID
@@ -275,8 +275,7 @@ def write_counts(database: Path, found: Counts) -> None:
         if last_counts(database) == found:
             return
         part = file.with_name(f"{file.name}.part")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(msgspec.json.encode(found))
+        write_own(part, msgspec.json.encode(found), os.O_TRUNC)
         part.replace(file)
     except OSError as error:
         raise file_safety.cannot_open(file, error) from error

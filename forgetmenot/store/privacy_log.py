@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from forgetmenot.errors import StoreError, StoreKeyLost
+from forgetmenot.files import write_own
 
 if TYPE_CHECKING:
     from forgetmenot.store.database import Database, Transaction
@@ -66,7 +67,7 @@ class HashKey:
         fresh = self.path.with_name(self.path.name + ".part")
         try:
             fresh.unlink(missing_ok=True)
-            _make(fresh)
+            write_own(fresh, secrets.token_bytes(_LENGTH), os.O_EXCL)
             fresh.replace(self.path)
         except OSError as error:
             raise self._unusable(error) from error
@@ -75,7 +76,7 @@ class HashKey:
     def _read(self) -> bytes:
         try:
             with contextlib.suppress(FileExistsError):
-                _make(self.path)
+                write_own(self.path, secrets.token_bytes(_LENGTH), os.O_EXCL)
             key = self.path.read_bytes()
         except OSError as error:
             raise self._unusable(error) from error
@@ -88,12 +89,6 @@ class HashKey:
 
     def _unusable(self, error: OSError) -> StoreError:
         return StoreError(f"{self.path} cannot be read or written: {error.strerror}. Check its permissions.")
-
-
-def _make(path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(_LENGTH))
 
 
 class PrivacyRequestKind(StrEnum):
@@ -170,11 +165,7 @@ def _append(key: HashKey, entries: Sequence[PrivacyRequest]) -> str:
         last = msgspec.json.encode(msgspec.structs.replace(entry, chain=end))
         lines.append(last)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(b"\n".join([*lines, b""]))
-            file.flush()
-            os.fsync(file.fileno())
+        write_own(path, b"\n".join([*lines, b""]), os.O_APPEND)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}. Check its permissions and the disk.") from error
     return end
