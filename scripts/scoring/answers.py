@@ -19,9 +19,9 @@ from forgetmenot.app.scenario_player import BEGAN, ScenarioPlayer
 from forgetmenot.domain.chat import Role
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, identities
+from forgetmenot.store import bot_messages, viewers
 from forgetmenot.store.database import open_database
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 from scoring.conversations import NOW, read_conversation
 from scoring.gold import Pattern, content, share
 
@@ -124,7 +124,7 @@ async def ask(
     async with open_database(source) as db:
         async with db.write() as tx:
             people = [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, BEGAN, BEGAN) for one in logins]
-            await identities.record_seen(tx, people)
+            await viewers.record_seen(tx, people)
         report = await import_notes(db, (json.dumps(line) for line in batch.lines), now=NOW, filtered=False)
         if report.refused:
             raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")
