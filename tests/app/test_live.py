@@ -198,9 +198,9 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path
     config = write_settings(tmp_path, sim)
     log_in(tmp_path, sim, named=False)
     await sim.refuse()
+    sim.faults.add("irc", drop=True, times=2)
     async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
         await bot.says("chat is disconnected")
-        await asyncio.sleep(2)  # time for more than one attempt
         await sim.accept()
         await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")

@@ -58,7 +58,6 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
     for number, (_, writer) in enumerate(held):
         if number % 2:
             writer.write(b"GET /api/now HTTP/1.1\r\nHost:")
-    await asyncio.sleep(0.1)
     assert (await dock.get("/api/now"))[0] == 200
     cut = await asyncio.gather(*(asyncio.wait_for(reader.read(), 1) for reader, _ in held[:MOST_CONNECTIONS]))
     assert cut == [b""] * MOST_CONNECTIONS
