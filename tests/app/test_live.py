@@ -197,11 +197,10 @@ async def test_asking_for_the_end_while_the_memory_is_opened_ends_it(tmp_path: P
 async def test_twitch_being_away_at_the_start_is_survived_and_told_once(tmp_path: Path, sim: TwitchSim) -> None:
     config = write_settings(tmp_path, sim)
     log_in(tmp_path, sim, named=False)
-    await sim.refuse()
-    sim.faults.add("irc", drop=True, times=2)
+    chat, *_ = [sim.faults.add(where, drop=True, times=None) for where in ("irc", "helix", "oauth")]
     async with running(tmp_path, "run", "--config", config, "--db", tmp_path / "m.sqlite3") as bot:
-        await bot.says("chat is disconnected")
-        await sim.accept()
+        await sim.until(lambda: chat.used >= 3)
+        sim.faults.clear()
         await sim.joined()
         await sim.say("alice", f"@{BOT} clip that!")
         await sim.until(lambda: sim.sent)
