@@ -321,22 +321,14 @@ def test_parts_never_estimate_below_the_whole(a: str, b: str, most: int, factor:
     assert estimate("x" * bytes_for(most, factor), factor) <= most
 
 
-def test_a_dead_chat_gets_more_of_the_past() -> None:
-    quiet = depth_for(0.5, SETTINGS)
+def test_a_dead_chat_gets_more_of_the_past_and_a_flood_more_of_who_is_who() -> None:
+    quiet, flood = depth_for(0.5, SETTINGS), depth_for(400, SETTINGS)
     assert quiet.past_episodes > NORMAL.past_episodes
-
-
-def test_the_settings_say_how_many_facts_about_one_person_there_are_at_most() -> None:
-    for rate in (0.5, 10, 100, 400):
-        depth = depth_for(rate, SETTINGS)
-        assert (depth.lore, depth.lore_per_other) == (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
-
-
-def test_a_flood_gets_less_of_each_person_and_more_of_who_is_who() -> None:
-    flood = depth_for(400, SETTINGS)
     assert flood.lines_per_viewer == 1
     assert flood.own_lines < NORMAL.own_lines
     assert flood.others > NORMAL.others
+    lore = (SETTINGS.recall.speaker_notes, SETTINGS.recall.notes_per_other)
+    assert {(depth.lore, depth.lore_per_other) for depth in (quiet, NORMAL, flood)} == {lore}
 
 
 def test_it_never_turns_the_other_way_as_the_chat_gets_faster() -> None:
