@@ -34,13 +34,9 @@ def test_the_two_commands_start_with_nothing_but_the_standard_library(script: st
 
 def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
     parts = (
-        ("pyp", r"i\.org"),
-        ("pythonh", "osted"),
-        ("npm", r"js\.org"),
-        ("deb\\.deb", "ian"),
-        ("/ro", "ot/"),
+        ("pyp", r"i\.org"), ("pythonh", "osted"), ("npm", r"js\.org"), ("deb\\.deb", "ian"), ("/ro", "ot/"),
         ("/wo", "rk/"),
-    )
+    )  # fmt: skip
     pattern = re.compile("|".join(a + b for a, b in parts))
     found = [
         f"{path.relative_to(ROOT)}: {match[0]}"

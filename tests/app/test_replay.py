@@ -207,14 +207,9 @@ async def test_a_recording_of_weeks_twice_is_stored_once_too(tmp_path: Path) -> 
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
     items: list[ChatItem] = [
-        line(0),
-        line(1),
-        line(0),
-        OtherRoom(),
-        Unparsed(),
-        OtherLine("JOIN"),
+        line(0), line(1), line(0), OtherRoom(), Unparsed(), OtherLine("JOIN"),
         Redaction(START + MINUTE, event_id="m1"),
-    ]
+    ]  # fmt: skip
     summary = await replay(items, tmp_path / "m.sqlite3", Replay(Settings(), until_compacted=True))
     account = summary.account
     assert balanced(summary)

@@ -196,16 +196,11 @@ def test_a_folder_without_a_name_of_its_own_is_a_folder_too(
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "list"),
-        ("memory", "show", "1"),
-        ("memory", "why", "1"),
-        ("memory", "export"),
-        ("recall", "--viewer", "alice", "hello"),
-        ("prompt", "--viewer", "alice", "--message", "hello"),
-        ("why",),
+        ("memory", "list"), ("memory", "show", "1"), ("memory", "why", "1"), ("memory", "export"),
+        ("recall", "--viewer", "alice", "hello"), ("prompt", "--viewer", "alice", "--message", "hello"), ("why",),
         ("actions", "list"),
     ],
-)
+)  # fmt: skip
 def test_looking_into_a_memory_that_is_not_there_makes_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
@@ -275,15 +270,10 @@ def test_what_goes_into_a_file_or_a_pipe_is_utf_8_whatever_the_system_thinks(tmp
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "show"),
-        ("memory", "why"),
-        ("memory", "retract"),
-        ("memory", "never", "--remove"),
-        ("memory", "list", "--limit"),
-        ("why",),
-        ("recall", "--viewer", "alice", "hello", "--limit"),
+        ("memory", "show"), ("memory", "why"), ("memory", "retract"), ("memory", "never", "--remove"),
+        ("memory", "list", "--limit"), ("why",), ("recall", "--viewer", "alice", "hello", "--limit"),
     ],
-)
+)  # fmt: skip
 def test_a_number_that_cannot_be_one_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
     capsys.readouterr()
     for number in ("0", "9" * 30, "1.5", "one"):

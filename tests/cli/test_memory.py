@@ -119,21 +119,13 @@ def test_recall_answers_a_batch_line_by_line(filled: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "words",
     [
-        ("memory", "show", "99"),
-        ("memory", "why", "99"),
-        ("memory", "list", "--viewer", "nobody"),
-        ("memory", "list", "--status", "lost"),
-        ("memory", "undo", "1"),
-        ("memory", "pin", "99"),
-        ("memory", "never", "the"),
-        ("memory", "never", "--remove", "7"),
-        ("memory", "import", "/nowhere/notes.jsonl"),
-        ("recall", "--viewer", "nobody", "drums"),
-        ("recall", "--viewer", "alice"),
-        ("recall", "--viewer", "alice", "drums", "--now", "noon"),
-        ("recall", "--batch", "/nowhere/questions.jsonl"),
+        ("memory", "show", "99"), ("memory", "why", "99"), ("memory", "list", "--viewer", "nobody"),
+        ("memory", "list", "--status", "lost"), ("memory", "undo", "1"), ("memory", "pin", "99"),
+        ("memory", "never", "the"), ("memory", "never", "--remove", "7"), ("memory", "import", "/nowhere/notes.jsonl"),
+        ("recall", "--viewer", "nobody", "drums"), ("recall", "--viewer", "alice"),
+        ("recall", "--viewer", "alice", "drums", "--now", "noon"), ("recall", "--batch", "/nowhere/questions.jsonl"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_one_sentence(filled: Run, words: tuple[str, ...]) -> None:
     with pytest.raises(InputError) as caught:
         filled(*words)

@@ -32,14 +32,10 @@ async def sim() -> AsyncIterator[TwitchSim]:
 @pytest.mark.parametrize(
     ("beside", "here", "found"),
     [
-        ("", "", None),
-        ("[twitch]\n", "", "beside"),
-        ("", "  [twitch]\nchannel = 'demo'\n", "here"),
-        ("[bot]\n", "[twitch]\n", "beside"),
-        ("", "[tool]\ntwitch = 1\n", None),
-        ("", "# [twitch]\n", None),
+        ("", "", None), ("[twitch]\n", "", "beside"), ("", "  [twitch]\nchannel = 'demo'\n", "here"),
+        ("[bot]\n", "[twitch]\n", "beside"), ("", "[tool]\ntwitch = 1\n", None), ("", "# [twitch]\n", None),
     ],
-)
+)  # fmt: skip
 def test_a_settings_file_is_found_beside_the_memory_then_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: str, here: str, found: str | None
 ) -> None:

@@ -287,14 +287,9 @@ def _sdk_errors() -> list[type[Exception]]:
     own = [c for _, c in inspect.getmembers(sdk_errors, inspect.isclass) if issubclass(c, Exception)]
     own = [c for c in own if not issubclass(c, Warning)]
     return [
-        *own,
-        auth_errors.TransportError,
-        aiohttp.ClientError,
-        httpx2.HTTPError,
-        TimeoutError,
-        ValueError,
+        *own, auth_errors.TransportError, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError,
         ConnectionResetError,
-    ]
+    ]  # fmt: skip
 
 
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:

@@ -30,13 +30,9 @@ async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served)
         assert "Set-Cookie" not in answer.headers, "programs on other ports would get it"
         assert stranger.token not in await answer.text()
     for path in (
-        "/api/now",
-        "/api/health",
-        f"/api/now?token={stranger.token}",
-        "/events",
-        "/events?ticket=",
+        "/api/now", "/api/health", f"/api/now?token={stranger.token}", "/events", "/events?ticket=",
         "/events?ticket=x",
-    ):
+    ):  # fmt: skip
         assert (await stranger.get(path))[0] == 401
     for wrong in ("", "wrong", stranger.token[:-1]):
         assert (await stranger.get("/api/now", **{TOKEN_HEADER: wrong}))[0] == 401

@@ -118,15 +118,11 @@ A_DAY = 86_400_000
 @pytest.mark.parametrize(
     ("streams", "lately", "away_d", "standing"),
     [
-        (0, 0, None, Standing.NEWCOMER),
-        (2, 2, 1, Standing.NEWCOMER),
-        (3, 3, 1, Standing.KNOWN),
-        (9, 5, 1, Standing.REGULAR),
-        (9, 5, 21, Standing.RETURNER),
-        (40, 0, 200, Standing.RETURNER),
+        (0, 0, None, Standing.NEWCOMER), (2, 2, 1, Standing.NEWCOMER), (3, 3, 1, Standing.KNOWN),
+        (9, 5, 1, Standing.REGULAR), (9, 5, 21, Standing.RETURNER), (40, 0, 200, Standing.RETURNER),
         (40, 4, 20, Standing.KNOWN),
     ],
-)
+)  # fmt: skip
 def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
     before = None if away_d is None else NOW - away_d * A_DAY
     assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing
@@ -142,17 +138,11 @@ def line(login: str = "alice", user_id: str = "1", *badges: str) -> ChatEvent:
 @pytest.mark.parametrize(
     ("event", "rule"),
     [
-        (line(), None),
-        (line("Nightbot"), "known_bot"),
-        (line("helperbot"), "known_bot"),
-        (line("renamed", "55"), "known_bot"),
-        (line("alice", "1", "bot-badge"), "known_bot"),
-        (line("carol"), "ignored"),
-        (line("renamed", "77"), "ignored"),
-        (line("dave", "42"), "opted_out"),
-        (line("erin"), "opted_out"),
-        (line("forgetmenot_bot", "99"), "own"),
+        (line(), None), (line("Nightbot"), "known_bot"), (line("helperbot"), "known_bot"),
+        (line("renamed", "55"), "known_bot"), (line("alice", "1", "bot-badge"), "known_bot"),
+        (line("carol"), "ignored"), (line("renamed", "77"), "ignored"), (line("dave", "42"), "opted_out"),
+        (line("erin"), "opted_out"), (line("forgetmenot_bot", "99"), "own"),
     ],
-)
+)  # fmt: skip
 def test_which_rule_keeps_a_line_out(event: ChatEvent, rule: str | None) -> None:
     assert Exclusion(MEMORY, {"42", "login:erin"}, "99").why(event) == rule

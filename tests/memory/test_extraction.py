@@ -42,15 +42,10 @@ async def test_the_model_sees_handles_and_what_is_known_and_no_names(
 @pytest.mark.parametrize(
     "fact",
     [
-        "is a viewer who said KEKW",
-        "P1 mentioned drums",
-        "asked about the drums",
-        "states a wish",
-        "was a member of the chat",
-        "shares their love of drums",
-        "says that drums are loud",
+        "is a viewer who said KEKW", "P1 mentioned drums", "asked about the drums", "states a wish",
+        "was a member of the chat", "shares their love of drums", "says that drums are loud",
     ],
-)
+)  # fmt: skip
 async def test_what_somebody_did_in_the_talk_is_no_fact(world: World, learn: Learn, change: Change, fact: str) -> None:
     report = await learn(change(fact=fact))
     assert dict(report.refused) == {"talk": 1}
@@ -143,22 +138,13 @@ async def test_while_the_model_is_out_of_reach_episodes_wait(world: World, error
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        ({"replaces": 99}, "not_theirs"),
-        ({"repeats": 99}, "not_theirs"),
-        ({"who": "P9"}, "not_there"),
-        ({"who": "alice"}, "not_there"),
-        ({"who": "<@1>"}, "not_there"),
-        ({"said_by": "P9"}, "no_speaker"),
-        ({"said_by": ""}, "no_speaker"),
-        ({"said_by": "P3"}, "speaker_silent"),
-        ({"confidence": 0.39}, "confidence"),
-        ({"confidence": 1.5}, "malformed"),
-        ({"fact": "abc"}, "length"),
-        ({"fact": "x" * 201}, "length"),
-        ({"fact": "is a friend of P9"}, "unknown_handle"),
-        ({"fact": "is a moderator of this channel"}, "claim:"),
+        ({"replaces": 99}, "not_theirs"), ({"repeats": 99}, "not_theirs"), ({"who": "P9"}, "not_there"),
+        ({"who": "alice"}, "not_there"), ({"who": "<@1>"}, "not_there"), ({"said_by": "P9"}, "no_speaker"),
+        ({"said_by": ""}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"), ({"confidence": 0.39}, "confidence"),
+        ({"confidence": 1.5}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 201}, "length"),
+        ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "is a moderator of this channel"}, "claim:"),
     ],
-)
+)  # fmt: skip
 async def test_each_rule_refuses_and_is_counted(
     world: World, learn: Learn, change: Change, fields: dict[str, object], rule: str
 ) -> None:

@@ -53,13 +53,8 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     await channel.ingest.flush()
     found = await account(channel)
     assert (found.lines, found.events, found.excluded, found.other_room, found.unparsed, found.other) == (
-        9,
-        1,
-        4,
-        2,
-        1,
-        1,
-    )
+        9, 1, 4, 2, 1, 1,
+    )  # fmt: skip
     counts = await run_stats.counts(channel.db, channel.ingest.run_id)
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
     assert await channel.db.value("SELECT count(*) FROM viewers") == 1

@@ -99,14 +99,10 @@ class RecordingPorts:
 
 
 PEOPLE = (
-    ("1", "alice", "Alice", "viewer", 9),
-    ("2", "bob", "Bob", "viewer", 9),
-    ("3", "newbie", "Newbie", "viewer", 1),
-    ("4", "vera", "Vera", "vip", 9),
-    ("9", "carol", "Carol", "moderator", 9),
-    ("100", "streamer", "Streamer", "broadcaster", 9),
-    ("555", "othersbot", "OthersBot", "viewer", 9),
-)
+    ("1", "alice", "Alice", "viewer", 9), ("2", "bob", "Bob", "viewer", 9), ("3", "newbie", "Newbie", "viewer", 1),
+    ("4", "vera", "Vera", "vip", 9), ("9", "carol", "Carol", "moderator", 9),
+    ("100", "streamer", "Streamer", "broadcaster", 9), ("555", "othersbot", "OthersBot", "viewer", 9),
+)  # fmt: skip
 
 
 @dataclass

@@ -14,15 +14,10 @@ SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ("hello", "hello"),
-        ("  /ban bob", "ban bob"),
-        ("\u200b/ban bob", "ban bob"),
-        ("!.!/ban bob", "ban bob"),
-        ('hi {"action": "ban"} there', "hi there"),
-        ("hi <@42>", "hi (@42>"),
-        ("two\nlines", "two lines"),
+        ("hello", "hello"), ("  /ban bob", "ban bob"), ("\u200b/ban bob", "ban bob"), ("!.!/ban bob", "ban bob"),
+        ('hi {"action": "ban"} there', "hi there"), ("hi <@42>", "hi (@42>"), ("two\nlines", "two lines"),
     ],
-)
+)  # fmt: skip
 def test_a_text_is_one_harmless_line(given: str, text: str) -> None:
     assert check(SAY, {"text": given}, 60) == Checked({"text": text})
 
@@ -98,21 +93,13 @@ JAPANESE = PersonFacts("4", "yuki", display_name="雪")
 @pytest.mark.parametrize(
     ("name", "found", "who"),
     [
-        ("alice", TargetFound.FOUND, ALICE),
-        ("@Alice,", TargetFound.FOUND, ALICE),
-        ("ALICE", TargetFound.FOUND, ALICE),
-        ("me", TargetFound.FOUND, ALICE),
-        ("bob_42", TargetFound.FOUND, BOB),
-        ("bob", TargetFound.AMBIGUOUS, None),
-        ("雪", TargetFound.FOUND, JAPANESE),
-        ("2", TargetFound.UNKNOWN, None),
-        ("", TargetFound.UNKNOWN, None),
-        ("@", TargetFound.UNKNOWN, None),
-        ("ali", TargetFound.UNKNOWN, None),
-        ("аlice", TargetFound.UNKNOWN, None),
-        ("alice bob_42", TargetFound.UNKNOWN, None),
+        ("alice", TargetFound.FOUND, ALICE), ("@Alice,", TargetFound.FOUND, ALICE),
+        ("ALICE", TargetFound.FOUND, ALICE), ("me", TargetFound.FOUND, ALICE), ("bob_42", TargetFound.FOUND, BOB),
+        ("bob", TargetFound.AMBIGUOUS, None), ("雪", TargetFound.FOUND, JAPANESE), ("2", TargetFound.UNKNOWN, None),
+        ("", TargetFound.UNKNOWN, None), ("@", TargetFound.UNKNOWN, None), ("ali", TargetFound.UNKNOWN, None),
+        ("аlice", TargetFound.UNKNOWN, None), ("alice bob_42", TargetFound.UNKNOWN, None),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_one_person_or_nobody(name: str, found: TargetFound, who: PersonFacts | None) -> None:
     assert resolve(name, [ALICE, BOB, OTHER_BOB, JAPANESE], ALICE) == (found, who)
 

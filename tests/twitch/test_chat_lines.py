@@ -173,16 +173,11 @@ def test_a_reply_knows_what_it_answers() -> None:
 @pytest.mark.parametrize(
     ("msg_id", "kind"),
     [
-        ("sub", EventKind.SUB),
-        ("resub", EventKind.SUB),
-        ("subgift", EventKind.GIFT),
-        ("submysterygift", EventKind.GIFT),
-        ("raid", EventKind.RAID),
-        ("announcement", EventKind.ANNOUNCEMENT),
-        ("viewermilestone", EventKind.NOTICE),
-        ("something-new", EventKind.NOTICE),
+        ("sub", EventKind.SUB), ("resub", EventKind.SUB), ("subgift", EventKind.GIFT),
+        ("submysterygift", EventKind.GIFT), ("raid", EventKind.RAID), ("announcement", EventKind.ANNOUNCEMENT),
+        ("viewermilestone", EventKind.NOTICE), ("something-new", EventKind.NOTICE),
     ],
-)
+)  # fmt: skip
 def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -> None:
     notice = event(
         f"@{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit! :tmi.twitch.tv USERNOTICE #den :yay"

@@ -67,18 +67,12 @@ def test_nothing_is_chained_that_could_hold_a_token() -> None:
 @pytest.mark.parametrize(
     ("status", "message", "kind"),
     [
-        (400, "The message is odd", TwitchRefused),
-        (401, "Invalid OAuth token", TwitchLoginNeeded),
-        (401, "Missing scope: clips:edit", TwitchLoginNeeded),
-        (403, "Not a moderator", TwitchRefused),
-        (404, "", TwitchRefused),
-        (407, "", TwitchUnavailable),
-        (408, "", AnswerLost),
-        (429, "", TwitchRateLimited),
-        (500, "", AnswerLost),
-        (503, "", TwitchUnavailable),
+        (400, "The message is odd", TwitchRefused), (401, "Invalid OAuth token", TwitchLoginNeeded),
+        (401, "Missing scope: clips:edit", TwitchLoginNeeded), (403, "Not a moderator", TwitchRefused),
+        (404, "", TwitchRefused), (407, "", TwitchUnavailable), (408, "", AnswerLost), (429, "", TwitchRateLimited),
+        (500, "", AnswerLost), (503, "", TwitchUnavailable),
     ],
-)
+)  # fmt: skip
 def test_what_a_status_means(status: int, message: str, kind: type[TwitchError]) -> None:
     ours = translation(HTTPException("", status=status, extra={"message": message}), "do it")
     assert isinstance(ours, kind)

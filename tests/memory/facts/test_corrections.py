@@ -128,16 +128,11 @@ def test_facts_that_differ_are_hardly_ever_corrections_of_each_other() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        '"I live in Bergen" said the sign',
-        "imagine I live in Bergen",
-        "I live in Bergen Kappa",
-        "what if I moved to Bergen",
-        "i'd live in Bergen if they paid me",
-        "my mum said I live in Bergen",
-        "the song goes I live in Bergen now",
-        "ojalá viviera en Bergen",
+        '"I live in Bergen" said the sign', "imagine I live in Bergen", "I live in Bergen Kappa",
+        "what if I moved to Bergen", "i'd live in Bergen if they paid me", "my mum said I live in Bergen",
+        "the song goes I live in Bergen now", "ojalá viviera en Bergen",
     ],
-)
+)  # fmt: skip
 def test_what_is_not_meant_is_no_evidence(line: str) -> None:
     assert meant_part(line) != line
     assert "I live in Bergen" not in meant_part(line)
@@ -146,15 +141,10 @@ def test_what_is_not_meant_is_no_evidence(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "carried"),
     [
-        ("I live in Bergen", True),
-        ("I don't live in Oslo anymore I live in Bergen", True),
-        ("not Oslo, Bergen", True),
-        ("no wait, Bergen", True),
-        ("I don't live in Bergen", False),
-        ("I never said Bergen lol", False),
-        ("do I live in Bergen?", False),
-        ("my mum lives in Bergen", False),
+        ("I live in Bergen", True), ("I don't live in Oslo anymore I live in Bergen", True),
+        ("not Oslo, Bergen", True), ("no wait, Bergen", True), ("I don't live in Bergen", False),
+        ("I never said Bergen lol", False), ("do I live in Bergen?", False), ("my mum lives in Bergen", False),
     ],
-)
+)  # fmt: skip
 def test_a_models_correction_needs_a_line_that_says_so(line: str, carried: bool) -> None:
     assert supports_correction(line, "lives in Oslo", "lives in Bergen") is carried
