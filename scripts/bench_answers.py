@@ -5,8 +5,9 @@
 
 ROWS is a file of JSON lines, one for each question with its reply and prompt: a run that was stopped goes on there.
 Keys of the figures: known, answered (share of the known that get an answer), right (share that have it), unknown,
-false_memory (share of the unknown that get an answer all the same), talk, talk_cut (share of the small talk of which
-words were left out as unsupported), tokens_in, seconds_p50.
+false_memory (share of the unknown that get an answer all the same), quoted (share of them that get a note, word for
+word, which does not answer), talk, talk_cut (share of the small talk of which words were left out as unsupported),
+tokens_in, seconds_p50.
 """
 
 import argparse

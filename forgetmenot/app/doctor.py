@@ -270,7 +270,7 @@ async def _dock(what: Examined) -> Check:
 def _login(what: Examined) -> Check:
     say, settings = what.language, what.chosen
     if not settings.twitch.client_id:
-        return _check(say, "login", WARN, "client_unset", "client_unset_fix")
+        return _check(say, "login", WARN, "client_unset", "client_unset_fix", make_app=say("reason.make_app"))
     store = _tokens(what)
     token = store.load(Account.BOT)
     if token is None:

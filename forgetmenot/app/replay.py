@@ -247,7 +247,12 @@ def _add(so_far: "hashlib._Hash", item: ChatItem) -> None:
     so_far.update(identity.encode("utf-8", "surrogatepass") + b"\n")
 
 
-FORMATS = ("irc", "csv", "jsonl")
+FORMATS = {
+    "irc": "@id=1;user-id=2;tmi-sent-ts=1700000000000 :alice!alice@alice.tmi.twitch.tv PRIVMSG #channel :hello",
+    "csv": "alice,1700000000000,hello",
+    "jsonl": '{"login": "alice", "at": 1700000000000, "text": "hello"}',
+}
+"""A line of each; times in ms."""
 _CSV_COLUMNS = 3
 LONGEST_LINE = 1 << 20
 csv.field_size_limit(LONGEST_LINE)  # a line of any length is a line
@@ -262,6 +267,17 @@ def read_recording(path: Path, kind: str) -> Iterator[ChatItem]:
             yield from {"irc": _irc, "csv": _csv, "jsonl": _jsonl}[kind](_lines(file))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def read_chat(path: Path, kind: str) -> list[ChatItem]:
+    """The same; raises InputError also where no line is chat in this format."""
+    items = list(read_recording(path, kind))
+    if all(isinstance(item, Unparsed | OtherLine) for item in items):
+        examples = "".join(f"\n  {name}: {example}" for name, example in FORMATS.items())
+        raise InputError(
+            f"No line of {path} is chat in {kind} format. Choose --format by what a line looks like:{examples}"
+        )
+    return items
 
 
 def _lines(file: TextIO) -> Iterator[str]:

@@ -379,7 +379,7 @@ class ScenarioPlayer:
 
     async def seen_episode(self, _who: str = "") -> list[str]:
         """All summaries of chat."""
-        last = await episodes.highest_id(self.bot.db)
+        last = await self.bot.db.highest_id("episodes")
         every = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
         chat = [one.summary for one in every if one is not None and one.kind is not EpisodeKind.COMMAND]
         return await self._named(chat)

@@ -311,7 +311,9 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
         used, cached = row.used, f"{100 * row.used.cached // max(1, row.used.input)} %"
         counts = f"{row.calls:6} {used.input:11,} {cached:>7} {used.output:9,}"
         show_line(f"{row.group:12} {row.model[:24]:24} {counts}  {_cost_of(settings, row)}")
-    show_line(f"Total: {cost or 'no prices are set, see [prices] in the settings'}.")
+    free = not any(any(used) for used in total.values())
+    unknown = "no tokens, so no cost" if free else "no prices are set, see [prices] in the settings"
+    show_line(f"Total: {cost or unknown}.")
 
 
 def _cost_of(settings: Settings, row: "Bill") -> str:

@@ -2,8 +2,8 @@
 
 import argparse
 import asyncio
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,6 @@ def status_of(arguments: argparse.Namespace) -> str | None:
 
 async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.transfer import import_notes
-    from forgetmenot.store.database import open_database
     from forgetmenot.store.original_bot import read_original
 
     opened: AbstractContextManager[Iterable[str]] = text_lines(arguments.file)
@@ -108,7 +107,7 @@ async def _import(arguments: argparse.Namespace) -> int:
         for row in unreadable:
             say(f"{row} is left out: a text of it is not UTF-8.")
     with opened as lines:
-        async with open_database(database_path(arguments)) as db:
+        async with _import_into(database_path(arguments)) as db:
             result = await import_notes(
                 db,
                 lines,
@@ -135,6 +134,28 @@ async def _import(arguments: argparse.Namespace) -> int:
         file = arguments.original or arguments.file
         raise InputError(f"None of the {len(result.refused)} lines of {file} could be used. Nothing changed.")
     return int(bool(unreadable))
+
+
+@asynccontextmanager
+async def _import_into(path: Path) -> "AsyncIterator[Database]":
+    """The memory to import into. A new one that stays empty is deleted again."""
+    from forgetmenot.store.backup import Counts, counts
+    from forgetmenot.store.database import open_database
+
+    new, new_folder, others = not path.exists(), not path.parent.exists(), set(path.parent.glob("*"))
+    stays = True
+    try:
+        async with open_database(path) as db:
+            try:
+                yield db
+            finally:
+                stays = not new or await counts(db) != Counts()
+    finally:
+        if not stays:
+            for made in set(path.parent.glob(f"{path.name}*")) - others:
+                made.unlink()
+            if new_folder:
+                path.parent.rmdir()
 
 
 async def _export(db: "Database", arguments: argparse.Namespace) -> None:

@@ -177,7 +177,7 @@ def _discard(_style: str, _text: str) -> None:
 
 async def _replay(arguments: argparse.Namespace) -> None:
     from forgetmenot import logs
-    from forgetmenot.app.replay import Replay, read_recording, replay
+    from forgetmenot.app.replay import Replay, read_chat, replay
 
     logs.set_up(level="warning")
     how = Replay(
@@ -186,12 +186,9 @@ async def _replay(arguments: argparse.Namespace) -> None:
         until_compacted=arguments.until_compacted,
         progress=say,
     )
-    items = read_recording(arguments.file, arguments.format)
+    items = read_chat(arguments.file, arguments.format)
     with _memory(arguments) as path:
         summary = await replay(items, path, how)
-    if summary.account.unparsed and summary.account.unparsed == summary.account.lines:
-        lines = summary.account.lines
-        say(f"None of its {lines} lines is in {arguments.format} format. Is --format right?")
     if arguments.json:
         emit(summary.as_json())
     else:

@@ -145,9 +145,10 @@ async def _model(service: "SetupService", settings: "LiveSettings") -> None:
 
 
 async def _sign_in_bot(service: "SetupService", settings: "LiveSettings", arguments: argparse.Namespace) -> None:
+    from forgetmenot.languages import reason
     from forgetmenot.twitch.token_store import Account
 
-    say("To speak, the bot needs an account and a Twitch app; docs/TWITCH_APP.md shows how to get one.")
+    say(f"To speak, the bot needs an account and a Twitch app. {reason('make_app')}")
     if answer := await _ask("The app's client ID", settings().twitch.client_id or "none"):
         await _done(service, "client", client_id=answer)
     if settings().twitch.client_id and (await _ask("Sign in the bot's account now? y or n", "n")).lower() == "y":
@@ -254,7 +255,7 @@ def _show(code: "DeviceCode", scopes: tuple[str, ...], whose: str) -> None:
     say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
     say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
     _show_qr(code.address)
-    say(f"Twitch will ask you to allow: {', '.join(scopes)} (what each is for: docs/TWITCH_APP.md).")
+    say(f"Twitch will ask you to allow: {', '.join(scopes)}.")
 
 
 def _show_qr(address: str) -> None:

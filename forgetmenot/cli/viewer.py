@@ -81,7 +81,7 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> None:
     facts = [{"id": note.id, "fact": show(note.fact, names), "source_kind": note.source_kind.value} for note in live]
     brief, parts = await about_viewer(db, viewer_id)
     parts = [dated(part) for part in parts]
-    held = (await personal_data.count_rows(db, viewer_id))._asdict()
+    held = await personal_data.count_rows(db, viewer_id)
     person = dated(row) | {"opted_out": bool(row["opted_out_at"]), "banned": bool(row["banned_at"])}
     del person["opted_out_at"], person["banned_at"]
     if arguments.json:

@@ -101,7 +101,7 @@ async def replies(context: DockContext, rows: Sequence[BotMessage]) -> list[Item
         {
             "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
             "status": row.status, "detail": context.language.reason(row.detail), "trigger": row.trigger,
-            "who": known.get(row.viewer_id or "", ""), "tokens": row.usage.get("billed") or row.usage.get("estimated"),
+            "who": known.get(row.viewer_id or "", ""), "tokens": row.usage.get("billed", row.usage.get("estimated")),
             "latency_ms": row.latency_ms,
         }
         for row in rows

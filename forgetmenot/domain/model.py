@@ -49,7 +49,7 @@ class ModelRequest:
 
     `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
     None: only JSON will do. `frequency_penalty` and `stop` keep small models from repeating themselves; a server that
-    refuses them is asked without.
+    refuses them is asked without. `language`: the interface's, for a model that words its answers by rules.
     """
 
     purpose: Purpose
@@ -61,6 +61,7 @@ class ModelRequest:
     plain_system: str | None = None
     frequency_penalty: float | None = None
     stop: tuple[str, ...] = ()
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

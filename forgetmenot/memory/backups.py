@@ -247,7 +247,7 @@ async def _replay_forgetting(db: Database, request: PrivacyRequest, viewer: str 
     if viewer is None or request.whole:
         return 0
     count = 0
-    for note_id in await personal_data.notes_of(db, viewer):
+    for note_id in await personal_data.facts_of(db, viewer):
         note = await notes.get(db, note_id)  # an earlier one may have taken it along
         if note is not None and forgotten_facts.is_it(db.key, viewer, traces(note.fact), request):
             await forget_fact(db, note_id, at=now)

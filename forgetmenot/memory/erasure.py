@@ -33,7 +33,16 @@ from forgetmenot.memory import receipts, unsaved_lines
 from forgetmenot.memory.active_viewers import ORDINARY
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.privacy_queue import file_of
-from forgetmenot.store import backup, channel_state, forgotten_facts, notes, opt_outs, personal_data, privacy_log
+from forgetmenot.store import (
+    backup,
+    briefs,
+    channel_state,
+    forgotten_facts,
+    notes,
+    opt_outs,
+    personal_data,
+    privacy_log,
+)
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.personal_data import PLACES, Place
@@ -303,7 +312,7 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
             rows = cleaned[some : some + TEXTS_AT_ONCE]
             async with db.write() as tx:
                 if place.table == "episodes" and len(cleaned) > MANY_EPISODES:
-                    await personal_data.drop_briefs(tx)
+                    await briefs.drop_all(tx)
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
@@ -328,9 +337,9 @@ def _clean_text(text: str, who: Names, *, cut: bool) -> str:
 
 
 async def _clean_states(db: Database, who: Names, now: int) -> None:
-    states = [(name, value) for name, value in await personal_data.states(db) if name not in _KEPT_STATES]
-    cleaned = {name: _clean_text(value, who, cut=True) for name, value in states}
-    changed = {name: cleaned[name] for name, value in states if cleaned[name] != value}
+    held = await channel_state.read_all(db)
+    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
+    changed = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
     async with db.write() as tx:
         await channel_state.put(tx, changed, now)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction, Viewer
+from forgetmenot.domain.chat import ChatEvent, EventKind, Redaction
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.viewer_rules import OPTED_OUT, Exclusion, role_of
 from forgetmenot.settings.schema import Settings
@@ -163,16 +163,16 @@ class EventWriter:
             stream_id,
             event.user_id,
             event.kind,
-            "" if cleared_at is not None else event.text,
-            "" if cleared_at is not None else event.system_text,
-            event.reply_to.event_id if event.reply_to else None,
             role_of(event.badges),
-            event.bits,
-            event.emote_only,
-            line.addressed,
-            line.from_bot,
             event.at,
-            cleared_at,
+            text="" if cleared_at is not None else event.text,
+            system_text="" if cleared_at is not None else event.system_text,
+            reply_to_id=event.reply_to.event_id if event.reply_to else None,
+            bits=event.bits,
+            emote_only=event.emote_only,
+            addressed=line.addressed,
+            from_bot=line.from_bot,
+            redacted_at=cleared_at,
         )
 
     async def _clear(self, tx: Transaction, redactions: Sequence[Redaction], new: dict[str, int]) -> None:
@@ -192,8 +192,11 @@ class EventWriter:
                 continue
             stream = await self._stream_tracker.place(tx, redaction.at, redaction.at)
             of = redaction.event_id or str(redaction.at)
-            key = tx.key.digest("moderation", known.id, of)  # an erasure keeps ids of lines
-            rows.append(_moderation(f"moderation:{key}", redaction, known, self._run_id, stream))
+            key = f"moderation:{tx.key.digest('moderation', known.id, of)}"  # an erasure keeps ids of lines
+            for_s = f"timed out for {redaction.duration_s} s" if redaction.duration_s else "banned"
+            done = "had a message deleted" if redaction.event_id else f"was {for_s}"
+            row = (key, self._run_id, stream, known.id, EventKind.MODERATION, known.role, redaction.at)
+            rows.append(NewEvent(*row, system_text=done))
         fresh = await events.insert(tx, rows) if rows else set()
         return len(rows) if fresh is None else len(fresh)
 
@@ -203,27 +206,6 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
     if not redaction.user_id or not redaction.duration_s:
         return False
     return await action_logs.did(tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE)
-
-
-def _moderation(event_id: str, redaction: Redaction, whom: Viewer, run_id: int, stream: int | None) -> NewEvent:
-    done = f"timed out for {redaction.duration_s} s" if redaction.duration_s else "banned"
-    return NewEvent(
-        id=event_id,
-        run_id=run_id,
-        stream_id=stream,
-        viewer_id=whom.id,
-        kind=EventKind.MODERATION,
-        text="",
-        system_text="had a message deleted" if redaction.event_id else f"was {done}",
-        reply_to_id=None,
-        role=whom.role,
-        bits=0,
-        emote_only=False,
-        addressed=False,
-        from_bot=False,
-        at=redaction.at,
-        redacted_at=None,
-    )
 
 
 def _seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:

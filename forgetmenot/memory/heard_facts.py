@@ -10,6 +10,7 @@ Guarantees:
 import contextlib
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from forgetmenot.domain.memory import Note
@@ -54,12 +55,12 @@ async def heard_facts(
     quiet: SuppressionFilter | None = None,
 ) -> list[HeardFact]:
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
-    lines = await events.unsummarised(source, viewer_id, limit=LINES_READ if viewer_id else ALL_LINES_READ)
+    lines = await events.unsummarised(source, viewer_id, LINES_READ if viewer_id else ALL_LINES_READ)
     said: dict[str, list[str]] = {}
-    corrections: dict[str, list[str]] = {}
+    newer: dict[str, list[str]] = {}
     held: list[HeardFact] = []
     for line in reversed(lines):
-        later, since = said.setdefault(line.viewer_id, []), corrections.setdefault(line.viewer_id, [])
+        later, since = said.setdefault(line.viewer_id, []), newer.setdefault(line.viewer_id, [])
         if len(held) >= limit:
             break
         for fact in reversed(said_in(line.text, privacy) if len(later) < MOST_SAID else ()):
@@ -67,8 +68,7 @@ async def heard_facts(
                 one = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), since, privacy)
                 held += [one] if one is not None else []
             later.append(fact)
-        if not is_command(line.text) and (meant := stated_part(line.text)):
-            since.append(meant)
+        since.append(line.text)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
@@ -82,7 +82,8 @@ async def heard_facts(
 def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -> HeardFact | None:
     """The fact as its speaker's later lines (the newest first) leave it; None if it no longer holds or may be kept."""
     fact = before = one.fact
-    for line in reversed(since[-CORRECTIONS_READ:]):
+    stated = filter(None, (stated_part(line) for line in reversed(since) if not is_command(line)))
+    for line in islice(stated, CORRECTIONS_READ):
         if (found := revised(line, [one._replace(fact=fact)], Before("own", before))) is not None:
             if found[1] is None:
                 return None

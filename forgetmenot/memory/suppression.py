@@ -7,7 +7,6 @@ stored and are shown again when the entry is removed.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from forgetmenot.domain.memory import Note
 from forgetmenot.memory.handles import SOMEBODY, names_typed, without_names
@@ -26,24 +25,10 @@ MOST = 200
 _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SuppressionRule:
-    """One entry. `viewer_id` None: whoever it is about; `note_id`: that note, and what it says (`fact`).
-
-    Other notes that have all the words of a fact are left out by `words` alone: they say something else.
-    """
-
-    id: int
-    viewer_id: str | None
-    words: str
-    note_id: int | None = None
-    fact: str = ""
-
-
 class SuppressionFilter:
     """Entries, ready to be asked."""
 
-    def __init__(self, entries: Iterable[SuppressionRule] = ()) -> None:
+    def __init__(self, entries: Iterable[SuppressionRow] = ()) -> None:
         self.entries = tuple(entries)
         self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
         self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
@@ -102,7 +87,7 @@ def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bo
 
 def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
     """A reply without the sentences that speak of what is left alone."""
-    return SuppressionFilter(SuppressionRule(0, None, words_) for words_ in left_alone).without(text)
+    return SuppressionFilter(SuppressionRow(0, None, words_) for words_ in left_alone).without(text)
 
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
@@ -163,5 +148,4 @@ async def unsuppress(db: Database, row_id: int) -> bool:
 
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
-    rows = await notes.suppressions_with_facts(source)
-    return SuppressionFilter(SuppressionRule(row.id, row.viewer_id, row.words, row.note_id, fact) for row, fact in rows)
+    return SuppressionFilter(await notes.suppressions(source))

@@ -310,7 +310,7 @@ async def _make_episodes(tx: Transaction, batch: list[ReadLine], state: _Import)
     """The evidence episode of each line: one per key."""
     keys = {_key(tx, read) for read in batch} - state.keys.keys()
     state.keys.update(await episodes.ids_by_key(tx, sorted(keys)))
-    next_id = await episodes.highest_id(tx) + 1
+    next_id = await tx.highest_id("episodes") + 1
     new: list[tuple[int, OwnEpisode]] = []
     found: list[int] = []
     for read in batch:
@@ -341,7 +341,7 @@ def _episode(read: ReadLine, key: str) -> OwnEpisode:
 
 async def _insert(tx: Transaction, batch: list[ReadLine], rests_on: list[int], state: _Import) -> None:
     given = [read.line.id for read in batch if read.line.id is not None]
-    free = count(max([await notes.highest_id(tx), *given]) + 1)
+    free = count(max([await tx.highest_id("semantic_notes"), *given]) + 1)
     new = [_new_note(read, state, read.line.id or next(free)) for read in batch]
     await notes.insert_many(tx, new, cause="import", now=state.now)
     await evidence.add_many(
@@ -434,17 +434,15 @@ async def export_notes(
     while batch := await notes.page(db, subject_id=subject_id, status=status, limit=1_000, after=after):
         after = batch[-1].id
         first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
-        summaries = await episodes.summaries_with_keys(db, first.values())
+        keys, summaries = await episodes.keys(db, first.values()), await episodes.summaries(db, first.values())
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
         hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
         for note in batch:
             if note.subject_id in hidden:
                 continue
-            yield line_of(note, logins, summaries.get(first.get(note.id, 0)))
-    for stream in await streams.with_visitors(db):
-        visits = await streams.visitors(db, stream.id, subject_id)
-        if visits:
-            ended_at = stream.ended_at or stream.last_event_at
-            about = {"twitch_id": stream.twitch_id, "title": stream.title, "category": stream.category}
-            yield {"stream": stream.started_at, "ended_at": ended_at, **about, "visits": visits}
+            rests_on = first.get(note.id)
+            yield line_of(note, logins, (keys[rests_on], summaries[rests_on]) if rests_on in keys else None)
+    for stream, line in (await streams.with_visitors(db)).items():
+        if visits := await streams.visitors(db, stream, subject_id):
+            yield {**line, "visits": visits}

@@ -212,5 +212,7 @@ class QueuedApprovals:
 
 async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
     async with db.write() as tx:
-        ok = await action_logs.refuse(tx, action_id, by=by, rule="person", reason=reason("denied"), now=now)
+        ok = await action_logs.refuse(
+            tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied"), now=now
+        )
     return _result("denied" if ok else "not_waiting", action_id, ok=ok)

@@ -119,7 +119,28 @@ DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
-_ASKING = "(?:(?:please|pls|bitte|hey|ok|now|(?:can|could|would|will) you) )*"
+_POLITE = "please|pls|bitte|hey|ok|now|(?:can|could|would|will) you"
+_ASKING = f"(?:(?:{_POLITE}) )*"
+_ANYBODY = (
+    rf"(?:(?:{_POLITE}|lets|someone|somebody|anyone|jemand|mal|(?:can|could) (?:we|i|someone|somebody|anyone)"
+    r"|(?:kannst|konntest|wurdest) du|(?:kann|konnte) jemand) )*"
+)
+_FILLER = (
+    "(?:(?:me|us|an?|the|that|this|another|quick|short|please|pls|ein(?:en)?|nen|n|den|die|das|es|diese[nrs]?|stelle"
+    "|moment|davon|hier|mal|bitte|kurz|uns|mir|schnell) )*"
+)
+_OBJECT = "(?:that|this|it|the|him|her|them|das|es|den|die|diese[nrs]?|mal|bitte|please|pls|now|jetzt|here|hier)"
+
+
+def _asks_to_make(thing: str, verb: str) -> str:
+    """Asks anybody for it, at a line's start: "clip that", "can we get a clip", "kannst du das clippen"."""
+    return (
+        rf"^{_ANYBODY}(?:(?:make|take|create|get|have|grab|save|record|set|put|add|drop|mache?"
+        rf"|erstelle?|setze?) {_FILLER}(?:{thing})|(?:{verb})e? {_OBJECT}(?! (?:is|was|ist|war)\b)"
+        rf"|(?:{thing})(?: (?:please|pls|bitte|now|jetzt|here|hier))*$"
+        rf"|{_FILLER}(?:(?:{thing}) (?:machen|setzen|erstellen)|(?:{verb})en)(?: bitte)?$)"
+    )
+
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -133,10 +154,12 @@ ACTIONS: tuple[Action, ...] = (
         "marker", A, "mark this moment of the stream",
         lambda ports, call: ports.moderation.create_marker(call.params["text"]), (_text("text", 140, ""),),
         scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
+        asks=_asks_to_make("markers?|markierung", "mark(?:ier)?"),
     ),
     Action(
         "clip", A, "clip the last moments",
         lambda ports, _call: ports.moderation.create_clip(), scope="clips:edit", cooldown_s=60, needs_live=True,
+        asks=_asks_to_make("clips?", "clipp?"),
     ),
     Action(
         "shoutout", A, "give somebody a shoutout",

@@ -41,8 +41,9 @@ CHANNEL = "class B"
 VIEWER = "class B viewer"
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
-    *("safe_mode", "paused", "bot_mode", "switched_off", "failing", "class_mode", "stream_live", "many_refusals"),
-    *("action_rests", "channel_rests", "per_stream", "queue", "serious", "asked_with"),
+    *("safe_mode", "paused", "silent_preview", "switched_off", "failing", "class_setting", "stream_live"),
+    *("refused_often", "action_cooldown", "channel_cooldown", "stream_limit", "queue_full", "serious_talk"),
+    "asked_in_words",
 )
 
 

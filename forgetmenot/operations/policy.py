@@ -180,7 +180,7 @@ def _never_alone(case: Case) -> Ruling | None:
 
 def _would_wait(case: Case) -> bool:
     """Whether another rule requires a person."""
-    rulings = (rule.check(case) for rule in RULES if rule.name != "queue")
+    rulings = (rule.check(case) for rule in RULES if rule.name != "queue_full")
     return any(ruling is not None and ruling.verdict is Verdict.ASK for ruling in rulings)
 
 
@@ -201,7 +201,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("paused", "a paused bot does nothing", _deny_if("bot_paused", lambda case: case.facts.paused)),
     Rule(
-        "bot_mode",
+        "silent_preview",
         "in shadow mode (silent preview) no action runs",
         _deny_if("shadow_mode", lambda case: case.settings.bot.mode is Mode.SHADOW),
     ),
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
         "an action that failed three times in a row is paused",
         _deny_if("action_failing", lambda case: case.action.name in case.facts.failing),
     ),
-    Rule("class_mode", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
+    Rule("class_setting", "each kind of action is off, in silent preview, asks, or is live", _class_mode),
     Rule(
         "stream_live",
         "some actions only make sense on a live stream",
@@ -241,19 +241,19 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overruled=True),
     Rule(
-        "serious",
+        "serious_talk",
         "no games while people talk about something serious",
         _deny_if("serious", lambda case: case.facts.serious and (case.action.playful or case.action.harms)),
         overruled=True,
     ),
     Rule(
-        "many_refusals",
+        "refused_often",
         "viewers who were refused often have to wait",
         _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS),
         overruled=True,
     ),
     Rule(
-        "privileged_asker",
+        "moderators_only",
         "only moderators may ask for serious actions",
         _deny_if(
             "only_moderators",
@@ -262,13 +262,13 @@ RULES: tuple[Rule, ...] = (
         overruled=True,
     ),
     Rule(
-        "asked_with",
-        "memory changes, extra lines and serious actions need words of the asker that ask for them",
+        "asked_in_words",
+        "memory changes, extra lines, clips, markers and serious actions need words of the asker that ask for them",
         _deny_if("nobody_asked", _unasked),
         overruled=True,
     ),
     Rule(
-        "own_memory",
+        "own_notes_only",
         "viewers ask about themselves, moderators about anybody",
         _deny_if(
             "only_themselves",
@@ -278,44 +278,44 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
     Rule(
-        "for_everybody",
+        "affects_everybody",
         "what affects everybody needs a moderator who clearly asks for it",
         _for_everybody,
         overruled=True,
     ),
-    Rule("own_work", "the bot only lifts its own timeouts by itself", _own_work, overruled=True),
+    Rule("own_timeouts_only", "the bot only lifts its own timeouts by itself", _own_work, overruled=True),
     Rule(
         "already_on",
         "a mode that somebody else turned on stays",
         _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes),
     ),
     Rule(
-        "action_rests",
+        "action_cooldown",
         "each action has a cooldown",
         _deny_if("just_used", lambda case: case.recent.action_until > case.now),
         overruled=True,
     ),
     Rule(
-        "viewer_rests",
+        "viewer_cooldown",
         "each target has a cooldown",
         _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)),
         overruled=True,
     ),
     Rule(
-        "channel_rests",
+        "channel_cooldown",
         "moderation has a cooldown for the whole channel",
         _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)),
         overruled=True,
     ),
     Rule(
-        "per_stream",
+        "stream_limit",
         "each stream has a limit of actions",
         _deny_if("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream),
         overruled=True,
     ),
-    Rule("queue", "the approval queue stays short", _deny_if("queue_full", _queue_full), overruled=True),
+    Rule("queue_full", "the approval queue stays short", _deny_if("queue_full", _queue_full), overruled=True),
     Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
-    Rule("never_alone", "serious actions always need approval, whatever the settings", _never_alone),
+    Rule("always_asks", "serious actions always need approval, whatever the settings", _never_alone),
 )
 
 
@@ -348,7 +348,7 @@ def _judged(
     """The rules' answers and the resulting decision."""
     action = find(proposal.name)
     if action is None:
-        return [], Decision(Verdict.DENY, "known", reason("no_such_action"))
+        return [], Decision(Verdict.DENY, "unknown_action", reason("no_such_action"))
     case = _case(action, proposal, facts, settings, recent, now)
     steps = [_step(rule, case) for rule in RULES]
     return steps, _verdict(case, steps)

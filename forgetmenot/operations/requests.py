@@ -2,7 +2,7 @@
 
 Guarantees:
 - Only whole words count ("urban memes" asks for no ban).
-- A message with "not", a question ("is slow mode on?") and quoted text ask for nothing.
+- A message with "not" or "nicht", a question ("is slow mode on?") and quoted text ask for nothing.
 - What is to be remembered or forgotten is read from the line itself, never from the model.
 
 Unusual wording is missed: the action is then refused, or a moderator is asked.
@@ -18,7 +18,7 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.statements import first_word, others_fact, own_fact
 from forgetmenot.text.words import words
 
-_NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop"})
+_NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop", "nicht", "nie", "kein", "keinen"})
 _WONDERING = frozenset(
     ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
 )

@@ -8,6 +8,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role, Standing, Viewer
 from forgetmenot.domain.memory import Note, Recalled
@@ -67,8 +68,7 @@ class Past:
     streams_ago: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLine:
+class PromptLine(NamedTuple):
     """One line of chat, or of the bot's own (`viewer_id` None). `id`: events.seq, or bot_messages.id."""
 
     id: int

@@ -8,7 +8,6 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -141,9 +140,9 @@ class ContextGatherer:
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
         material = replace(material, others=others, past_episodes=past)
         names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
-        theirs = {other.viewer.id: await self._recall.look(at, [other.viewer.id]) for other in others}
-        channel = await self._recall.look(at, [CHANNEL])
-        asked = _Asked(query, {**theirs, material.speaker.id: seen, CHANNEL: channel})
+        more = (*(other.viewer.id for other in others), CHANNEL)
+        snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
+        asked = _Asked(query, {**snapshots, material.speaker.id: seen})
         return moment, replace(material, names=names, hidden=hidden), asked
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
@@ -176,17 +175,14 @@ class ContextGatherer:
     async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
         event, settings, until = moment.event, moment.settings, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
-        own = [
-            PromptLine(*line)
-            for line in await events.lines_of(
-                at, event.user_id, since=since, until=until, limit=moment.depth.own_lines + 2
-            )
-        ]
+        most = moment.depth.own_lines + 2
+        said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
+        own = list(map(PromptLine._make, said))
         chat = await events.lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
-        thread = await bot_messages.said_to(at, event.user_id, THREAD_LINES, moment.now - THREAD_REACHES_BACK)
-        said = await bot_messages.said_lately(
+        thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
+        replies = await bot_messages.said_lately(
             at, settings.prompt.bot_replies + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
         return replace(
@@ -194,9 +190,9 @@ class ContextGatherer:
             message=current,
             before=tuple(earlier[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
             own_lines=tuple(earlier),
-            chat=tuple(PromptLine(*line) for line in chat),
+            chat=tuple(map(PromptLine._make, chat)),
             thread=tuple(_own_line(line) for line in thread),
-            bot_replies=tuple(_own_line(line) for line in said),
+            bot_replies=tuple(_own_line(line) for line in replies),
             actions_done=await fact_gathering.lately(
                 at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS
             ),
@@ -290,7 +286,7 @@ class ContextGatherer:
             others=tuple(replace(other, lore=tuple(lore)) for other, lore in zip(material.others, theirs, strict=True)),
             left_alone=moment.seen.suppression_filter.about(people),
             asks_memory=asks,
-            nothing_known=asks and not told and not await asyncio.to_thread(_any_answers, question, answering),
+            nothing_known=asks and not told and all(answers(question, fact) < MAY_ANSWER for fact in answering),
         )
 
     async def _made_of(self, material: TailMaterial) -> list[Note]:
@@ -306,10 +302,6 @@ class ContextGatherer:
             return material
         names, hidden = await viewers.shown_and_hidden(self._db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
-
-
-def _any_answers(question: str, facts: Sequence[str]) -> bool:
-    return any(answers(question, fact) >= MAY_ANSWER for fact in facts)
 
 
 def _own_line(said: SentReply) -> PromptLine:

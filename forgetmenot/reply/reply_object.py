@@ -133,6 +133,7 @@ def reply_request(prompt: Prompt, settings: Settings, role: Role) -> ModelReques
         max_output_tokens=settings.model.reply_output_tokens,
         schema=reply_schema(settings.actions, role, settings.bridge.effects),
         plain_system=without_form(system),
+        language=settings.bot.language,
     )
 
 

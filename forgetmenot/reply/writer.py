@@ -18,7 +18,7 @@ from forgetmenot.domain.chat import ChatEvent
 from forgetmenot.domain.model import ModelAnswer, ModelRequest, Prompt
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
-from forgetmenot.llm.offline import Offline
+from forgetmenot.llm.offline.answer import quotation
 from forgetmenot.logs import log
 from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
@@ -141,9 +141,13 @@ class ReplyWriter:
             if not await events.any_cleared(self._db, [line.event_id for line in material.said]):
                 reply = read_reply(answer, job.trigger.question)
                 polished = await self._settle(job, material, reply, context)
-                quoted = await self._quoted(job, request, material, context) if material.asks_memory else ""
-                judged = (prompt, material, polished, context, polish(reply.say, context).text, quoted)
-                polished, used, claims = await asyncio.to_thread(self._supported, *judged)
+                own = polish(reply.say, context).text
+                polished, claims = await asyncio.to_thread(self._supported, prompt, material, polished, context, own)
+                if material.asks_memory and not polished.text and "unsupported" in polished.filters:
+                    text = await self._quoted(job, request, material, context, reply.say)
+                    text = text or in_language(job.settings.bot.language)("action.not_remembered")
+                    polished = Polished(polish(text, context).text, polished.filters)
+                used = used_notes(polished.text, _facts_shown(prompt), context.question)
                 await self._record(job, prompt, answer, polished, used, claims)
                 return polished.text, "" if polished.text else reply.problem
         return "", reason("prompt_cleared")
@@ -183,17 +187,17 @@ class ReplyWriter:
         return Polished(polished.text, (*fired, *polished.filters))
 
     def _supported(
-        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str, quoted: str
-    ) -> tuple[Polished, list[int], list[Claim]]:
-        """The words, without what no row supports where the settings say so; which notes they used; what is left.
+        self, prompt: Prompt, material: TailMaterial, polished: Polished, context: FilterContext, own: str
+    ) -> tuple[Polished, list[Claim]]:
+        """The words, without what no row supports where the settings say so, and what such is left.
 
-        `own`: what the model said. Words of ours, such as those for a refusal, may be said again. `quoted`: a note that
-        answers, to be said where nothing is left of an answer.
+        Where nothing is left of an answer, no words. `own`: what the model said. Words of ours, such as those for a
+        refusal, may be said again.
         """
         said, question = polished.text, context.question
         texts = {section.name: section.text for section in prompt.sections if section.name != INSTRUCTIONS}
         known = (*context.bot_names, *context.speaker_names, *material.names.values())
-        facts = {note_id: fact for text in texts.values() for note_id, fact in facts_in(text).items()}
+        facts = _facts_shown(prompt)
         claims = unsupported(said, texts.values(), known)
         people = [texts[name] for name in (*ABOUT_PEOPLE, "past_episode") if name in texts]
         invented = borrowed(said, people, question, [other.viewer.display_name for other in material.others])
@@ -212,17 +216,17 @@ class ReplyWriter:
             if len(material.others) < 2:
                 told = [fact for text in rows for fact in facts_in(text).values()]
                 invented += contradicted(said, told, known)
-            invented += unfounded(said, asked, rows, fits=not material.nothing_known)
+            invented += unfounded(said, asked, rows, fits=not (material.nothing_known or invented))
+            invented += unsupported(said, (*rows, question), known)
         wanted = context.settings.reply.unsupported
         claims += [part for part in invented if not any(part.start <= claim.start < part.end for claim in claims)]
         cut = {Unsupported.KEEP: [], Unsupported.MEMORY: invented}.get(wanted, claims)
         if cut or (asks and not said and "echo" in polished.filters):
             text = without_unsupported(said, cut)
-            if asks and says_nothing(text, asked):
-                text = quoted or in_language(context.settings.bot.language)("action.not_remembered")
-            polished = Polished(polish(text, context).text, (*polished.filters, "unsupported"))
+            text = "" if asks and says_nothing(text, asked) else polish(text, context).text
+            polished = Polished(text, (*polished.filters, "unsupported"))
             claims = unsupported(polished.text, texts.values(), known) if wanted is Unsupported.MEMORY else []
-        return polished, used_notes(polished.text, facts, question), claims
+        return polished, claims
 
     async def _carry_out(self, job: PendingReply, proposal: Proposal, material: TailMaterial, say: str) -> str:
         """The words that fit what the policy decided and what was done."""
@@ -284,7 +288,7 @@ class ReplyWriter:
         due = self._quoted_at is None or now - self._quoted_at >= QUOTE_EVERY
         if not (job.trigger.direct and due):
             return "", reason
-        words = await self._quoted(job, request, material, context)
+        words = await self._quoted(job, request, material, context, "")
         if not words:
             return "", reason
         self._quoted_at = now
@@ -292,13 +296,17 @@ class ReplyWriter:
         return words, ""
 
     async def _quoted(
-        self, job: PendingReply, request: ModelRequest, material: TailMaterial, context: FilterContext
+        self, job: PendingReply, request: ModelRequest, material: TailMaterial, context: FilterContext, said: str
     ) -> str:
-        """The note in a prompt that answers it, quoted by rules, as chat may read it; empty where none does."""
-        reply = read_reply(await Offline().generate(request))
-        words = "" if reply.proposal else polish(reply.say, context).text
-        words = without_suppressed(words, material.left_alone)
+        """The note in a prompt that answers, or that what was `said` is made of, as chat may read it; else nothing."""
+        words = await asyncio.to_thread(quotation, request.system, request.prompt, request.language, said)
+        words = without_suppressed(polish(words, context).text, material.left_alone)
         return await without_hidden_names(self._db, words, job.event.user_id)
+
+
+def _facts_shown(prompt: Prompt) -> dict[int, str]:
+    shown = (section.text for section in prompt.sections if section.name != INSTRUCTIONS)
+    return {note_id: fact for text in shown for note_id, fact in facts_in(text).items()}
 
 
 def filter_context(job: PendingReply, material: TailMaterial, identity: Identity, prompt: Prompt) -> FilterContext:

@@ -8,7 +8,6 @@ set in the same transaction that claims an action which must be reverted, so a c
 A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -35,30 +34,6 @@ class ActionStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedAction:
-    """One row, with its JSON read."""
-
-    id: int
-    at: int
-    bot_message_id: int | None
-    key: str
-    asked_by: str | None
-    target_id: str | None
-    name: str
-    kind: str
-    params: Mapping[str, str]
-    verdict: str
-    rule: str
-    reason: str
-    status: ActionStatus
-    detail: str
-    decided_by: str | None
-    expires_at: int | None
-    revert_at: int | None
-    finished_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class NewAction:
     """A decided proposal, before its row exists. Ids of people who are not stored are left out."""
 
@@ -78,9 +53,19 @@ class NewAction:
     revert_at: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedAction(NewAction):
+    """One row, with its JSON read."""
+
+    id: int
+    detail: str
+    decided_by: str | None
+    finished_at: int | None
+
+
 async def insert(tx: Transaction, new: NewAction) -> int | None:
     """Write the row; returns its id, or None if a proposal of that key exists."""
-    rows = await tx.rows(
+    action_id: int | None = await tx.value(
         "INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class, params_json, verdict,"
         " rule, reason, status, expires_at, revert_at) VALUES (:at, :bot_message_id, :key,"
         " (SELECT id FROM viewers WHERE id = :asked_by), (SELECT id FROM viewers WHERE id = :target_id), :name, :kind,"
@@ -88,17 +73,16 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
         " ON CONFLICT (key) DO NOTHING RETURNING id",
         asdict(new) | {"params": msgspec.json.encode(new.params).decode()},
     )
-    return int(rows[0]["id"]) if rows else None
+    return action_id
 
 
 async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
-    changed = await tx.execute(
+    sql = (
         "UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ?"
-        " WHERE id = ? AND status = 'waiting' AND expires_at > ?",
-        (decided_by, revert_at, action_id, now),
+        " WHERE id = ? AND status = 'waiting' AND expires_at > ?"
     )
-    return changed == 1
+    return await tx.execute(sql, (decided_by, revert_at, action_id, now)) == 1
 
 
 async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int) -> None:
@@ -115,62 +99,53 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
     One that runs keeps it until it is settled, since Twitch may have to be asked about it.
     """
-    ids = json.dumps(list(reply_ids))
     await tx.execute(
         "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = ? WHERE status = 'waiting'"
         " AND bot_message_id IN (SELECT value FROM json_each(?))",
-        (languages.reason("words_cleared"), ids),
+        (languages.reason("words_cleared"), reply_ids),
     )
     await tx.execute(
         "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
         " WHERE key IN ('target', 'seconds', 'gap', 'effect')) WHERE status <> 'running'"
         " AND bot_message_id IN (SELECT value FROM json_each(?))",
-        (ids,),
+        (reply_ids,),
     )
 
 
 async def refuse(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
     """Deny a waiting action; False if it does not wait any more."""
-    changed = await tx.execute(
+    sql = (
         "UPDATE action_logs SET status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
-        " WHERE id = ? AND status = 'waiting'",
-        (by, rule, reason, now, action_id),
+        " WHERE id = ? AND status = 'waiting'"
     )
-    return changed == 1
+    return await tx.execute(sql, (by, rule, reason, now, action_id)) == 1
 
 
 async def ask_for_approval(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
     """Approve from another process: the running bot carries it out."""
-    changed = await tx.execute(
-        "UPDATE action_logs SET decided_by = ? WHERE id = ? AND status = 'waiting' AND expires_at > ?",
-        (by, action_id, now),
-    )
-    return changed == 1
+    sql = "UPDATE action_logs SET decided_by = ? WHERE id = ? AND status = 'waiting' AND expires_at > ?"
+    return await tx.execute(sql, (by, action_id, now)) == 1
 
 
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
     """Request the undo of a done action; False if it was not done or is undone already."""
-    changed = await tx.execute(
-        "UPDATE action_logs SET revert_at = ?, decided_by = ? WHERE id = ? AND status IN ('done', 'unknown')"
-        " AND (revert_at IS NULL OR revert_at > ?)",
-        (now, by, action_id, now),
+    sql = (
+        "UPDATE action_logs SET revert_at = ?1, decided_by = ?2 WHERE id = ?3 AND status IN ('done', 'unknown')"
+        " AND (revert_at IS NULL OR revert_at > ?1)"
     )
-    return changed == 1
+    return await tx.execute(sql, (now, by, action_id)) == 1
 
 
 async def expire(tx: Transaction, now: int) -> int:
     """Expire what waited too long; returns how many."""
-    return await tx.execute(
-        "UPDATE action_logs SET status = 'expired', finished_at = ? WHERE status = 'waiting' AND expires_at <= ?",
-        (now, now),
-    )
+    sql = "UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE status = 'waiting' AND expires_at <= ?1"
+    return await tx.execute(sql, (now,))
 
 
 async def any_lapsed(db: Database, now: int) -> bool:
     """Whether something waited too long."""
-    return bool(
-        await db.value("SELECT 1 FROM action_logs WHERE status = 'waiting' AND expires_at <= ? LIMIT 1", (now,))
-    )
+    sql = "SELECT EXISTS (SELECT 1 FROM action_logs WHERE status = 'waiting' AND expires_at <= ?)"
+    return bool(await db.value(sql, (now,)))
 
 
 async def set_revert(
@@ -185,20 +160,17 @@ async def set_revert(
 
 async def get(db: Database, action_id: int) -> LoggedAction | None:
     """One row."""
-    row = await db.row("SELECT * FROM action_logs WHERE id = ?", (action_id,))
-    return _logged(row) if row else None
+    return next(iter(await _found(db, "id = ?", action_id)), None)
 
 
 async def running(db: Database) -> list[LoggedAction]:
     """Rows that are not settled; at start, what a crash interrupted."""
-    return _all(await db.rows("SELECT * FROM action_logs WHERE status = 'running' ORDER BY id"))
+    return await _found(db, "status = 'running' ORDER BY id")
 
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
     """What waits for a person, oldest first."""
-    return _all(
-        await db.rows("SELECT * FROM action_logs WHERE status = 'waiting' AND expires_at > ? ORDER BY id", (now,))
-    )
+    return await _found(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
 
 
 async def approved_elsewhere(db: Database, now: int) -> list[LoggedAction]:
@@ -208,89 +180,59 @@ async def approved_elsewhere(db: Database, now: int) -> list[LoggedAction]:
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
     """Rows to be reverted by now, except running ones."""
-    return _all(
-        await db.rows(
-            "SELECT * FROM action_logs WHERE revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at",
-            (now,),
-        )
-    )
+    return await _found(db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now)
 
 
 async def latest(
     source: Source, limit: int, statuses: Iterable[ActionStatus] = tuple(ActionStatus)
 ) -> list[LoggedAction]:
     """The newest rows with one of those statuses, newest first."""
-    wanted = tuple(statuses)
-    marks = ", ".join("?" * len(wanted))
-    return _all(
-        await source.rows(
-            f"SELECT * FROM action_logs WHERE status IN ({marks}) ORDER BY id DESC LIMIT ?",  # noqa: S608  # marks only
-            (*wanted, limit),
-        )
-    )
+    wanted = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
+    return await _found(source, wanted, list(statuses), limit)
 
 
 async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
     """What one reply proposed, oldest first."""
-    return _all(await source.rows("SELECT * FROM action_logs WHERE bot_message_id = ? ORDER BY id", (reply_id,)))
+    return await _found(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
 async def last_results(db: Database, name: str, limit: int) -> list[LoggedAction]:
     """The newest finished rows of one action, newest first."""
-    return _all(
-        await db.rows(
-            "SELECT * FROM action_logs WHERE name = ? AND status IN ('done', 'refused', 'failed', 'unknown', 'undone')"
-            " ORDER BY id DESC LIMIT ?",
-            (name, limit),
-        )
-    )
+    over = "status IN ('done', 'refused', 'failed', 'unknown', 'undone')"
+    return await _found(db, f"name = ? AND {over} ORDER BY id DESC LIMIT ?", name, limit)
 
 
 async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
     """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
-    rules = tuple(ignored_rules)
-    marks = ", ".join("?" * len(rules))
-    return int(
-        await db.value(
-            "SELECT count(*) FROM action_logs WHERE asked_by = ? AND at >= ? AND status = 'denied'"  # noqa: S608  # marks
-            f" AND rule NOT IN ({marks})",
-            (viewer_id, since, *rules),
-        )
+    sql = (
+        "SELECT count(*) FROM action_logs WHERE asked_by = ? AND at >= ? AND status = 'denied'"
+        " AND rule NOT IN (SELECT value FROM json_each(?))"
     )
+    return int(await db.value(sql, (viewer_id, since, list(ignored_rules))))
 
 
 async def done_since(db: Database, since: int) -> int:
     """How many actions were carried out, or may have been."""
-    return int(
-        await db.value(
-            "SELECT count(*) FROM action_logs WHERE at >= ? AND status IN ('running', 'done', 'unknown', 'undone')",
-            (since,),
-        )
-    )
+    sql = "SELECT count(*) FROM action_logs WHERE at >= ? AND status IN ('running', 'done', 'unknown', 'undone')"
+    return int(await db.value(sql, (since,)))
 
 
 async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
-    return (
-        await source.row(
-            "SELECT 1 FROM action_logs WHERE at >= ? AND at <= ? AND name = ? AND target_id = ?"
-            " AND status IN ('running', 'done', 'unknown') LIMIT 1",
-            (since, until, name, target_id),
-        )
-        is not None
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM action_logs WHERE at BETWEEN ? AND ? AND name = ? AND target_id = ?"
+        " AND status IN ('running', 'done', 'unknown'))"
     )
+    return bool(await source.value(sql, (since, until, name, target_id)))
 
 
 async def open_timeouts(db: Database, since: int, names: Iterable[str]) -> frozenset[str]:
     """Ids of viewers with a timeout by the bot since then that was not lifted."""
-    wanted = tuple(names)
-    marks = ", ".join("?" * len(wanted))
-    rows = await db.rows(
-        f"SELECT DISTINCT target_id FROM action_logs WHERE at >= ? AND name IN ({marks})"  # noqa: S608  # marks only
-        " AND status IN ('done', 'unknown') AND target_id IS NOT NULL",
-        (since, *wanted),
+    sql = (
+        "SELECT target_id FROM action_logs WHERE at >= ? AND name IN (SELECT value FROM json_each(?))"
+        " AND status IN ('done', 'unknown') AND target_id IS NOT NULL"
     )
-    return frozenset(str(row["target_id"]) for row in rows)
+    return frozenset(await db.column(sql, (since, list(names))))
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> int:
@@ -302,7 +244,9 @@ async def prune(tx: Transaction, before: int, limit: int) -> int:
     )
 
 
-def _all(rows: Iterable[Row]) -> list[LoggedAction]:
+async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
+    """The rows that a condition of ours picks, in its order."""
+    rows = await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params)  # noqa: S608
     return [_logged(row) for row in rows]
 
 

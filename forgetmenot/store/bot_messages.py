@@ -55,8 +55,7 @@ class BotMessage:
     filters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SentReply:
+class SentReply(NamedTuple):
     """A message that was sent."""
 
     id: int
@@ -73,13 +72,12 @@ async def begin(
     viewer_id: str | None,
     trigger: str,
     mode: str,
-    stream_id: int | None = None,
 ) -> int:
     """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
-        "INSERT INTO bot_messages (at, stream_id, event_id, viewer_id, trigger, mode, text, status, detail)"
-        " VALUES (?, ?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', 'not finished')",
-        (at, stream_id, event_id, viewer_id, trigger, mode),
+        "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status, detail)"
+        " VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', 'not finished')",
+        (at, event_id, viewer_id, trigger, mode),
     )
 
 
@@ -100,22 +98,19 @@ async def record_answer(
 
 async def is_answered(db: Database, event_id: str) -> bool:
     """Whether a reply to that line was sent, or may have been."""
-    row = await db.row(
-        "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')", (event_id,)
-    )
-    return row is not None
+    sql = "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')"
+    return await db.row(sql, (event_id,)) is not None
 
 
 async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
     """Claim a row for sending; False if it, or another answer to its line, was claimed before."""
-    changed = await tx.execute(
+    sql = (
         "UPDATE bot_messages SET status = 'sending', text = ?, at = ?, detail = ''"
         " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown') AND NOT EXISTS"
         " (SELECT 1 FROM bot_messages AS other WHERE other.event_id = bot_messages.event_id"
-        " AND other.status IN ('sending', 'sent', 'unknown'))",
-        (text, at, reply_id),
+        " AND other.status IN ('sending', 'sent', 'unknown'))"
     )
-    return changed == 1
+    return await tx.execute(sql, (text, at, reply_id)) == 1
 
 
 async def settle(
@@ -171,42 +166,29 @@ async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
 
 async def get(db: Database, reply_id: int) -> BotMessage | None:
     """One row."""
-    row = await db.row("SELECT * FROM bot_messages WHERE id = ?", (reply_id,))
-    return _message(row) if row else None
+    return next(iter(await _found(db, "id = ?", reply_id)), None)
 
 
 async def latest(db: Database) -> BotMessage | None:
     """The newest row with words, sent or not, except answers to commands."""
-    row = await db.row(
-        "SELECT * FROM bot_messages WHERE text != '' AND \"trigger\" NOT IN ('command', 'notice')"
-        " ORDER BY at DESC, id DESC LIMIT 1"
-    )
-    return _message(row) if row else None
+    wanted = "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
+    return next(iter(await _found(db, wanted)), None)
 
 
 async def listing(db: Database, limit: int) -> list[BotMessage]:
     """The newest rows, newest first."""
-    return [_message(row) for row in await db.rows("SELECT * FROM bot_messages ORDER BY id DESC LIMIT ?", (limit,))]
+    return await _found(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
 
 
-async def said_lately(source: Source, limit: int, since: int) -> list[SentReply]:
-    """The last lines that were sent, oldest first; none from the silent preview."""
+async def said_lately(source: Source, limit: int, since: int, to: str | None = None) -> list[SentReply]:
+    """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview."""
+    whom = "viewer_id = :to AND" if to is not None else ""
     rows = await source.rows(
-        "SELECT id, at, viewer_id, text FROM bot_messages WHERE status = 'sent' AND at >= ? AND text <> ''"
-        " ORDER BY at DESC, id DESC LIMIT ?",
-        (since, limit),
+        f"SELECT id, at, viewer_id, text FROM bot_messages WHERE {whom} status = 'sent' AND at >= :since"  # noqa: S608
+        " AND text <> '' ORDER BY at DESC, id DESC LIMIT :limit",
+        {"to": to, "since": since, "limit": limit},
     )
-    return [row_as(row, SentReply) for row in reversed(rows)]
-
-
-async def said_to(source: Source, viewer_id: str, limit: int, since: int) -> list[SentReply]:
-    """The last lines that were sent to one viewer, oldest first."""
-    rows = await source.rows(
-        "SELECT id, at, viewer_id, text FROM bot_messages WHERE viewer_id = ? AND status = 'sent' AND at >= ?"
-        " AND text <> '' ORDER BY at DESC, id DESC LIMIT ?",
-        (viewer_id, since, limit),
-    )
-    return [row_as(row, SentReply) for row in reversed(rows)]
+    return [SentReply(*row) for row in reversed(rows)]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
@@ -222,14 +204,11 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
     return [(row[0], row[1]) for row in rows]
 
 
-async def filter_counts(db: Database, since: int = 0) -> dict[str, int]:
+async def filter_counts(db: Database) -> dict[str, int]:
     """How often each post-processing step changed a reply."""
-    rows = await db.rows(
-        "SELECT step.value, count(*) FROM bot_messages AS m, json_each(m.filters_json) AS step"
-        " WHERE m.at >= ? GROUP BY step.value",
-        (since,),
+    return await db.pairs(
+        "SELECT step.value, count(*) FROM bot_messages AS m, json_each(m.filters_json) AS step GROUP BY step.value"
     )
-    return {row[0]: int(row[1]) for row in rows}
 
 
 # ── made from a cleared line ──────────────────────────────────────────────────────────────────
@@ -278,10 +257,10 @@ async def clear_that_used(
 
     `of`: "notes" or "episodes"; with `words` only of replies in which one of these (stems) stands. Gives Twitch's ids.
     """
-    table, given = {"notes": "semantic_notes", "episodes": "episodes"}[of], json.dumps(sorted(ids))
+    table = {"notes": "semantic_notes", "episodes": "episodes"}[of]
     made = f"SELECT min(created_at) FROM {table} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  # a constant
-    since = await tx.value(made, (given,)) if ids else None
-    rows = await tx.rows(_USED, {"of": of, "ids": given, "since": since}) if since is not None else []
+    since = await tx.value(made, (ids,)) if ids else None
+    rows = await tx.rows(_USED, {"of": of, "ids": ids, "since": since}) if since is not None else []
     rows = [row for row in rows if words is None or not traces(row["text"]).isdisjoint(words)]
     if not rows:
         return []
@@ -293,18 +272,14 @@ async def clear_that_used(
 
 async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
-    ids = json.dumps(list(reply_ids))
-    await tx.execute("UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+    await tx.execute("UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))", (reply_ids,))
     await action_logs.clear_words(tx, reply_ids)
 
 
 async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     """Those of the bot's lines, by Twitch's ids, whose words were taken away."""
-    rows = await tx.rows(
-        "SELECT twitch_id FROM bot_messages WHERE text = '' AND twitch_id IN (SELECT value FROM json_each(?))",
-        (_json(twitch_ids),),
-    )
-    return {row[0] for row in rows}
+    sql = "SELECT twitch_id FROM bot_messages WHERE text = '' AND twitch_id IN (SELECT value FROM json_each(?))"
+    return set(await tx.column(sql, (twitch_ids,)))
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> int:
@@ -315,6 +290,11 @@ async def prune(tx: Transaction, before: int, limit: int) -> int:
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+async def _found(db: Database, condition: str, *params: object) -> list[BotMessage]:
+    """The rows that a condition of ours picks, in its order."""
+    return [_message(row) for row in await db.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]  # noqa: S608
 
 
 def _message(row: Row) -> BotMessage:
@@ -344,7 +324,7 @@ async def record_support(
     await tx.execute(
         "INSERT INTO reply_outcomes (reply_id, used, unsupported) VALUES (?1, ?2, ?3)"
         " ON CONFLICT DO UPDATE SET used = ?2, unsupported = ?3",
-        (reply_id, json.dumps(list(used)), json.dumps([list(one) for one in unsupported])),
+        (reply_id, json.dumps(used), json.dumps(unsupported)),
     )
 
 
@@ -353,7 +333,7 @@ async def set_outcome(tx: Transaction, reply_id: int, outcome: str, *, over: Seq
     await tx.execute(
         "INSERT INTO reply_outcomes (reply_id, outcome) SELECT id, ?2 FROM bot_messages WHERE id = ?1"
         " ON CONFLICT DO UPDATE SET outcome = ?2 WHERE outcome IN (SELECT value FROM json_each(?3))",
-        (reply_id, outcome, json.dumps(list(over))),
+        (reply_id, outcome, over),
     )
 
 
@@ -399,15 +379,12 @@ async def lines_after(source: Source, at: int, until: int, limit: int) -> list[t
 
 async def sent_as(source: Source, twitch_id: str) -> int | None:
     """The reply that Twitch shows under this id."""
-    found = await source.value("SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,))
-    return None if found is None else int(found)
+    found: int | None = await source.value("SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,))
+    return found
 
 
 async def last_sent(source: Source, since: int) -> int | None:
     """The newest reply of the model that went out since then."""
-    found = await source.value(
-        "SELECT id FROM bot_messages WHERE status = 'sent' AND model <> '' AND at >= ?"
-        " ORDER BY at DESC, id DESC LIMIT 1",
-        (since,),
-    )
-    return None if found is None else int(found)
+    wanted = "status = 'sent' AND model <> '' AND at >= ? ORDER BY at DESC, id DESC LIMIT 1"
+    found: int | None = await source.value(f"SELECT id FROM bot_messages WHERE {wanted}", (since,))  # noqa: S608
+    return found

@@ -7,7 +7,7 @@ the viewer neither opted out nor banned.
 import json
 from dataclasses import asdict, dataclass
 
-from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.database import Source, Transaction
 from forgetmenot.text.mentions import mention
 
 
@@ -31,7 +31,7 @@ async def put(tx: Transaction, brief: Brief) -> None:
         " SELECT :viewer_id, :persona, :text, :made_of, :notes, :episodes, :made_at FROM viewers WHERE id = :viewer_id"
         " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
         " notes = excluded.notes, episodes = excluded.episodes, made_at = excluded.made_at",
-        asdict(brief) | {"notes": json.dumps(brief.notes), "episodes": json.dumps(brief.episodes)},
+        asdict(brief),
     )
 
 
@@ -41,11 +41,9 @@ async def unchanged(tx: Transaction, viewer_id: str, persona: str, made_of: str,
     return await tx.execute(sql, (at, viewer_id, persona, made_of)) > 0
 
 
-async def drop_all(db: Database) -> None:
-    """Delete all of them."""
-    if await db.value("SELECT EXISTS (SELECT 1 FROM briefs)"):
-        async with db.write() as tx:
-            await tx.execute("DELETE FROM briefs")
+async def drop_all(tx: Transaction) -> None:
+    """Delete all of them; they are made again in the background, and the notes do without them."""
+    await tx.execute("DELETE FROM briefs")
 
 
 async def usable(source: Source, viewer_id: str, persona: str | None = "") -> tuple[str, tuple[int, ...]]:
@@ -70,7 +68,7 @@ async def due(
 
     A stream that has been on for a day counts too, once a day; who was not seen for a week does not.
     """
-    rows = await source.rows(
+    return await source.column(
         "SELECT v.id FROM viewers v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
         " WHERE v.last_seen_at > :day - 518400000 AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
         " AND (SELECT count(*) FROM attendance a JOIN streams s ON s.id = a.stream_id"
@@ -81,7 +79,6 @@ async def due(
         " ORDER BY coalesce(b.made_at, 0), v.id LIMIT :limit",
         {"persona": persona, "since": regular_since, "streams": regular_streams, "day": a_day_ago, "limit": limit},
     )
-    return [row[0] for row in rows]
 
 
 async def summaries_about(
@@ -97,4 +94,4 @@ async def summaries_about(
         " ORDER BY s.id, a.ended_at, a.id",
         {"viewer": viewer_id, "since": since, "mention": mention(viewer_id), "streams": streams},
     )
-    return [(row[0], row[1], row[2], row[3]) for row in rows]
+    return [tuple(row) for row in rows]

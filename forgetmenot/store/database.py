@@ -12,6 +12,7 @@ waits for it, and caches look at `data_version()`.
 
 import asyncio
 import contextlib
+import json
 import sqlite3
 from collections.abc import (
     AsyncIterator,
@@ -42,9 +43,12 @@ BUSY_TIMEOUT_S = 5.0
 PAGES_AT_ONCE = 250
 LOOK_S = 0.005  # how often a rebuild looks whether somebody waits for it
 REBUILD_TRIES, REBUILD_PAUSE_S = 60, 0.25  # the last try is not given up: that long others may be held up once
+_MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 _KEYED_ROWS = "SELECT EXISTS (SELECT 1 FROM forgotten) + EXISTS (SELECT 1 FROM opted_out_unknown)"
 
 sqlite3.register_adapter(Reason, lambda reason: reason.row)
+for _many in _MANY:  # for json_each (?) in a query
+    sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
@@ -71,7 +75,10 @@ async def to_the_end(work: Awaitable[Any]) -> None:
 
 
 class Source(Protocol):
-    """Whatever the functions of store/ can read from: the database, a transaction, a snapshot."""
+    """Whatever the functions of store/ can read from: the database, a transaction, a snapshot.
+
+    A list or set among the parameters of a query is read with `json_each (?)`.
+    """
 
     key: HashKey
 
@@ -87,6 +94,19 @@ class Source(Protocol):
         """The first column of the first row, or None."""
         row = await self.row(sql, params)
         return row[0] if row else None
+
+    async def column(self, sql: str, params: Params = ()) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in await self.rows(sql, params)]
+
+    async def pairs(self, sql: str, params: Params = ()) -> dict[Any, Any]:
+        """The second column of all rows by the first."""
+        return {row[0]: row[1] for row in await self.rows(sql, params)}
+
+    async def highest_id(self, table: str) -> int:
+        """The highest id that was ever given out in a table; none is given twice."""
+        given = f"SELECT seq FROM sqlite_sequence WHERE name = '{table}' UNION ALL SELECT max(id) FROM {table}"  # noqa: S608
+        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({given})"))  # noqa: S608
 
 
 class Transaction(Source):

@@ -1,6 +1,5 @@
 """Episodes that rest on a cleared line: summarised again or taken away, and with them the notes that rest on it."""
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -107,8 +106,8 @@ async def rewrite(db: Database, episode_id: int, new: NewEpisode, now: int) -> b
 
 
 async def _still_rests_on(tx: Transaction, episode_id: int, seqs: Sequence[int]) -> bool:
-    rows = await tx.rows("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
-    return {row[0] for row in rows} == set(seqs)
+    left = await tx.column("SELECT seq FROM events WHERE episode_id = ? AND redacted_at IS NULL", (episode_id,))
+    return set(left) == set(seqs)
 
 
 async def remove(db: Database, gone: Dirty, now: int) -> bool:
@@ -122,21 +121,16 @@ async def remove(db: Database, gone: Dirty, now: int) -> bool:
         await _let_notes_go(tx, gone.id, now)
         await streams.forget_recap(tx, gone.stream_id)
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (gone.id,))
-        held = await tx.row("SELECT 1 FROM note_evidence WHERE episode_id = ?", (gone.id,))
-        if held:  # a retracted note keeps an episode as evidence: an empty one
-            await _empty(tx, gone.id)
-        else:
-            await tx.execute("DELETE FROM episodes WHERE id = ?", (gone.id,))
+        await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (gone.id,))
+        # a retracted note keeps an episode as evidence: an empty one
+        await tx.execute(
+            "UPDATE episodes SET summary = '', topic = '', events = 0, dirty_at = NULL,"
+            " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
+            (gone.id,),
+        )
+        evidence = "SELECT 1 FROM note_evidence WHERE episode_id = ?1"
+        await tx.execute(f"DELETE FROM episodes WHERE id = ?1 AND NOT EXISTS ({evidence})", (gone.id,))  # noqa: S608
     return True
-
-
-async def _empty(tx: Transaction, episode_id: int) -> None:
-    await tx.execute("DELETE FROM episode_people WHERE episode_id = ?", (episode_id,))
-    await tx.execute(
-        "UPDATE episodes SET summary = '', topic = '', events = 0, dirty_at = NULL,"
-        " extracted_at = coalesce(extracted_at, created_at) WHERE id = ?",
-        (episode_id,),
-    )
 
 
 async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
@@ -147,18 +141,17 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
     holds again, unless that note was replaced itself; so does one that a cleared line said to be over.
     """
-    over = [row["id"] for row in await tx.rows(_SAID_OVER, (episode_id,))]
+    over = await tx.column(_SAID_OVER, (episode_id,))
     await tx.execute(_LOSE_IT, {"episode": episode_id})
-    gone = await tx.rows(_REST_ON_IT, {"episode": episode_id})
-    ids = json.dumps([row["id"] for row in gone])
-    replaced = await tx.rows(_REPLACED_BY, (ids,))
+    gone = await tx.pairs(_REST_ON_IT, {"episode": episode_id})
+    replaced = await tx.rows(_REPLACED_BY, (gone.keys(),))
     back = [row["id"] for row in replaced if row["by"] is None]
     await tx.execute(
         "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',"
         " asked_with = '[]' WHERE id IN (SELECT value FROM json_each(?))",
-        (ids,),
+        (gone.keys(),),
     )
-    own = await bot_messages.clear_that_used(tx, "notes", [row["id"] for row in gone])
+    own = await bot_messages.clear_that_used(tx, "notes", gone.keys())
     await events.clear_own_lines(tx, own, now)
     await tx.many(
         "UPDATE semantic_notes SET superseded_by = ?2, status = iif(?2 IS NULL, 'active', status) WHERE id = ?1",
@@ -166,7 +159,7 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     )
     await tx.many(
         "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)",
-        [(row["id"], now, row["status"], "retracted", REDACTED) for row in gone if row["status"] != "retracted"]
+        [(note_id, now, status, "retracted", REDACTED) for note_id, status in gone.items() if status != "retracted"]
         + [(note_id, now, "superseded", "active", REDACTED) for note_id in back]
         + [(note_id, now, "retracted", "active", REDACTED) for note_id in over],
     )

@@ -4,15 +4,14 @@ Episodes of a command or an import cover no events; they come with their notes. 
 whose lines were cleared.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Role
 from forgetmenot.domain.memory import Episode, EpisodeKind, Part
 from forgetmenot.store import events
-from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
+from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 
 _EPISODE = """
 SELECT e.*, (SELECT group_concat(viewer_id, char(10)) FROM episode_people p WHERE p.episode_id = e.id) AS people
@@ -142,8 +141,7 @@ async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
 
 async def get(source: Source, episode_id: int) -> Episode | None:
     """One episode."""
-    row = await source.row(f"{_EPISODE} WHERE e.id = ?", (episode_id,))
-    return episode_of(row) if row else None
+    return next(iter(await _found(source, "e.id = ?", (episode_id,))), None)
 
 
 async def unread(source: Source, limit: int = 50, *, due_at: int = events.NEVER) -> list[Episode]:
@@ -151,61 +149,46 @@ async def unread(source: Source, limit: int = 50, *, due_at: int = events.NEVER)
 
     With `due_at` without those that wait for another try then.
     """
-    rows = await source.rows(
-        f"{_EPISODE} WHERE e.extracted_at IS NULL AND e.dirty_at IS NULL AND NOT ({events.WAITS})"
-        " ORDER BY e.id LIMIT :limit",
-        {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT},
-    )
-    return [episode_of(row) for row in rows]
+    wanted = f"e.extracted_at IS NULL AND e.dirty_at IS NULL AND NOT ({events.WAITS}) ORDER BY e.id LIMIT :limit"
+    return await _found(source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT})
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
     """A stream's newest episodes from chat, oldest first; none that rests on a cleared line."""
-    rows = await source.rows(
-        f"{_EPISODE} WHERE e.stream_id IS ? AND e.kind = 'chat' AND e.dirty_at IS NULL"
-        " ORDER BY e.ended_at DESC, e.id DESC LIMIT ?",
-        (stream_id, limit),
-    )
-    return [episode_of(row) for row in reversed(rows)]
+    wanted = "e.stream_id IS ? AND e.kind = 'chat' AND e.dirty_at IS NULL ORDER BY e.ended_at DESC, e.id DESC LIMIT ?"
+    return (await _found(source, wanted, (stream_id, limit)))[::-1]
 
 
 async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
     """A stream's episodes from chat that began and ended within that time (ms), oldest first; none to be redone."""
-    rows = await source.rows(
-        f"{_EPISODE} WHERE e.stream_id = ? AND e.kind = 'chat' AND e.dirty_at IS NULL AND e.summary <> ''"
-        " AND e.started_at > ? AND e.ended_at < ? ORDER BY e.started_at, e.id",
-        (stream_id, after, before),
+    wanted = (
+        "e.stream_id = ? AND e.kind = 'chat' AND e.dirty_at IS NULL AND e.summary <> ''"
+        " AND e.started_at > ? AND e.ended_at < ? ORDER BY e.started_at, e.id"
     )
-    return [episode_of(row) for row in rows]
+    return await _found(source, wanted, (stream_id, after, before))
+
+
+async def _found(source: Source, condition: str, params: Params) -> list[Episode]:
+    """The episodes that a condition of ours picks, in its order."""
+    return [episode_of(row) for row in await source.rows(f"{_EPISODE} WHERE {condition}", params)]
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
     """The summaries of a stream's episodes from chat, oldest first."""
-    rows = await source.rows(
-        "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
-        " ORDER BY ended_at, id",
-        (stream_id,),
-    )
-    return [row[0] for row in rows]
+    sql = "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
+    return await source.column(f"{sql} ORDER BY ended_at, id", (stream_id,))
 
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
     """The summaries of these episodes."""
-    rows = await source.rows(
-        "SELECT id, summary FROM episodes WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(episode_ids)),),
-    )
-    return {row[0]: row[1] for row in rows}
+    sql = "SELECT id, summary FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
+    return await source.pairs(sql, (list(episode_ids),))
 
 
-async def summaries_with_keys(source: Source, episode_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """The key (its own, or one made of its id) and the summary of each of these episodes."""
-    rows = await source.rows(
-        "SELECT id, coalesce(key, 'episode-' || id), summary FROM episodes"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(set(episode_ids))),),
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
+async def keys(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
+    """The key of each of these episodes: its own, or one made of its id."""
+    sql = "SELECT id, coalesce(key, 'episode-' || id) FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
+    return await source.pairs(sql, (list(episode_ids),))
 
 
 async def participants(source: Source, episode_id: int) -> list[Participant]:
@@ -222,41 +205,28 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
     """How often somebody asked for something to be remembered, since then."""
-    row = await source.row(
+    sql = (
         "SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id"
-        " WHERE p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?",
-        (viewer_id, since),
+        " WHERE p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?"
     )
-    return int(row[0]) if row else 0
+    return int(await source.value(sql, (viewer_id, since)))
 
 
-async def highest_id(source: Source) -> int:
-    """The highest episode id ever given out."""
-    row = await source.row(
-        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'episodes'), 0),"
-        " coalesce((SELECT max(id) FROM episodes), 0))"
-    )
-    return int(row[0]) if row else 0
-
-
-async def ids_by_key(source: Source, keys: Sequence[str]) -> dict[str, int]:
+async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
     """The ids of imported episodes by their own names."""
-    rows = await source.rows(
-        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
-    )
-    return {row[0]: row[1] for row in rows}
+    return await source.pairs("SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,))
 
 
-async def imported_facts(source: Source, keys: Sequence[str]) -> dict[str, set[tuple[str | None, str]]]:
+async def imported_facts(source: Source, keys: Collection[str]) -> dict[str, set[tuple[str | None, str]]]:
     """The subjects and facts of the notes that rest on imported episodes, by the keys of these."""
     rows = await source.rows(
         "SELECT e.key, n.subject_id, n.fact FROM episodes e JOIN note_evidence v ON v.episode_id = e.id"
         " JOIN semantic_notes n ON n.id = v.note_id WHERE e.key IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(keys)),),
+        (keys,),
     )
     found: dict[str, set[tuple[str | None, str]]] = {key: set() for key in keys}
-    for row in rows:
-        found[row[0]].add((row[1], row[2]))
+    for key, *fact in rows:
+        found[key].add((fact[0], fact[1]))
     return found
 
 
@@ -271,8 +241,8 @@ def episode_of(row: Row) -> Episode:
 
 _BEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid, rank FROM episodes_fts WHERE episodes_fts MATCH :match
-    ORDER BY rank LIMIT :limit + 20 + json_array_length(:without)) f JOIN episodes e ON e.id = f.rowid
-WHERE e.id NOT IN (SELECT value FROM json_each(:without)) AND e.dirty_at IS NULL ORDER BY f.rank LIMIT :limit
+    ORDER BY rank LIMIT :limit + 20) f JOIN episodes e ON e.id = f.rowid
+WHERE e.dirty_at IS NULL ORDER BY f.rank LIMIT :limit
 """
 _NEWEST = """
 SELECT e.*, NULL AS people FROM (SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :match
@@ -285,18 +255,17 @@ SELECT value FROM json_each(?) ORDER BY
 """
 
 
-async def search(source: Source, match: str, *, limit: int, without: Sequence[int] = ()) -> list[Episode]:
+async def search(source: Source, match: str, *, limit: int) -> list[Episode]:
     """The episodes whose summary fits a full-text query best, best first.
 
     `match` is FTS5's own syntax: build it with `any_of`, never from foreign text. The few best are chosen by their
     numbers before anything else of them is read.
     """
-    rows = await source.rows(_BEST, {"match": match, "without": json.dumps(list(without)), "limit": limit})
-    return [episode_of(row) for row in rows]
+    return [episode_of(row) for row in await source.rows(_BEST, {"match": match, "limit": limit})]
 
 
 async def speaking_of(
-    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int] = ()
+    source: Source, terms: Sequence[str], *, at_least: int, limit: int, without: Sequence[int]
 ) -> list[Episode]:
     """The newest candidates for having `at_least` of these words (two or more; one of one) in their summary.
 
@@ -305,14 +274,14 @@ async def speaking_of(
     """
     rare = await _rarest(source, [any_of([term]) for term in terms], max(2, len(terms) - at_least + 2))
     pairs = [f"({word} AND ({' OR '.join(rare[place:])}))" for place, word in enumerate(rare[:-1], start=1)]
-    values = {"match": " OR ".join(pairs or rare), "without": json.dumps(list(without)), "limit": limit}
+    values = {"match": " OR ".join(pairs or rare), "without": without, "limit": limit}
     return [episode_of(row) for row in await source.rows(_NEWEST, values)]
 
 
 async def _rarest(source: Source, quoted: list[str], most: int) -> list[str]:
     if len(quoted) <= most:
         return quoted
-    return [row[0] for row in await source.rows(_RAREST, (json.dumps(quoted), most))]
+    return await source.column(_RAREST, (quoted, most))
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -4,35 +4,34 @@ Each of Twitch's ids is stored once; a cleared line keeps its row and loses its 
 or none. Does not decide what is stored (memory/ingest) or when it goes (memory/retention).
 """
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
-from forgetmenot.store.database import Row, Source, Transaction, row_as
+from forgetmenot.store.database import Params, Source, Transaction, row_as
 from forgetmenot.text.removal import traces
 
 
 class NewEvent(NamedTuple):
-    """One row to be, in the order of `_INSERT`."""
+    """One row to be."""
 
     id: str
     run_id: int
     stream_id: int | None
     viewer_id: str
     kind: str
-    text: str
-    system_text: str
-    reply_to_id: str | None
     role: str
-    bits: int
-    emote_only: bool
-    addressed: bool
-    from_bot: bool
     at: int
-    redacted_at: int | None
+    text: str = ""
+    system_text: str = ""
+    reply_to_id: str | None = None
+    bits: int = 0
+    emote_only: bool = False
+    addressed: bool = False
+    from_bot: bool = False
+    redacted_at: int | None = None
 
 
 class Clear(NamedTuple):
@@ -47,11 +46,10 @@ class Clear(NamedTuple):
     remembered: bool = True
 
 
-_INSERT = """
-INSERT INTO events (id, run_id, stream_id, viewer_id, kind, text, system_text, reply_to_id, role, bits, emote_only,
-    addressed, from_bot, at, redacted_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
-"""
+_INSERT = (
+    f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES ({', '.join('?' * len(NewEvent._fields))})"  # noqa: S608
+    " ON CONFLICT (id) DO NOTHING"
+)
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
 LONGEST_WAIT = 20 * 3_600_000
 """Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due."""
@@ -61,11 +59,10 @@ NEVER = 2**60
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     """Store events; the ids that were new, or None if all of them were."""
-    last = await tx.row("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
-    before = last[0] if last else 0
+    before = await tx.value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
     if await tx.many(_INSERT, rows) == len(rows):
         return None
-    return {row[0] for row in await tx.rows("SELECT id FROM events WHERE seq > ?", (before,))}
+    return set(await tx.column("SELECT id FROM events WHERE seq > ?", (before,)))
 
 
 async def clear(tx: Transaction, what: Clear, now: int) -> int:
@@ -102,19 +99,19 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
     await tx.execute(
         "UPDATE episodes SET dirty_at = coalesce(dirty_at, ?) WHERE kind IN ('chat', 'counted')"
         " AND id IN (SELECT value FROM json_each(?))",
-        (now, json.dumps(sorted(dirty))),
+        (now, dirty),
     )
     return len(rows)
 
 
 async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) -> set[int]:
     """Take the words of the bot's own lines away, by Twitch's ids; the episodes that cover them."""
-    rows = await tx.rows(
+    covered_by = await tx.column(
         "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
         " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?)) RETURNING episode_id",
-        (at, json.dumps(list(event_ids))),
+        (at, event_ids),
     )
-    return {row[0] for row in rows if row[0] is not None}
+    return set(covered_by) - {None}
 
 
 def _cleared(what: Clear) -> tuple[str, Mapping[str, object]]:
@@ -136,16 +133,13 @@ async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:
 
 async def pending_clears(source: Source) -> dict[str, int]:
     """The clears that are kept, by key."""
-    return {row["event_id"]: row["at"] for row in await source.rows("SELECT event_id, at FROM pending_redactions")}
+    return await source.pairs("SELECT event_id, at FROM pending_redactions")
 
 
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = NEVER) -> list[Line]:
     """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
-    rows = await source.rows(
-        f"SELECT * FROM events WHERE {_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit",  # noqa: S608  # constants
-        {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT},
-    )
-    return [_line(row) for row in rows]
+    due = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
+    return await _lines_where(source, f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit", due)
 
 
 async def postpone(tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int) -> None:
@@ -158,49 +152,40 @@ async def postpone(tx: Transaction, windows: Sequence[Sequence[Line]], *, tries:
 
 async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
     """Those of these events that no episode covers yet and nobody cleared."""
-    rows = await source.rows(
-        f"SELECT * FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq",  # noqa: S608  # a constant
-        (json.dumps(list(seqs)),),
-    )
-    return [_line(row) for row in rows]
+    wanted = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"  # noqa: S608
+    return await _lines_where(source, wanted, (seqs,))
 
 
 async def of_episode(source: Source, episode_id: int) -> list[Line]:
     """What is left of the events that an episode covers."""
-    rows = await source.rows(
-        "SELECT * FROM events WHERE episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,)
-    )
-    return [_line(row) for row in rows]
+    return await _lines_where(source, "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,))
 
 
 async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
     """Somebody's newest lines, oldest first."""
-    rows = await source.rows(
-        "SELECT * FROM events WHERE viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?",
-        (viewer_id, limit),
-    )
-    return [_line(row) for row in reversed(rows)]
+    wanted = "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
+    return (await _lines_where(source, wanted, (viewer_id, limit)))[::-1]
 
 
 async def by_id(source: Source, event_id: str) -> Line | None:
     """One event, if it still has its text."""
-    row = await source.row("SELECT * FROM events WHERE id = ? AND redacted_at IS NULL", (event_id,))
-    return _line(row) if row else None
+    return next(iter(await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))), None)
+
+
+async def _lines_where(source: Source, condition: str, params: Params) -> list[Line]:
+    return [row_as(row, Line) for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)]  # noqa: S608
 
 
 async def speaker_of(source: Source, event_id: str) -> str | None:
     """Who said a line, also one that was cleared."""
-    row = await source.row("SELECT viewer_id FROM events WHERE id = ? AND from_bot = 0", (event_id,))
-    return str(row[0]) if row else None
+    speaker: str | None = await source.value("SELECT viewer_id FROM events WHERE id = ? AND from_bot = 0", (event_id,))
+    return speaker
 
 
 async def any_cleared(source: Source, event_ids: Sequence[str]) -> bool:
     """Whether any of these lines has lost its text. A line that was never stored counts for nothing."""
-    row = await source.row(
-        "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1",
-        (json.dumps(list(event_ids)),),
-    )
-    return row is not None
+    sql = "SELECT 1 FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL LIMIT 1"
+    return await source.row(sql, (event_ids,)) is not None
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
@@ -208,35 +193,26 @@ async def was_deleted(source: Source, event_id: str) -> bool:
 
     Not one that lost its words with a fact that its speaker had forgotten.
     """
-    row = await source.row(
-        "SELECT 1 FROM events WHERE id = ?1 AND redacted_at > 0"
-        " UNION ALL SELECT 1 FROM pending_redactions WHERE event_id = ?1",
-        (event_id,),
-    )
-    return row is not None
+    lines = "SELECT 1 FROM events WHERE id = ?1 AND redacted_at > 0"
+    waiting = "SELECT 1 FROM pending_redactions WHERE event_id = ?1"
+    return await source.row(f"{lines} UNION ALL {waiting}", (event_id,)) is not None
 
 
 async def are_unread(source: Source, seqs: Sequence[int]) -> bool:
     """Whether all of these events are still there, uncovered and not cleared."""
-    row = await source.row(
-        f"SELECT count(*) FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD}",  # noqa: S608  # a constant
-        (json.dumps(list(seqs)),),
-    )
-    return row is not None and row[0] == len(seqs)
+    sql = f"SELECT count(*) FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND {_UNREAD}"  # noqa: S608
+    return bool(await source.value(sql, (seqs,)) == len(seqs))
 
 
 async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
     """Say which episode covers these events."""
-    await tx.execute(
-        "UPDATE events SET episode_id = ? WHERE seq IN (SELECT value FROM json_each(?))",
-        (episode_id, json.dumps(list(seqs))),
-    )
+    sql = "UPDATE events SET episode_id = ? WHERE seq IN (SELECT value FROM json_each(?))"
+    await tx.execute(sql, (episode_id, seqs))
 
 
-async def count_unread(source: Source, before: int | None = None) -> int:
-    """How many events no episode covers yet; with `before` only those said before then."""
-    row = await source.row(f"SELECT count(*) FROM events WHERE {_UNREAD} AND at < ?", (before or 2**62,))  # noqa: S608  # a constant
-    return int(row[0]) if row else 0
+async def count_unread(source: Source) -> int:
+    """How many events no episode covers yet."""
+    return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))  # noqa: S608
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str, int]]:
@@ -255,10 +231,6 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str,
     for (run_id, name), count in Counter(map(tuple, rows)).items():
         counts.setdefault(run_id, {})[name] = count
     return counts
-
-
-def _line(row: Row) -> Line:
-    return row_as(row, Line)
 
 
 # Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.
@@ -282,45 +254,40 @@ FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL A
 """
 
 
+async def _chat(source: Source, condition: str, *params: object) -> list[ChatLine]:
+    return [ChatLine(*row) for row in await source.rows(f"{_LINES} AND {condition}", params)]
+
+
 async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:
     """The channel's last lines, oldest first."""
-    rows = await source.rows(
-        f"{_LINES} AND e.at >= ? AND e.at <= ? ORDER BY e.at DESC, e.seq DESC LIMIT ?", (since, until, limit)
-    )
-    return [ChatLine(*row) for row in reversed(rows)]
+    wanted = "e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
+    return (await _chat(source, wanted, since, until, limit))[::-1]
 
 
 async def lines_of(source: Source, viewer_id: str, *, since: int, until: int, limit: int) -> list[ChatLine]:
     """What one person typed last, oldest first."""
-    rows = await source.rows(
-        f"{_LINES} AND e.text != '' AND e.viewer_id = ? AND e.at >= ? AND e.at <= ?"
-        " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
-        (viewer_id, since, until, limit),
-    )
-    return [ChatLine(*row) for row in reversed(rows)]
+    wanted = "e.text != '' AND e.viewer_id = ? AND e.at BETWEEN ? AND ? ORDER BY e.at DESC, e.seq DESC LIMIT ?"
+    return (await _chat(source, wanted, viewer_id, since, until, limit))[::-1]
 
 
-async def unsummarised(source: Source, viewer_id: str = "", *, limit: int = 500) -> list[ChatLine]:
-    """The newest lines (of one viewer) that no summary covers yet, oldest first."""
-    unread = f"{_LINES} AND e.text != '' AND e.episode_id IS NULL"
+async def unsummarised(source: Source, viewer_id: str, limit: int) -> list[ChatLine]:
+    """The newest lines (of one viewer, unless that is empty) that no summary covers yet, oldest first."""
+    unread = "e.text != '' AND e.episode_id IS NULL"
     if viewer_id:  # by its index: this is asked for each reply
-        rows = await source.rows(f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", (viewer_id, limit))
+        found = await _chat(source, f"{unread} AND e.viewer_id = ? ORDER BY e.at DESC LIMIT ?", viewer_id, limit)
     else:
-        rows = await source.rows(f"{unread} ORDER BY e.seq DESC LIMIT ?", (limit,))
-    return [ChatLine(*row) for row in reversed(rows)]
+        found = await _chat(source, f"{unread} ORDER BY e.seq DESC LIMIT ?", limit)
+    return found[::-1]
 
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, ChatLine]:
     """Lines that are still there, by their seq."""
-    wanted = "e.seq IN (SELECT value FROM json_each(?))"
-    rows = await source.rows(f"{_LINES} AND {wanted}", (json.dumps(list(seqs)),))
-    return {row[0]: ChatLine(*row) for row in rows}
+    return {line.seq: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", seqs)}
 
 
 async def line_by_id(source: Source, event_id: str) -> ChatLine | None:
     """One line by Twitch's id, if it is still there."""
-    row = await source.row(f"{_LINES} AND e.id = ?", (event_id,))
-    return ChatLine(*row) if row else None
+    return next(iter(await _chat(source, "e.id = ?", event_id)), None)
 
 
 async def count_since(source: Source, since: int) -> int:

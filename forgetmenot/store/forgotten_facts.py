@@ -28,7 +28,7 @@ async def add_forgotten(
     hashed = await asyncio.to_thread(lambda: [_hashed(tx.key, subject_id, words) for words in facts if words])
     await tx.many(
         "INSERT INTO forgotten (subject, words, whole, at) VALUES (?, ?, ?, ?)",
-        [(subject, json.dumps(words), whole, at) for words in hashed],
+        [(subject, words, whole, at) for words in hashed],
     )
     await privacy_log.note(
         tx, [PrivacyRequest(PrivacyRequestKind.FORGOTTEN, subject, at, tuple(words), whole) for words in hashed]
@@ -37,11 +37,10 @@ async def add_forgotten(
 
 async def add_again(tx: Transaction, entry: PrivacyRequest) -> None:
     """Write the row of a request that was noted in the privacy log, unless it is there."""
-    row = (entry.subject, json.dumps(list(entry.words)), entry.whole, entry.at)
     await tx.execute(
         "INSERT INTO forgotten (subject, words, whole, at) SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
         " (SELECT 1 FROM forgotten WHERE subject = ?1 AND words = ?2)",
-        row,
+        (entry.subject, entry.words, entry.whole, entry.at),
     )
 
 
@@ -52,12 +51,10 @@ async def is_forgotten(tx: Source, subject_id: str, words: Collection[str], *, o
     """
     if await tx.row("SELECT 1 FROM forgotten LIMIT 1") is None:
         return False
-    rows = await tx.rows(
-        "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))",
-        (tx.key.digest("viewer", subject_id), own_since),
-    )
+    sql = "SELECT words FROM forgotten WHERE subject = ?1 AND NOT (whole AND at < coalesce(?2, -1))"
+    held = await tx.column(sql, (tx.key.digest("viewer", subject_id), own_since))
     said = set(_hashed(tx.key, subject_id, words))
-    return any(_covers(said, json.loads(row["words"])) for row in rows)
+    return any(_covers(said, json.loads(forgotten)) for forgotten in held)
 
 
 async def any_since(tx: Transaction, at: int) -> bool:
@@ -78,8 +75,8 @@ async def allow_noted(tx: Transaction, entry: PrivacyRequest) -> None:
 
 
 async def _allow(tx: Transaction, subject: str, said: Collection[str]) -> int:
-    rows = await tx.rows("SELECT id, words FROM forgotten WHERE subject = ?", (subject,))
-    gone = [(row["id"],) for row in rows if _covers(said, json.loads(row["words"]))]
+    held = await tx.pairs("SELECT id, words FROM forgotten WHERE subject = ?", (subject,))
+    gone = [(row_id,) for row_id, words in held.items() if _covers(said, json.loads(words))]
     await tx.many("DELETE FROM forgotten WHERE id = ?", gone)
     return len(gone)
 
@@ -91,7 +88,7 @@ async def drop_unreadable(tx: Transaction) -> tuple[int, int]:
 
 async def subjects(tx: Transaction) -> frozenset[str]:
     """The hashes of everybody of whom something was forgotten."""
-    return frozenset(row[0] for row in await tx.rows("SELECT DISTINCT subject FROM forgotten"))
+    return frozenset(await tx.column("SELECT DISTINCT subject FROM forgotten"))
 
 
 def is_it(key: HashKey, subject_id: str, words: Collection[str], entry: PrivacyRequest) -> bool:
@@ -120,23 +117,27 @@ class TracedText(NamedTuple):
     text: str
 
 
+async def _traced(tx: Transaction, table: str, column: str, condition: str, *params: object) -> list[TracedText]:
+    """The texts of the rows that a condition of ours picks."""
+    rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {condition}", params)  # noqa: S608
+    return [TracedText(table, column, *row) for row in rows]
+
+
+def _near(column: str, words: Collection[str]) -> tuple[str, list[str]]:
+    """The condition that one of these stems may stand in a text, and its parameters."""
+    found = " OR ".join(f"instr(lower({column}), ?) > 0" for _ in words) or "0"
+    return f"({found})", [word[: max(3, len(word) - 1)] for word in words]
+
+
 async def texts(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
     """The texts that may say a fact (given as stems): its evidence, and what else was written about its subject."""
-    near = " OR ".join("instr(lower({column}), ?) > 0" for _ in words) or "0"
-    parts = [word[: max(3, len(word) - 1)] for word in words]
-    rows = await tx.rows(
-        "SELECT id, summary FROM episodes WHERE id IN (SELECT episode_id FROM note_evidence WHERE note_id = ?"  # noqa: S608
-        f" UNION SELECT episode_id FROM episode_people WHERE viewer_id = ?) AND ({near.format(column='summary')})",
-        (note_id, subject_id, *parts),
-    )
-    recaps = await tx.rows(
-        f"SELECT id, recap FROM streams WHERE instr(recap, ?) AND ({near.format(column='recap')})",  # noqa: S608
-        (mention(subject_id), *parts),
-    )
-    return [
-        *(TracedText("episodes", "summary", *row) for row in rows),
-        *(TracedText("streams", "recap", *row) for row in recaps),
-    ]
+    rests_on = "SELECT episode_id FROM note_evidence WHERE note_id = ?"
+    their = "SELECT episode_id FROM episode_people WHERE viewer_id = ?"
+    near, parts = _near("summary", words)
+    wanted = f"id IN ({rests_on} UNION {their}) AND {near}"
+    found = await _traced(tx, "episodes", "summary", wanted, note_id, subject_id, *parts)
+    near, parts = _near("recap", words)
+    return found + await _traced(tx, "streams", "recap", f"instr(recap, ?) AND {near}", mention(subject_id), *parts)
 
 
 async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
@@ -144,32 +145,20 @@ async def spoken(tx: Transaction, note_id: int, subject_id: str, words: Collecti
 
     What it said to others counts where it named a note by its number, or had it in its prompt.
     """
-    near = " OR ".join("instr(lower(text), ?) > 0" for _ in words) or "0"
-    parts = [word[: max(3, len(word) - 1)] for word in words]
+    near, parts = _near("text", words)
     used = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]  # all of them
-    quoting = "instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?))"
-    replies = await tx.rows(
-        f"SELECT id, text FROM bot_messages WHERE (viewer_id = ? OR {quoting}) AND ({near})",  # noqa: S608
-        (subject_id, f"#{note_id} ", json.dumps(used), *parts),
+    quoting = "(viewer_id = ? OR instr(text, ?) > 0 OR id IN (SELECT value FROM json_each(?)))"
+    replies = (subject_id, f"#{note_id} ", used, *parts)
+    found = await _traced(tx, "bot_messages", "text", f"{quoting} AND {near}", *replies)
+    return found + await _traced(
+        tx, "events", "text", f"(viewer_id = ? OR from_bot = 1) AND {near}", subject_id, *parts
     )
-    lines = await tx.rows(
-        f"SELECT seq, text FROM events WHERE (viewer_id = ? OR from_bot = 1) AND ({near})",  # noqa: S608
-        (subject_id, *parts),
-    )
-    return [
-        *(TracedText("bot_messages", "text", *row) for row in replies),
-        *(TracedText("events", "text", *row) for row in lines),
-    ]
 
 
 async def said_by_sources(tx: Transaction, note_id: int, subject_id: str) -> list[TracedText]:
     """What those others said in the last hours whose word a note rests on."""
-    rows = await tx.rows(
-        "SELECT seq, text FROM events WHERE text <> '' AND viewer_id <> ?2"
-        " AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?1)",
-        (note_id, subject_id),
-    )
-    return [TracedText("events", "text", *row) for row in rows]
+    speakers = "viewer_id <> ? AND viewer_id IN (SELECT speaker_id FROM note_evidence WHERE note_id = ?)"
+    return await _traced(tx, "events", "text", f"text <> '' AND {speakers}", subject_id, note_id)
 
 
 async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, TracedText]]:
@@ -184,33 +173,29 @@ async def answers(tx: Transaction, since: int, until: int) -> list[tuple[str, Tr
 
 async def echoes(tx: Transaction, text: str) -> list[TracedText]:
     """The bot's own lines as they came back from chat that say just this."""
-    rows = await tx.rows("SELECT seq, text FROM events WHERE from_bot = 1 AND text = ?", (text,))
-    return [TracedText("events", "text", *row) for row in rows]
+    return await _traced(tx, "events", "text", "from_bot = 1 AND text = ?", text)
 
 
 async def clear_traced(tx: Transaction, text: TracedText) -> None:
     """Take the words of a line away. One of chat's was deleted by nobody (redacted at 0): it still gets its answer."""
+    await rewrite_traced(tx, text, "")
     if text.table == "events":
-        await tx.execute(
-            "UPDATE events SET text = '', redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,)
-        )
-    else:
-        await tx.execute("UPDATE bot_messages SET text = '' WHERE id = ?", (text.id,))
+        await tx.execute("UPDATE events SET redacted_at = coalesce(redacted_at, 0) WHERE seq = ?", (text.id,))
 
 
 async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
     """Write what is left of a text."""
-    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE id = ?", (rest, text.id))  # noqa: S608
+    await tx.execute(f"UPDATE {text.table} SET {text.column} = ? WHERE rowid = ?", (rest, text.id))  # noqa: S608
 
 
 async def delete_traced_note(tx: Transaction, note_id: int) -> None:
     """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
-    rows = await tx.rows("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
+    episode_ids = await tx.column("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
     await tx.execute("UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by = ?", (note_id,))
     await tx.execute("DELETE FROM semantic_notes WHERE id = ?", (note_id,))
     await tx.many(
         "DELETE FROM episodes WHERE id = ?1 AND (summary = '' OR kind = 'command')"
         " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = ?1)",
-        [(row[0],) for row in rows],
+        [(episode_id,) for episode_id in episode_ids],
     )

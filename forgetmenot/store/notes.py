@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from forgetmenot.domain.memory import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.languages import read_reason
-from forgetmenot.store.database import Row, Source, Transaction, row_as
+from forgetmenot.store.database import Params, Row, Source, Transaction, row_as
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -65,40 +65,46 @@ def from_row(row: Row) -> Note:
 
 async def get(source: Source, note_id: int) -> Note | None:
     """One note, whatever its status."""
-    row = await source.row(f"{_SELECT} WHERE n.id = ?", (note_id,))
-    return from_row(row) if row else None
+    return next(iter(await _found(source, "n.id = ?", (note_id,))), None)
+
+
+async def _found(source: Source, condition: str, params: Params) -> list[Note]:
+    """The notes that a condition of ours picks, in its order."""
+    return [from_row(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
+
+
+def _about(subject_id: str | None) -> str:
+    """The condition for the notes about :subject, or about the channel; either is found by an index."""
+    of_channel = "n.subject_id IS NULL AND n.scope IN ('channel', 'running_bit')"
+    return "n.subject_id = :subject" if subject_id is not None else of_channel
 
 
 async def of_subject(
     source: Source, subject_id: str | None, statuses: Sequence[NoteStatus] = (NoteStatus.ACTIVE,)
 ) -> list[Note]:
     """The notes about one viewer, or (None) about the channel and its running bits, oldest first."""
-    marks = ", ".join("?" * len(statuses))
-    subject = "n.subject_id = ?" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
-    params = (*([subject_id] if subject_id is not None else []), *statuses)
-    sql = f"{_SELECT} WHERE {subject} AND n.status IN ({marks}) AND n.fact <> '' ORDER BY n.id"  # marks
-    return [from_row(row) for row in await source.rows(sql, params)]
+    status = "n.status IN (SELECT value FROM json_each(:statuses))"
+    wanted = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
+    return await _found(source, wanted, {"subject": subject_id, "statuses": statuses})
 
 
 async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
     """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
-    subject = "n.subject_id = :subject" if subject_id is not None else "n.subject_id IS NULL AND n.scope <> 'viewer'"
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
     gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
-    sql = f"{_SELECT} WHERE {subject} AND {gone} AND {later} ORDER BY n.id"
-    return [from_row(row) for row in await source.rows(sql, {"subject": subject_id, "at": at})]
+    wanted = f"{_about(subject_id)} AND {gone} AND {later} ORDER BY n.id"
+    return await _found(source, wanted, {"subject": subject_id, "at": at})
 
 
 async def page(
     source: Source, *, subject_id: str | None = None, status: str | None = None, limit: int = 1000, after: int = 0
 ) -> list[Note]:
     """Notes in the order of their ids, for listing and exporting: those after `after`, of one viewer or of all."""
-    rows = await source.rows(
-        f"{_SELECT} WHERE n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
-        " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit",
-        {"after": after, "subject": subject_id, "status": status, "limit": limit},
+    wanted = (
+        "n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
+        " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit"
     )
-    return [from_row(row) for row in rows]
+    return await _found(source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit})
 
 
 async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, ...]:
@@ -107,26 +113,16 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     It reads the subject's index entries and rows, no text and no evidence.
     """
     columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned)"
-    if subject_id is None:
-        sql = f"SELECT {columns}, 1 FROM semantic_notes n WHERE subject_id IS NULL AND status = 'active'"  # noqa: S608
-        row = await source.row(f"{sql} AND scope IN ('channel', 'running_bit')")
-    else:
-        open_to = "SELECT 1 FROM viewers v WHERE v.id = ?1 AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
-        row = await source.row(
-            f"SELECT {columns}, EXISTS ({open_to}) FROM semantic_notes n"  # noqa: S608
-            " WHERE subject_id = ?1 AND status = 'active'",
-            (subject_id,),
-        )
-    return tuple(row) if row else ()
+    shown = "SELECT 1 FROM viewers v WHERE v.id = :subject AND v.opted_out_at IS NULL AND v.banned_at IS NULL"
+    allowed = f":subject IS NULL OR EXISTS ({shown})"
+    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND n.status = 'active'"  # noqa: S608
+    return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
 async def all_active(source: Source, note_ids: Sequence[int]) -> bool:
     """Whether each of these notes still is what is known."""
-    found = await source.value(
-        "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(note_ids)),),
-    )
-    return int(found or 0) == len(note_ids)
+    sql = "SELECT count(*) FROM semantic_notes WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
+    return bool(await source.value(sql, (note_ids,)) == len(note_ids))
 
 
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
@@ -144,19 +140,13 @@ def _values(new: NewNote, now: int) -> dict[str, object]:
 async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, now: int) -> None:
     """Write many notes whose ids are given."""
     await tx.many(_INSERT, [_values(one, now) for one in new])
-    await tx.many(
-        _RECORD,
-        [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new],
-    )
+    await tx.many(_RECORD, [Change(one.id or 0, now, None, NoteStatus.ACTIVE, cause) for one in new])
 
 
 async def take_over(tx: Transaction, statuses: Sequence[tuple[int, NoteStatus]], *, cause: str, now: int) -> None:
     """Give notes that were just written the status they had elsewhere."""
     await tx.many("UPDATE semantic_notes SET status = ?2 WHERE id = ?1", statuses)
-    await tx.many(
-        _RECORD,
-        [Change(note_id, now, NoteStatus.ACTIVE, status, cause) for note_id, status in statuses],
-    )
+    await tx.many(_RECORD, [Change(note_id, now, NoteStatus.ACTIVE, status, cause) for note_id, status in statuses])
 
 
 async def point(tx: Transaction, successors: Mapping[int, int]) -> None:
@@ -195,13 +185,13 @@ async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
 
 async def confirmed_stream(source: Source, note_id: int) -> int | None:
     """The stream in which a note was last written or confirmed."""
-    row = await source.row("SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,))
-    return row[0] if row else None
+    stream: int | None = await source.value("SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,))
+    return stream
 
 
 async def superseded_by(source: Source, note_id: int) -> list[Note]:
     """The notes that point to this one."""
-    return [from_row(row) for row in await source.rows(f"{_SELECT} WHERE n.superseded_by = ?", (note_id,))]
+    return await _found(source, "n.superseded_by = ?", (note_id,))
 
 
 async def changes(source: Source, note_id: int) -> list[Change]:
@@ -214,44 +204,41 @@ async def changes(source: Source, note_id: int) -> list[Change]:
 
 async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:
     """Those of these notes whose last change was for that cause, just then."""
-    rows = await source.rows(
+    sql = (
         "SELECT c.note_id FROM note_changes c WHERE c.note_id IN (SELECT value FROM json_each(?))"
         " AND c.at = ? AND c.cause = ?"
-        " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)",
-        (json.dumps(list(note_ids)), at, cause),
+        " AND NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id = c.note_id AND later.id > c.id)"
     )
-    return {row[0] for row in rows}
+    return set(await source.column(sql, (note_ids, at, cause)))
 
 
 async def changed_since(source: Source, note_ids: Sequence[int], cause: str, since: int) -> bool:
     """Whether one of these notes was changed for that cause since then."""
-    marks = ", ".join("?" * len(note_ids))
-    sql = f"SELECT 1 FROM note_changes WHERE note_id IN ({marks}) AND cause = ? AND at >= ? LIMIT 1"  # noqa: S608
-    return await source.row(sql, (*note_ids, cause, since)) is not None
+    changed = "note_id IN (SELECT value FROM json_each(?)) AND cause = ? AND at >= ?"
+    sql = f"SELECT 1 FROM note_changes WHERE {changed} LIMIT 1"  # noqa: S608
+    return await source.row(sql, (note_ids, cause, since)) is not None
 
 
 async def written_in_stream(
     source: Source, subject_id: str | None, stream_id: int, kind: SourceKind | None = None
 ) -> int:
     """How many notes about a subject one stream has brought, of any kind or of one."""
-    row = await source.row(
+    sql = (
         "SELECT count(DISTINCT n.id) FROM semantic_notes n JOIN note_evidence e ON e.note_id = n.id"
         " JOIN episodes p ON p.id = e.episode_id"
         " WHERE n.subject_id IS ?1 AND e.stance = 'stated' AND p.stream_id = ?2"
-        " AND n.source_kind = coalesce(?3, n.source_kind)",
-        (subject_id, stream_id, kind),
+        " AND n.source_kind = coalesce(?3, n.source_kind)"
     )
-    return int(row[0]) if row else 0
+    return int(await source.value(sql, (subject_id, stream_id, kind)))
 
 
 async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
-    ids = json.dumps(list(note_ids))
-    await tx.execute(
-        "UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by IN (SELECT value FROM json_each(?))", (ids,)
-    )
+    listed = "IN (SELECT value FROM json_each(?))"
+    await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))  # noqa: S608
     return await tx.execute(
-        "DELETE FROM semantic_notes WHERE subject_id = ? AND id IN (SELECT value FROM json_each(?))", (subject_id, ids)
+        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",  # noqa: S608
+        (note_ids, subject_id),
     )
 
 
@@ -259,18 +246,9 @@ async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | 
     """The subject and the fact of those of these ids that are in use."""
     rows = await source.rows(
         "SELECT id, subject_id, fact FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(ids)),),
+        (ids,),
     )
     return {row[0]: (row[1], row[2]) for row in rows}
-
-
-async def highest_id(source: Source) -> int:
-    """The highest id ever given out; ids are never used twice."""
-    row = await source.row(
-        "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'semantic_notes'), 0),"
-        " coalesce((SELECT max(id) FROM semantic_notes), 0))"
-    )
-    return int(row[0]) if row else 0
 
 
 # Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time. Of notes that are too
@@ -307,32 +285,31 @@ async def due(source: Source, sweep: str, values: Mapping[str, object]) -> list[
 
 async def attending_viewers(source: Source, streams: int) -> list[str]:
     """Viewers who have come to that many streams in all."""
-    rows = await source.rows("SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,))
-    return [row[0] for row in rows]
+    return await source.column("SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,))
 
 
 async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
     """Viewers about whom there are more active notes than that."""
-    rows = await source.rows(
-        "SELECT subject_id FROM semantic_notes WHERE subject_id IS NOT NULL AND status = 'active'"
-        " GROUP BY subject_id HAVING count(*) > ?",
-        (more_than,),
-    )
-    return [row[0] for row in rows]
+    about = "subject_id IS NOT NULL AND status = 'active' GROUP BY subject_id HAVING count(*) > ?"
+    return await source.column(f"SELECT subject_id FROM semantic_notes WHERE {about}", (more_than,))  # noqa: S608
 
 
 # The entries of the list that must never be mentioned.
 
 
 class SuppressionRow(NamedTuple):
-    """One row. `viewer_id` None: of the whole channel; `note_id`: that one note, and its words when it was named."""
+    """One row. `viewer_id` None: whoever it is about; `note_id`: that note, and what it says (`fact`).
+
+    Other notes that have all the words of a fact are left out by `words` alone: they say something else.
+    """
 
     id: int
     viewer_id: str | None
     words: str
-    note_id: int | None
-    by_id: str | None
-    at: int
+    note_id: int | None = None
+    by_id: str | None = None
+    at: int = 0
+    fact: str = ""
 
 
 async def add_suppression(
@@ -357,15 +334,7 @@ async def suppression_revision(source: Source) -> tuple[int, int, int]:
     return found[0], found[1], found[2]
 
 
-async def suppressions_with_facts(source: Source) -> list[tuple[SuppressionRow, str]]:
-    """Every entry, oldest first, with the fact of the note that it names, if that exists."""
-    rows = await source.rows(
-        "SELECT n.*, coalesce(s.fact, '') FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id"
-        " ORDER BY n.id"
-    )
-    return [(SuppressionRow(*row[:-1]), row[-1]) for row in rows]
-
-
 async def suppressions(source: Source) -> list[SuppressionRow]:
     """Every entry, oldest first."""
-    return [SuppressionRow(*row) for row in await source.rows("SELECT * FROM never_mention ORDER BY id")]
+    sql = "SELECT n.*, coalesce(s.fact, '') FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id"
+    return [SuppressionRow(*row) for row in await source.rows(f"{sql} ORDER BY n.id")]

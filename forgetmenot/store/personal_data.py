@@ -8,12 +8,11 @@ Guarantees:
 What a cleaned text says is decided by memory/erasure.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
@@ -90,17 +89,6 @@ EXEMPT = {
 }
 
 
-class Held(NamedTuple):
-    """How much is held of somebody: rows by kind."""
-
-    events: int
-    notes: int
-    episodes: int
-    replies: int
-    actions: int
-    streams: int
-
-
 async def is_known(source: Source, viewer_id: str) -> bool:
     """Whether there is somebody with that id."""
     return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
@@ -159,18 +147,18 @@ def all_texts(path: Path) -> Iterator[tuple[str, bytes]]:
                 after = None if no_rowid else after
 
 
-async def count_rows(source: Source, viewer_id: str) -> Held:
-    """How much is held of somebody."""
+async def count_rows(source: Source, viewer_id: str) -> dict[str, int]:
+    """How much is held of somebody: rows by kind."""
     row = await source.row(
-        "SELECT (SELECT count(*) FROM events WHERE viewer_id = ?1),"
-        " (SELECT count(*) FROM semantic_notes WHERE subject_id = ?1),"
-        " (SELECT count(*) FROM episode_people WHERE viewer_id = ?1),"
-        " (SELECT count(*) FROM bot_messages WHERE viewer_id = ?1),"
-        " (SELECT count(*) FROM action_logs WHERE asked_by = ?1 OR target_id = ?1),"
-        " (SELECT count(*) FROM attendance WHERE viewer_id = ?1)",
+        "SELECT (SELECT count(*) FROM events WHERE viewer_id = ?1) AS events,"
+        " (SELECT count(*) FROM semantic_notes WHERE subject_id = ?1) AS notes,"
+        " (SELECT count(*) FROM episode_people WHERE viewer_id = ?1) AS episodes,"
+        " (SELECT count(*) FROM bot_messages WHERE viewer_id = ?1) AS replies,"
+        " (SELECT count(*) FROM action_logs WHERE asked_by = ?1 OR target_id = ?1) AS actions,"
+        " (SELECT count(*) FROM attendance WHERE viewer_id = ?1) AS streams",
         (viewer_id,),
     )
-    return Held(*row) if row else Held(0, 0, 0, 0, 0, 0)
+    return dict(row or {})
 
 
 async def begin(tx: Transaction, viewer_id: str, now: int) -> int:
@@ -185,10 +173,8 @@ async def begin(tx: Transaction, viewer_id: str, now: int) -> int:
 
 async def due(source: Source, now: int) -> list[str]:
     """Whose erasure was asked for and not finished, and who was banned seven days ago."""
-    rows = await source.rows(
-        "SELECT id FROM viewers WHERE erase_at IS NOT NULL OR banned_at <= ? ORDER BY id", (now - BANNED_FOR,)
-    )
-    return [row[0] for row in rows]
+    sql = "SELECT id FROM viewers WHERE erase_at IS NOT NULL OR banned_at <= ? ORDER BY id"
+    return await source.column(sql, (now - BANNED_FOR,))
 
 
 async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
@@ -227,10 +213,9 @@ async def delete_actions(tx: Transaction, viewer_id: str) -> int:
     )
 
 
-async def facts_of(source: Source, viewer_id: str, limit: int) -> dict[int, str]:
+async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
     """The text of notes about somebody, whatever their status, by their ids."""
-    rows = await source.rows("SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit))
-    return {row[0]: row[1] for row in rows}
+    return await source.pairs("SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit))
 
 
 def written_in(path: Path, place: Place, needles: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -258,30 +243,18 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
 
 async def everybody(source: Source) -> dict[str, int]:
     """The ids of all people there are, and since when."""
-    return {row[0]: row[1] for row in await source.rows("SELECT id, first_seen_at FROM viewers")}
-
-
-async def notes_of(source: Source, viewer_id: str) -> list[int]:
-    """The ids of every note about somebody, whatever its status."""
-    return [row[0] for row in await source.rows("SELECT id FROM semantic_notes WHERE subject_id = ?", (viewer_id,))]
+    return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
 async def cleared_since(source: Source, at: int) -> bool:
     """Whether a line that a summary rests on was cleared since then."""
-    return (
-        await source.row("SELECT 1 FROM events WHERE redacted_at >= ? AND episode_id IS NOT NULL LIMIT 1", (at,))
-        is not None
-    )
-
-
-async def drop_briefs(tx: Transaction) -> None:
-    """Let all briefs go; they are made again in the background, and the notes do without them."""
-    await tx.execute("DELETE FROM briefs")
+    sql = "SELECT 1 FROM events WHERE redacted_at >= ? AND episode_id IS NOT NULL LIMIT 1"
+    return await source.row(sql, (at,)) is not None
 
 
 async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: int) -> None:
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
-    ids = json.dumps(list(episode_ids))
+    ids = list(episode_ids)
     await tx.execute(
         "DELETE FROM episode_people WHERE episode_id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
@@ -300,15 +273,9 @@ async def drop_empty_episodes(tx: Transaction, episode_ids: Iterable[int], now: 
     )
 
 
-async def states(source: Source) -> list[tuple[str, str]]:
-    """What is kept about the channel: names and values."""
-    return [(row[0], row[1]) for row in await source.rows("SELECT name, value FROM channel_state")]
-
-
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> bool:
     """Delete the person's own row and what goes with it. Somebody who opted out is still not stored; True if so."""
-    row = await tx.row("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,))
-    opted_out = row is not None and row[0] is not None
+    opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
     if opted_out:
         await opt_outs.opt_out_unknown(tx, tx.key.digest("viewer", viewer_id), now)
     written = [viewer_id, *(provisional(name) for name in await names_of(tx, viewer_id))]

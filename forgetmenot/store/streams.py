@@ -1,19 +1,14 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from forgetmenot.domain.chat import Attendance, Stream
 from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 
-async def begin(tx: Transaction, at: int, *, twitch_id: str | None = None, title: str = "", category: str = "") -> int:
+async def begin(tx: Transaction, at: int) -> int:
     """Open a stream; its id."""
-    return await tx.insert(
-        "INSERT INTO streams (started_at, last_event_at, twitch_id, title, category) VALUES (?1, ?1, ?2, ?3, ?4)",
-        (at, twitch_id, title, category),
-    )
+    return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
@@ -43,14 +38,13 @@ async def open_one(source: Source) -> Row | None:
 
 async def open_id(source: Source) -> int | None:
     """The stream that is on now."""
-    row = await source.row("SELECT id FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
-    return int(row[0]) if row else None
+    row = await open_one(source)
+    return int(row["id"]) if row else None
 
 
 async def start_of(source: Source, stream_id: int | None) -> int:
     """When a stream began; 0 for none."""
-    row = await source.row("SELECT started_at FROM streams WHERE id = ?", (stream_id,))
-    return int(row[0]) if row else 0
+    return int(await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,)) or 0)
 
 
 async def last_heard(source: Source) -> int:
@@ -58,11 +52,14 @@ async def last_heard(source: Source) -> int:
     return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
 
 
+_WHOLE_RECAP = "iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = s.id AND e.dirty_at IS NOT NULL), '', recap)"
+"""The recap, unless it rests on a cleared line."""
+
+
 async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
     """The stream before that one (None: the last of all) with its recap; without, while it rests on a cleared line."""
     row = await source.row(
-        "SELECT id, iif(EXISTS (SELECT 1 FROM episodes e WHERE e.stream_id = streams.id AND e.dirty_at IS NOT NULL),"
-        " '', recap) FROM streams"
+        f"SELECT id, {_WHOLE_RECAP} FROM streams s"  # noqa: S608  # a constant
         " WHERE ?1 IS NULL OR (started_at, id) < (SELECT started_at, id FROM streams WHERE id = ?1)"
         " ORDER BY started_at DESC, id DESC LIMIT 1",
         (stream_id,),
@@ -72,28 +69,23 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
 
 async def recaps(source: Source, stream_ids: Collection[int]) -> dict[int, str]:
     """The recaps of these streams, where there is one."""
-    rows = await source.rows(
-        "SELECT id, recap FROM streams WHERE recap != '' AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(stream_ids)),),
-    )
-    return {row[0]: row[1] for row in rows}
+    sql = "SELECT id, recap FROM streams WHERE recap != '' AND id IN (SELECT value FROM json_each(?))"
+    return await source.pairs(sql, (stream_ids,))
 
 
 async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
-    rows = await source.rows(
+    sql = (
         "SELECT s.id, (SELECT count(*) FROM streams n WHERE n.started_at > s.started_at)"
         " + (NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL))"
-        " FROM streams s WHERE s.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(stream_ids)),),
+        " FROM streams s WHERE s.id IN (SELECT value FROM json_each(?))"
     )
-    return {row[0]: row[1] for row in rows}
+    return await source.pairs(sql, (stream_ids,))
 
 
 async def title_of(source: Source, stream_id: int | None) -> str:
     """A stream's title; empty where there is none."""
-    row = await source.row("SELECT title FROM streams WHERE id = ?", (stream_id,))
-    return row[0] if row else ""
+    return await source.value("SELECT title FROM streams WHERE id = ?", (stream_id,)) or ""
 
 
 async def without_recap(source: Source) -> list[Stream]:
@@ -113,19 +105,17 @@ async def without_recap(source: Source) -> list[Stream]:
 
 async def closed(source: Source) -> frozenset[int]:
     """The ids of streams that have ended and still hold unread events."""
-    rows = await source.rows(
+    sql = (
         "SELECT DISTINCT e.stream_id FROM events e JOIN streams s ON s.id = e.stream_id"
         " WHERE e.episode_id IS NULL AND e.redacted_at IS NULL AND s.ended_at IS NOT NULL"
     )
-    return frozenset(row[0] for row in rows)
+    return frozenset(await source.column(sql))
 
 
 async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> bool:
     """Write a stream's recap; False if it has one."""
-    changed = await tx.execute(
-        "UPDATE streams SET recap = ?, recapped_at = ? WHERE id = ? AND recapped_at IS NULL", (recap, at, stream_id)
-    )
-    return changed == 1
+    sql = "UPDATE streams SET recap = ?, recapped_at = ? WHERE id = ? AND recapped_at IS NULL"
+    return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
 async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
@@ -136,9 +126,8 @@ async def forget_recap(tx: Transaction, stream_id: int | None) -> None:
 async def since(source: Source, at: int, limit: int) -> list[Stream]:
     """The newest streams that were on after then, oldest first; the recap is empty while it rests on a cleared line."""
     rows = await source.rows(
-        "SELECT id, started_at, ended_at, title, category, iif(EXISTS (SELECT 1 FROM episodes e"
-        "  WHERE e.stream_id = s.id AND e.dirty_at IS NOT NULL), '', recap) AS recap"
-        " FROM streams s WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?",
+        f"SELECT id, started_at, ended_at, title, category, {_WHOLE_RECAP} AS recap FROM streams s"  # noqa: S608
+        " WHERE ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?",
         (at, limit),
     )
     return [row_as(row, Stream) for row in reversed(rows)]
@@ -171,25 +160,14 @@ async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int
     )
 
 
-class PastStream(NamedTuple):
-    """A stream as an export has it."""
-
-    id: int
-    started_at: int
-    ended_at: int | None
-    last_event_at: int
-    twitch_id: str | None
-    title: str
-    category: str
-
-
-async def with_visitors(source: Source) -> list[PastStream]:
-    """Every stream to which somebody came, oldest first."""
+async def with_visitors(source: Source) -> dict[int, dict[str, object]]:
+    """Every stream to which somebody came, by id, as a line of an export, oldest first."""
     rows = await source.rows(
-        "SELECT id, started_at, ended_at, last_event_at, twitch_id, title, category FROM streams"
-        " WHERE id IN (SELECT stream_id FROM attendance) ORDER BY started_at, id"
+        "SELECT id, started_at AS stream, coalesce(ended_at, last_event_at) AS ended_at, twitch_id, title, category"
+        " FROM streams WHERE id IN (SELECT stream_id FROM attendance) ORDER BY started_at, id"
     )
-    return [PastStream(*row) for row in rows]
+    lines = [dict(row) for row in rows]
+    return {line.pop("id"): line for line in lines}
 
 
 async def visitors(source: Source, stream_id: int, only: str | None) -> list[tuple[str, str | None, int, int, int]]:
@@ -200,7 +178,7 @@ async def visitors(source: Source, stream_id: int, only: str | None) -> list[tup
         " ORDER BY a.first_at, v.id",
         (stream_id, only),
     )
-    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+    return [tuple(row) for row in rows]
 
 
 async def past(  # its columns
@@ -227,38 +205,29 @@ async def attended(tx: Transaction, visits: Sequence[tuple[str, int, int, int, i
     await tx.many(seen, [(who, first) for who, _, first, *_ in visits])
 
 
-async def attendance_of(
-    source: Source, viewer_ids: Iterable[str], *, lately: int, during: int | None = None
-) -> dict[str, Attendance]:
-    """How often these people came, and since `lately` (ms).
-
-    The open stream, and `during` (the stream that is spoken of), count; but nobody comes back from them.
-    """
+async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: int) -> dict[str, Attendance]:
+    """How often these people came, and since `lately` (ms). The open stream counts, but nobody comes back from it."""
     found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
     rows = await source.rows(
-        "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),"
-        " max(CASE WHEN s.ended_at IS NOT NULL AND s.id IS NOT :during THEN a.last_at END)"
+        "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately), max(iif(s.ended_at IS NOT NULL, a.last_at, NULL))"
         " FROM attendance a JOIN streams s ON s.id = a.stream_id"
         " WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers)) GROUP BY a.viewer_id",
-        {"viewers": json.dumps(list(found)), "lately": lately, "during": during},
+        {"viewers": found.keys(), "lately": lately},
     )
     return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
 
 
 async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
     """When somebody was last in a stream that they came to before then (ms)."""
-    row = await source.row(
-        "SELECT max(iif(last_at < ?2, last_at, first_at)) FROM attendance WHERE viewer_id = ?1 AND first_at < ?2",
-        (viewer_id, before),
-    )
-    return int(row[0]) if row and row[0] is not None else None
+    sql = "SELECT max(iif(last_at < ?2, last_at, first_at)) FROM attendance WHERE viewer_id = ?1 AND first_at < ?2"
+    at: int | None = await source.value(sql, (viewer_id, before))
+    return at
 
 
 async def came_often(source: Source, viewer_ids: Collection[str], streams: int) -> set[str]:
     """Those of these people who came to that many streams; to fewer, where there were not twice as many yet."""
-    rows = await source.rows(
+    sql = (
         "SELECT value FROM json_each(?1) WHERE (SELECT count(*) FROM attendance WHERE viewer_id = value)"
-        " >= min(?2, (SELECT count(*) FROM streams) - ?2)",
-        (json.dumps(sorted(viewer_ids)), streams),
+        " >= min(?2, (SELECT count(*) FROM streams) - ?2)"
     )
-    return {row[0] for row in rows}
+    return set(await source.column(sql, (viewer_ids, streams)))

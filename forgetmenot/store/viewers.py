@@ -3,7 +3,6 @@
 Hidden are those who opted out or were banned. How a row comes to be is store/identities.
 """
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,7 +39,7 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
     """People by their ids; those who opted out are marked, those who were banned are left out."""
     rows = await source.rows(
         "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(viewer_ids)),),
+        (viewer_ids,),
     )
     return {row["id"]: viewer_of(row) for row in rows}
 
@@ -53,72 +52,50 @@ async def by_login(source: Source, login: str) -> Viewer | None:
 
 async def find(source: Source, login_or_id: str) -> str | None:
     """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
-    row = await source.row(
-        "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1",
-        (login_or_id, login_of(login_or_id)),
-    )
-    return str(row[0]) if row else None
+    sql = "SELECT id FROM viewers WHERE id = ?1 OR login = ?2 ORDER BY id = ?1 DESC LIMIT 1"
+    found: str | None = await source.value(sql, (login_or_id, login_of(login_or_id)))
+    return found
 
 
 async def find_many(source: Source, logins_or_ids: Collection[str]) -> dict[str, str]:
     """The ids of people given by id or by their present login, hidden people too; an id wins over a login."""
-    given = json.dumps(list(logins_or_ids))
-    rows = await source.rows(
+    sql = (
         "SELECT login, id FROM viewers WHERE login IN (SELECT value FROM json_each(?1))"
-        " UNION ALL SELECT id, id FROM viewers WHERE id IN (SELECT value FROM json_each(?1))",
-        (given,),
+        " UNION ALL SELECT id, id FROM viewers WHERE id IN (SELECT value FROM json_each(?1))"
     )
-    return {row[0]: row[1] for row in rows}
+    return await source.pairs(sql, (logins_or_ids,))
+
+
+_AMONG = "FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
+_IS_HIDDEN = "(opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
 
 
 async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The present display names of these people; who has none is left out."""
-    rows = await source.rows(
-        "SELECT id, coalesce(display_name, login) FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
-        " AND coalesce(display_name, login) IS NOT NULL",
-        (json.dumps(sorted(set(viewer_ids))),),
-    )
-    return {row[0]: row[1] for row in rows}
+    name = "coalesce(display_name, login)"
+    return await source.pairs(f"SELECT id, {name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),))
 
 
 async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The present logins of these people, where they have one."""
-    rows = await source.rows(
-        "SELECT id, login FROM viewers WHERE login IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(set(viewer_ids))),),
-    )
-    return {row[0]: row[1] for row in rows}
+    return await source.pairs(f"SELECT id, login {_AMONG} AND login IS NOT NULL", (list(viewer_ids),))
 
 
 async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple[dict[str, str], frozenset[str]]:
     """The present display names of these people, and the hidden ones among them."""
-    rows = await source.rows(
-        "SELECT id, coalesce(display_name, login), opted_out_at IS NOT NULL OR banned_at IS NOT NULL FROM viewers"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(viewer_ids)),),
-    )
-    hidden = frozenset(row[0] for row in rows if row[2])
-    return {row[0]: row[1] for row in rows if row[1] and row[0] not in hidden}, hidden
+    not_shown = await hidden(source, viewer_ids)
+    return await names(source, set(viewer_ids) - not_shown), not_shown
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Those among them who are hidden."""
-    rows = await source.rows(
-        "SELECT id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
-        " AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(viewer_ids)),),
-    )
-    return frozenset(row[0] for row in rows)
+    return frozenset(await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,)))
 
 
 async def may_be_shown(source: Source, viewer_ids: Collection[str]) -> bool:
     """Whether all of them still exist and none is hidden."""
-    row = await source.row(
-        "SELECT count(*) FROM viewers WHERE opted_out_at IS NULL AND banned_at IS NULL"
-        " AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(viewer_ids)),),
-    )
-    return row is not None and row[0] == len(viewer_ids)
+    shown = await source.value(f"SELECT count(*) {_AMONG} AND NOT {_IS_HIDDEN}", (viewer_ids,))
+    return bool(shown == len(viewer_ids))
 
 
 async def called(source: Source, words: Iterable[str]) -> list[Known]:
@@ -134,7 +111,7 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
         "  UNION ALL SELECT v.id, v.display_name, 1 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
         " SELECT f.id, f.word, v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
         " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.rank, v.last_seen_at DESC",
-        (json.dumps(sorted(set(words))),),
+        (set(words),),
     )
     first: dict[str, Known] = {}
     for row in rows:
@@ -144,17 +121,11 @@ async def called(source: Source, words: Iterable[str]) -> list[Known]:
 
 async def hidden_in(source: Source, text: str) -> dict[str, str]:
     """Display names of hidden people, as they stand in a text, and whose they are; none that is only their login."""
-    rows = await source.rows(
-        "SELECT display_name, id FROM viewers WHERE (opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
-        " AND lower(display_name) IS NOT login AND instr(?, display_name)",
-        (text,),
-    )
-    return {row[0]: row[1] for row in rows}
+    other = "lower(display_name) IS NOT login AND instr(?, display_name)"
+    return await source.pairs(f"SELECT display_name, id FROM viewers WHERE {_IS_HIDDEN} AND {other}", (text,))  # noqa: S608
 
 
-async def around(
-    source: Source, *, seen_since: int, regular_since: int, regular_streams: int, limit: int = 2_000
-) -> list[Name]:
+async def around(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
     """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
     rows = await source.rows(
         "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
@@ -165,25 +136,19 @@ async def around(
         " SELECT id, login, display_name, 1 AS current FROM crowd WHERE login IS NOT NULL"
         " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
         "  JOIN crowd c ON c.id = n.viewer_id WHERE n.login IS NOT c.login",
-        {
-            "seen_since": seen_since,
-            "regular_since": regular_since,
-            "regular_streams": regular_streams,
-            "limit": limit,
-        },
+        {"seen_since": seen_since, "regular_since": regular_since, "regular_streams": regular_streams, "limit": 2_000},
     )
     return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
 async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
     """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
-    rows = await source.rows(
+    sql = (
         "SELECT id FROM viewers v WHERE last_seen_at >= ? AND opted_out_at IS NULL AND banned_at IS NULL"
         " AND EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
-        " ORDER BY last_seen_at DESC LIMIT ?",
-        (since, limit),
+        " ORDER BY last_seen_at DESC LIMIT ?"
     )
-    return [row[0] for row in rows]
+    return await source.column(sql, (since, limit))
 
 
 def viewer_of(row: Row) -> Viewer:
@@ -224,7 +189,7 @@ FROM viewers v WHERE v.opted_out_at IS NULL
 """
 
 
-async def chatters_present(db: Database, since: int, without_event: str = "") -> list[Chatter]:
+async def chatters_present(db: Database, since: int, without_event: str) -> list[Chatter]:
     """Everybody who spoke since then. `without_event` (what triggered us) is nobody's last message."""
     rows = await db.rows(
         f"{_CHATTER} AND v.banned_at IS NULL AND v.id IN (SELECT viewer_id FROM events WHERE at >= :since"  # noqa: S608  # a constant

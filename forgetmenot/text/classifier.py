@@ -22,6 +22,7 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from forgetmenot.errors import ProgramDamaged
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import UNSPACED
@@ -65,7 +66,7 @@ class WeightTable:
             array("b", weights[start : start + self.buckets]) for start in range(0, len(weights), self.buckets)
         ]
 
-    def sum_for(self, label: str, features: Iterable[str]) -> float:
+    def sum_for(self, label: str, features: Iterable[str | int]) -> float:
         """The weights of one label that was trained alone, summed; `share` makes a probability of it, of 0 one half."""
         found = bucketed(features, self.buckets)
         at = self.labels.index(label)
@@ -88,9 +89,19 @@ def share(weighed: float) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, weighed))))
 
 
-def bucketed(features: Iterable[str], buckets: int) -> set[int]:
-    """The numbers by which features are found in a table, each below `buckets`."""
-    return {zlib.crc32(feature.encode("utf-8", "replace")) % buckets for feature in features}
+def bucketed(features: Iterable[str | int], buckets: int) -> set[int]:
+    """The numbers by which features, texts or already numbered, are found in a table, each below `buckets`."""
+    return {(one if isinstance(one, int) else numbered(one)) % buckets for one in features}
+
+
+def numbered(feature: str) -> int:
+    """The number of a feature: the CRC-32 of its text, so that that of two parts is made of the first one's."""
+    return zlib.crc32(encoded(feature))
+
+
+def encoded(feature: str) -> bytes:
+    """The bytes that a feature is numbered by."""
+    return feature.encode("utf-8", "replace")
 
 
 Table = Literal["answers", "claims", "corrections", "questions", "sensitive"]
@@ -135,16 +146,20 @@ def word_list(listed: str) -> re.Pattern[str]:
     return re.compile("|".join([rf"\b(?:{'|'.join(whole)})\b", *anywhere]))
 
 
-def pieces(text: str) -> set[str]:
-    """The pieces that a text is made of."""
+def pieces(text: str) -> set[int]:
+    """The pieces that a text is made of, numbered."""
     words = ["^", *_WORD.findall(as_read(_HANDLE.sub(" somebody ", text[:LONGEST_TEXT]))), "$"]
-    found = {f"{one} {other}" for one, other in pairwise(words)}
-    found |= {f"{one}  {other}" for one, other in zip(words, words[2:], strict=False)}
-    for word in words:
-        padded = f"_{word}_"
-        found.add(padded)
-        if not word.isascii():
-            found.update(word)
-        for size in range(SHORTEST_PIECE, LONGEST_PIECE + 1):
-            found.update(padded[at : at + size] for at in range(len(padded) - size + 1))
-    return found
+    found = {numbered(f"{one} {other}") for one, other in pairwise(words)}
+    found |= {numbered(f"{one}  {other}") for one, other in zip(words, words[2:], strict=False)}
+    return found.union(*map(_pieces_of, words))
+
+
+@text_cache(4_096)
+def _pieces_of(word: str) -> "array[int]":
+    padded = f"_{word}_"
+    text = encoded(padded) if word.isascii() else None  # cut as bytes where each letter is one
+    spans = [
+        (at, at + size) for size in range(SHORTEST_PIECE, LONGEST_PIECE + 1) for at in range(len(padded) - size + 1)
+    ]
+    cut = [text[at:end] for at, end in spans] if text else [encoded(padded[at:end]) for at, end in spans]
+    return array("I", {*map(zlib.crc32, cut), numbered(padded), *(() if text else map(numbered, word))})

@@ -6,9 +6,12 @@ trained on are scripts/classifiers/questions.tsv (scripts/train_classifiers.py);
 
 import re
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import pairwise
+from typing import NamedTuple
+from zlib import crc32
 
-from forgetmenot.text.classifier import classifier, share
+from forgetmenot.text.caches import text_cache
+from forgetmenot.text.classifier import classifier, encoded, numbered, share
 from forgetmenot.text.words import STOPWORDS, stem, words
 
 ASKS = 0.35
@@ -48,23 +51,71 @@ def answers(line: str, fact: str) -> float:
     return share(classifier("answers").sum_for("answers", answer_features(line, fact)))
 
 
-def answer_features(line: str, fact: str) -> set[str]:
+def answer_features(line: str, fact: str) -> list[int]:
     """What the table "answers" weighs: which words stand in both, in one alone, and each beside each."""
-    asked, known = words(line)[-MOST_WORDS:], words(fact)[:MOST_WORDS]
-    said, have = {stem(word) for word in asked}, {stem(word) for word in known}
-    telling = [word for word in asked if word not in STOPWORDS and word[0] != "<"]
-    lacking = [word for word in telling if stem(word) not in have]
-    shared = min(len(telling) - len(lacking), _COUNTED)
-    new = min(sum(word not in STOPWORDS and stem(word) not in said for word in known), _COUNTED)
+    asked, known = _line_read(line), _fact_read(fact)
+    lacking = [word for word, its_stem in asked.telling if its_stem not in known.stems]
+    shared, few = min(len(asked.telling) - len(lacking), _COUNTED), min(len(lacking), _COUNTED)
+    new = min(sum(one not in asked.stems for one in known.telling), _COUNTED)
+    counts = [f"shared {shared}", f"lacking {few}", f"new {new}", f"many {shared} {few} {new}"]
+    counts += [part for word in lacking for part in (f"lacks {word}", f"lacks {word} {known.first}")]
+    ends = [*known.ends, encoded(f" | shared {min(shared, 2)}"), encoded(f" | new {new}")]
+    found = [crc32(end, part) for part in asked.parts for end in ends]
+    found += [crc32(other, one) for one in asked.words for other in known.beside]
+    found += [crc32(other, one) for one in asked.starts for other in known.beside_starts]
+    return [*found, *map(numbered, counts), *asked.alone, *known.alone]
+
+
+class _Line(NamedTuple):
+    """A question, apart from any fact: its features, and the numbers that are gone on from for those of both."""
+
+    stems: frozenset[str]
+    telling: list[tuple[str, str]]
+    """The words that carry its meaning, with their stems."""
+    parts: list[int]
+    words: list[int]
+    starts: list[int]
+    alone: list[int]
+
+
+class _Fact(NamedTuple):
+    """A fact, apart from any question: its features, and what goes on a question's for those of both."""
+
+    stems: frozenset[str]
+    telling: list[str]
+    first: list[str]
+    ends: list[bytes]
+    beside: list[bytes]
+    beside_starts: list[bytes]
+    alone: list[int]
+
+
+@text_cache(16)
+def _line_read(line: str) -> _Line:
+    said = words(line)[-MOST_WORDS:]
+    parts = dict.fromkeys([*said, *(f"{one} {other}" for one, other in pairwise(["^", *said, "$"]))])
+    return _Line(
+        stems=frozenset(map(stem, said)),
+        telling=[(word, stem(word)) for word in said if word not in STOPWORDS and word[0] != "<"],
+        parts=list(map(numbered, parts)),
+        words=list(map(numbered, dict.fromkeys(said))),
+        starts=list(map(numbered, dict.fromkeys(word[:_STEM] for word in said))),
+        alone=[numbered(f"asks {part}") for part in parts],
+    )
+
+
+@text_cache(1_024)
+def _fact_read(fact: str) -> _Fact:
+    known = words(fact)[:MOST_WORDS]
     first, second = known[:1], known[:2]
     digits, name = any(map(str.isdigit, fact)), any(word[:1].isupper() for word in fact.split()[1:])
-    found = {f"shared {shared}", f"lacking {min(len(lacking), _COUNTED)}", f"new {new}", f"looks {digits} {name}"}
-    found |= {f"many {shared} {min(len(lacking), _COUNTED)} {new}", f"begins {first}", f"begins {second}"}
-    for part in (*asked, *(f"{one} {other}" for one, other in pairwise(["^", *asked, "$"]))):
-        found |= {f"asks {part}", f"{part} | {first}", f"{part} | digits {digits}", f"{part} | name {name}"}
-        found |= {f"{part} | shared {min(shared, 2)}", f"{part} | new {new}"}
-    for one, other in product(asked, known):
-        found |= {f"{one} & {other}", f"{one[:_STEM]} ~ {other[:_STEM]}"}
-    for word in lacking:
-        found |= {f"lacks {word}", f"lacks {word} {first}"}
-    return found | {f"has {word}" for word in known}
+    alone = [f"looks {digits} {name}", f"begins {first}", f"begins {second}", *(f"has {word}" for word in known)]
+    return _Fact(
+        stems=frozenset(map(stem, known)),
+        telling=[stem(word) for word in known if word not in STOPWORDS],
+        first=first,
+        ends=[encoded(end) for end in (f" | {first}", f" | digits {digits}", f" | name {name}")],
+        beside=[encoded(f" & {word}") for word in dict.fromkeys(known)],
+        beside_starts=[encoded(f" ~ {start}") for start in dict.fromkeys(word[:_STEM] for word in known)],
+        alone=list(map(numbered, alone)),
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from forgetmenot.errors import TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.languages import reason
 from forgetmenot.late_imports import load_off_the_loop
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
@@ -34,10 +35,7 @@ def point_twitchio_at(settings: Settings) -> None:
 async def oauth(settings: Settings) -> AsyncIterator["OAuth"]:
     """A short-lived client of Twitch's log-in. Raises TwitchLoginNeeded without a client id."""
     if not settings.twitch.client_id:
-        raise TwitchLoginNeeded(
-            "`client_id` in the table [twitch] is not set. docs/TWITCH_APP.md shows how to get one."
-            " If it is in your settings file, use --config FILE."
-        )
+        raise TwitchLoginNeeded(reason("client_unset", make_app=reason("make_app")))
     await load_off_the_loop("twitchio")
     from twitchio.authentication import OAuth
 

@@ -27,7 +27,7 @@ class Examples:
         self._indices: list[int] = []
         self._values: list[float] = []
 
-    def add(self, features: Iterable[str], *, good: bool = False) -> None:
+    def add(self, features: Iterable[str | int], *, good: bool = False) -> None:
         """One more example."""
         found = sorted(bucketed(features, self.buckets))
         self._indices += found

@@ -34,6 +34,7 @@ _ABSTAINS = re.compile(
     r"|no (?:\w+ ){0,3}(?:notes?|memory|record|information|info|mention|details?|clue))",
     re.IGNORECASE,
 )
+_QUOTES = re.compile(r"(?:My notes about|Others say about) [^:]{1,40}: “")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def verdict(row: dict[str, Any]) -> str:
     if row["answer"] == "":
         return "CUT" if "unsupported" in row["filters"] else "talks"
     if row["answer"] is None:
-        return "abstains" if abstains(row) else "CLAIMS"
+        return "abstains" if abstains(row) else "quotes" if _QUOTES.match(row["reply"]) else "CLAIMS"
     return "right" if right(row) else "nothing" if abstains(row) else "WRONG"
 
 
@@ -187,7 +188,8 @@ def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "answered": share(sum(not abstains(row) for row in known), len(known)),
         "right": share(sum(map(right, known)), len(known)),
         "unknown": len(unknown),
-        "false_memory": share(sum(not abstains(row) for row in unknown), len(unknown)),
+        "false_memory": share(sum(verdict(row) == "CLAIMS" for row in unknown), len(unknown)),
+        "quoted": share(sum(verdict(row) == "quotes" for row in unknown), len(unknown)),
         "talk": len(talk),
         "talk_cut": share(sum("unsupported" in row["filters"] for row in talk), len(talk)),
         "tokens_in": round(sum(row["tokens"] or 0 for row in rows) / max(1, len(rows))),

@@ -211,7 +211,7 @@ async def test_what_waited_for_a_person_is_refused_if_the_room_is_in_the_mode_by
             kind="B",
             params={"seconds": "30", "gap": "5"},
             verdict="ask",
-            rule="for_everybody",
+            rule="affects_everybody",
             reason="",
             status=ActionStatus.WAITING,
             asked_by="7",

@@ -38,7 +38,7 @@ async def _fill(path: Path, status: ActionStatus) -> None:
             tx,
             NewAction(
                 key="k", at=now, name="ban", kind="C", params={"target": "2", "reason": ""}, verdict="ask",
-                rule="never_alone", reason="This always needs a moderator's approval.", status=status, asked_by="1",
+                rule="always_asks", reason="This always needs a moderator's approval.", status=status, asked_by="1",
                 target_id="2", expires_at=now + 300_000,
             ),
         )  # fmt: skip
@@ -90,7 +90,7 @@ def test_explain_gives_the_rules_one_by_one(memory: str, tmp_path: Path, capsys:
     assert (told["verdict"], told["rule"]) == ("deny", "consent")
     assert [one["rule"] for one in told["steps"] if one["verdict"]] == ["consent"]
     assert _run(*words[:-1], "--action", '{"name": "ban", "target": "bob"}') == 0
-    assert "never_alone" in capsys.readouterr().out
+    assert "always_asks" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_table_shows_the_policy_as_it_stands(capsys: pytest.CaptureFixture[str])
     assert table["bot_mode"] == "shadow"
     assert _run("policy", "table") == 0
     told = capsys.readouterr()
-    assert "never_alone" in told.out
+    assert "always_asks" in told.out
     assert "shadow mode" in told.err
 
 

@@ -73,13 +73,19 @@ def test_what_a_replay_came_to_is_an_answer_and_how_far_it_is_is_none(
     assert capsys.readouterr().out.startswith("120 messages read: 120 stored")
 
 
-def test_a_recording_of_another_format_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All lines are accounted for, and the person who typed the wrong word learns it."""
-    (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
-    assert cli.main(["replay", str(tmp_path / "chat.csv"), "--format", "jsonl", "--json"]) == 0
+@pytest.mark.parametrize(
+    ("content", "kind"), [(CSV, "jsonl"), ("PING :tmi.twitch.tv\nhello there\n", "irc"), ("", "csv")]
+)
+def test_a_recording_without_a_usable_line_is_an_error_that_shows_what_one_looks_like(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, kind: str
+) -> None:
+    (tmp_path / "chat.txt").write_text(content, encoding="utf-8")
+    assert cli.main(["replay", "chat.txt", "--format", kind, "--json", "--db", "m.sqlite3"]) == 2
     shown = capsys.readouterr()
-    assert json.loads(shown.out)["unparsed"] == 120
-    assert "None of its 120 lines is in jsonl format. Is --format right?" in shown.err
+    assert shown.out == ""
+    assert f"No line of chat.txt is chat in {kind} format." in shown.err
+    assert "csv: alice,1700000000000,hello" in shown.err
+    assert [path.name for path in tmp_path.iterdir()] == ["chat.txt"]
 
 
 def test_a_line_without_end_is_not_taken_into_memory(
@@ -104,6 +110,16 @@ def test_an_import_of_nothing_is_an_error(memory: Path, capsys: pytest.CaptureFi
     assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
     bad.write_text("", encoding="utf-8")
     assert cli.main(["memory", "import", str(bad), "--db", str(memory), "--json"]) == 0
+
+
+@pytest.mark.parametrize("content", ['{"fact":\n', "", "x" * 4_000_001])
+def test_an_import_that_brings_nothing_leaves_no_memory_where_none_was(tmp_path: Path, content: str) -> None:
+    (bad := tmp_path / "notes.jsonl").write_text(content, encoding="utf-8")
+    (copy := tmp_path / "memory.sqlite3.copy").touch()
+    new = tmp_path / "new" / "memory.sqlite3"
+    for place in (new, tmp_path / "memory.sqlite3"):
+        assert cli.main(["memory", "import", str(bad), "--db", str(place)]) == (2 if content else 0)
+    assert set(tmp_path.iterdir()) == {bad, copy}
 
 
 def test_a_line_that_is_no_utf_8_is_refused_by_its_number_wherever_it_stands(

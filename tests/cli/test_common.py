@@ -1,6 +1,7 @@
 """What the commands print is safe for a terminal, whatever chat was made of."""
 
 import argparse
+import asyncio
 import json
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from forgetmenot import cli
 from forgetmenot.cli import common, main, play, start
 from forgetmenot.cli.common import emit, printable, say, show_line, show_notices
 from forgetmenot.clock import SystemClock
-from forgetmenot.domain.model import Purpose, TokenUsage
+from forgetmenot.domain.model import ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import SettingsError
+from forgetmenot.llm.build import build_models
 from forgetmenot.settings.schema import ModelSettings, Provider, Settings
 from forgetmenot.store.database import open_database
 from forgetmenot.store.model_calls import Meter
@@ -81,6 +83,18 @@ def test_by_purpose_and_in_money_where_there_are_prices(memory: Path, capsys: py
     assert reply["cost"] == "2.20 EUR"
     assert (summary["failed"], summary["output"], summary["cost"]) == (1, 300, "")
     assert told["cost"] == "at least 2.20 EUR"
+
+
+async def test_without_an_ai_model_nothing_is_spent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with open_database(tmp_path / "m.sqlite3") as db:
+        memory = build_models(ModelSettings(), Meter(db, SystemClock()), environ={}).memory
+        await memory.generate(ModelRequest(Purpose.SUMMARY, "Sum it up.", "alice plays the cello", 99))
+    arguments = ["cost", "--db", str(tmp_path / "m.sqlite3")]
+    assert await asyncio.to_thread(main, arguments) == 0
+    assert capsys.readouterr().out.endswith("Total: no tokens, so no cost.\n")
+    assert await asyncio.to_thread(main, [*arguments, "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["calls"], row["input"], row["cached"], row["output"]) == (1, 0, 0, 0)
 
 
 @pytest.mark.parametrize("by", ["model", "day", "stream"])

@@ -223,11 +223,11 @@ async def test_a_pause_that_twitch_asks_for_does_not_keep_the_bot_deaf(sim: Twit
     assert renewed.token != refused
 
 
-async def test_without_an_app_the_sentence_names_the_page(store: TokenStore, make_login: MakeLogin) -> None:
+async def test_without_an_app_the_sentence_says_how_to_make_one(store: TokenStore, make_login: MakeLogin) -> None:
     make_login()
     bare = Settings(twitch=TwitchSettings(channel="demo"))
     login = bot_login(store, bare)
-    with pytest.raises(TwitchLoginNeeded, match=r"docs/TWITCH_APP\.md"):
+    with pytest.raises(TwitchLoginNeeded, match=r"dev\.twitch\.tv/console.*Client Type: Public"):
         await login.validate()
 
 

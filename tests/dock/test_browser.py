@@ -23,6 +23,7 @@ EVIL = "<img src=x onerror=document.title='broken'>"
 
 async def test_every_panel_fits_and_has_something_to_say(unchanged: DemoBot, running: Browser) -> None:
     async with page_on(running, unchanged.address) as page:
+        await expect(page.locator(".cards")).to_contain_text("without an AI model nothing is spent")
         for place in PLACES:
             await go(page, place)
             await until(page, "document.querySelector('main').innerText.length > 60")

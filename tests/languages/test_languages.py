@@ -45,6 +45,21 @@ def test_german_is_there_and_an_unknown_language_is_english() -> None:
 # ── keys in code ────────────────────────────────────────────────────────────────────────────
 
 
+def texts_in_code() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield node.value
+
+
+def test_nobody_is_sent_to_a_page_that_an_installed_program_lacks() -> None:
+    written = [str(text) for code in languages() for text in in_language(code).texts.values()]
+    pages = [path.name for path in (PACKAGE.parent / "docs").iterdir()]
+    assert [text for text in (*texts_in_code(), *written) if any(f"docs/{page}" in text for page in pages)] == []
+
+
 def test_every_text_that_the_page_asks_for_is_there() -> None:
     asked = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
     assert len(asked) > 150

@@ -101,7 +101,7 @@ async def test_the_next_reply_knows_it(chat: Chat) -> None:
         event = ChatEvent("e", EventKind.MESSAGE, IDS[who], who, who.title(), text, chat.clock.now())
         tail = await gatherer.tail(Trigger(TriggerKind.MENTION, event, text), Settings())
         prompt = assemble(compose_prefix(PrefixMaterial(), Settings()), tail, Settings())
-        return prompt.tail, str(answer(prompt.prefix, prompt.tail)["say"])
+        return prompt.tail, str(answer(prompt.prefix, prompt.tail, "en")["say"])
 
     whole, reply = await asked("alice")
     assert "[just now] plays the cello" in whole

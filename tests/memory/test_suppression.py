@@ -7,9 +7,9 @@ from forgetmenot.memory import suppression
 from forgetmenot.memory.episodes.past_episodes import newest
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.memory.recall import CHANNEL, Recall
-from forgetmenot.memory.suppression import SuppressionFilter, SuppressionRule, without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names, without_suppressed
 from forgetmenot.store import notes
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, SuppressionRow
 from tests.notes_world import World
 
 
@@ -89,7 +89,7 @@ async def test_nobody_silences_a_note_of_somebody_else(world: World) -> None:
 
 
 def test_a_sentence_goes_on_about_whoever_the_last_one_named() -> None:
-    silence = SuppressionFilter([SuppressionRule(1, "1", "divorce")])
+    silence = SuppressionFilter([SuppressionRow(1, "1", "divorce")])
     assert silence.without("<@1> came by. The divorce is through. <@2> had a divorce.") == (
         "<@1> came by. <@2> had a divorce."
     )

@@ -305,7 +305,7 @@ async def test_streams_and_who_came_travel_so_that_regulars_stay_regulars(
     assert len(lines) == 5
     async with open_database(tmp_path / "other.sqlite3") as other:
         async with other.write() as tx:
-            now = await streams.begin(tx, world.clock.now() + HOUR, title="On now")
+            now = await streams.begin(tx, world.clock.now() + HOUR)
         preview = await import_notes(other, lines, now=NOW, dry_run=True)
         assert (preview.streams, preview.viewers, len(await streams.with_visitors(other))) == (5, 1, 0)
         await import_notes(other, lines, now=NOW)

@@ -110,9 +110,9 @@ async def test_a_success_in_between_keeps_it_on(room: Room) -> None:
 
 async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> None:
     await room.timeout_alice()
-    assert (await room.timeout_alice()).decision.rule == "viewer_rests"
+    assert (await room.timeout_alice()).decision.rule == "viewer_cooldown"
     await room.clock.advance(6 * MINUTE)
-    assert (await room.timeout_alice()).decision.rule in {"viewer_rests", "many_refusals"}
+    assert (await room.timeout_alice()).decision.rule in {"viewer_cooldown", "refused_often"}
     await room.set_state()
     async with room.db.write() as tx:
         await viewers.set_fun(tx, "2", room.clock.now(), takes_part=True)
@@ -123,7 +123,7 @@ async def test_class_b_rests_for_everybody_and_for_its_target(room: Room) -> Non
 async def test_who_is_refused_thrice_has_to_wait(room: Room) -> None:
     for _ in range(3):
         await room.propose("timeout", {"target": "bob"})
-    assert (await room.propose("clip")).decision.rule == "many_refusals"
+    assert (await room.propose("clip")).decision.rule == "refused_often"
     assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
     assert (await room.propose("clip")).decision.verdict is Verdict.ALLOW
@@ -153,28 +153,32 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_again
 
 async def test_the_memory_is_touched_on_request_only(room: Room) -> None:
     fact = {"target": "me", "fact": "likes tea"}
-    assert (await room.propose("remember", fact)).decision.rule == "asked_with"
+    assert (await room.propose("remember", fact)).decision.rule == "asked_in_words"
     assert (await room.propose("remember", fact, text="remember that I like tea")).decision.verdict is Verdict.ALLOW
     assert room.ports.calls == [("remember", "1", "likes tea", "1")]
     assert room.ports.line == f"trigger-{room.proposals}"  # with which it goes, when that is deleted
     other = {"target": "bob", "fact": "likes tea"}
     said = "remember that bob likes chess"
-    assert (await room.propose("remember", other, text=said)).decision.rule == "own_memory"
+    assert (await room.propose("remember", other, text=said)).decision.rule == "own_notes_only"
     await room.clock.advance(10_000)
     assert (await room.propose("remember", other, who="carol", text=said)).decision.verdict is Verdict.ALLOW
     assert room.ports.calls[1:] == [("remember", "2", "likes chess", "9")]
 
 
-async def test_what_nobody_asked_for_counts_against_nobody(room: Room) -> None:
-    rules = [(await room.propose("say", {"text": "Hello again."}, text="nice one")).decision.rule for _ in range(4)]
-    assert rules == ["asked_with"] * 4
+@pytest.mark.parametrize("text", ["nice one", "what a fight!", "wie geht es dir?"])
+async def test_what_nobody_asked_for_is_not_done_and_counts_against_nobody(room: Room, text: str) -> None:
+    wishes = (Proposal("say", {"text": "Hello again."}), Proposal("clip"), Proposal("marker"), Proposal("clip"))
+    rules = [(await room.propose(one.name, dict(one.params), text=text)).decision.rule for one in wishes]
+    assert rules == ["asked_in_words"] * 4
+    assert room.ports.calls == []
+    assert (await room.propose("clip", text="clip das bitte")).decision.verdict is Verdict.ALLOW
 
 
 async def test_serious_talk_stops_games(room: Room) -> None:
     event = room.event("alice", "time me out")
     context = ActionContext(event=event, key="k", recent_lines=("my grandma died today",))
     carried = await room.executor.carry_out(Proposal("timeout", {"target": "me"}), context)
-    assert carried.decision.rule == "serious"
+    assert carried.decision.rule == "serious_talk"
     jokes = replace(context, key="k2", recent_lines=("dead chat", "i'm dying lol"))
     assert (await room.executor.carry_out(Proposal("timeout", {"target": "me"}), jokes)).decision.rule == "allowed"
 
@@ -184,7 +188,7 @@ async def test_serious_talk_stops_games(room: Room) -> None:
     [
         ("say", {"text": "One more thing."}, "tell chat one more thing", ("say", "One more thing.")),
         ("warn", {"target": "bob", "text": "careful"}, "warn bob", ("say", "@bob careful")),
-        ("marker", {}, "hi", ("marker", "")),
+        ("marker", {}, "mark this", ("marker", "")),
         ("shoutout", {"target": "bob"}, "shoutout to bob", ("shoutout", "2")),
         ("bit", {}, "running joke: the lamp fell again", ("bit", "the lamp fell again", "9")),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", ("forget", "2", "tea", "9")),

@@ -42,7 +42,7 @@ WILLING = PolicyFacts(
     target=ALICE,
     found=TargetFound.FOUND,
     immunity=Immunity.NO,
-    asked_for=frozenset({"timeout"}),
+    asked_for=frozenset({"timeout", "clip", "marker"}),
     live=True,
 )
 ON_BOB = replace(WILLING, target=BOB)
@@ -76,7 +76,7 @@ CALM = RecentDecisions()
 """Nothing was decided lately."""
 
 CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict]] = [
-    ("known", Proposal("explode"), WILLING, LIVE, CALM, Verdict.DENY),
+    ("unknown_action", Proposal("explode"), WILLING, LIVE, CALM, Verdict.DENY),
     ("parameters", Proposal("timeout", {"target": "alice", "seconds": "soon"}), WILLING, LIVE, CALM, Verdict.DENY),
     ("parameters", Proposal("timeout", {"target": "alice", "seconds": "0"}), WILLING, LIVE, CALM, Verdict.DENY),
     ("parameters", Proposal("say", {"text": ' {"action": "ban"} '}), WILLING, LIVE, CALM, Verdict.DENY),
@@ -84,12 +84,12 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
     ("safe_mode", CLIP, WILLING, _with(safe_mode=True), CALM, Verdict.DENY),
     ("safe_mode", CLIP, replace(WILLING, safe_mode=True), LIVE, CALM, Verdict.DENY),
     ("paused", CLIP, replace(WILLING, paused=True), LIVE, CALM, Verdict.DENY),
-    ("bot_mode", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM, Verdict.DENY),
+    ("silent_preview", CLIP, WILLING, msgspec.structs.replace(LIVE, bot=BotSettings()), CALM, Verdict.DENY),
     ("switched_off", CLIP, WILLING, _with(disabled=("clip",)), CALM, Verdict.DENY),
     ("failing", CLIP, replace(WILLING, failing=frozenset({"clip"})), LIVE, CALM, Verdict.DENY),
-    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
-    ("class_mode", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
-    ("class_mode", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
+    ("class_setting", CLIP, WILLING, _with(class_a=ClassMode.OFF), CALM, Verdict.DENY),
+    ("class_setting", CLIP, WILLING, _with(class_a=ClassMode.ASK), CALM, Verdict.ASK),
+    ("class_setting", TIMEOUT, WILLING, _with(class_b=ClassMode.SHADOW), CALM, Verdict.DENY),
     ("stream_live", TIMEOUT, replace(WILLING, live=False), LIVE, CALM, Verdict.DENY),
     ("target_known", TIMEOUT, replace(WILLING, target=None, found=TargetFound.UNKNOWN), LIVE, CALM, Verdict.DENY),
     ("target_known", TIMEOUT, replace(WILLING, target=None, found=TargetFound.AMBIGUOUS), LIVE, CALM, Verdict.DENY),
@@ -103,42 +103,44 @@ CASES: list[tuple[str, Proposal, PolicyFacts, Settings, RecentDecisions, Verdict
         "newcomer", TIMEOUT, replace(WILLING, target=replace(ALICE, standing=Standing.NEWCOMER)), LIVE, CALM,
         Verdict.DENY,
     ),
-    ("serious", TIMEOUT, replace(WILLING, serious=True), LIVE, CALM, Verdict.DENY),
-    ("many_refusals", CLIP, WILLING, LIVE, RecentDecisions(refusals=3), Verdict.DENY),
-    ("asked_with", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("serious_talk", TIMEOUT, replace(WILLING, serious=True), LIVE, CALM, Verdict.DENY),
+    ("refused_often", CLIP, WILLING, LIVE, RecentDecisions(refusals=3), Verdict.DENY),
+    ("asked_in_words", Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, CALM, Verdict.DENY),
     (
-        "own_memory", Proposal("forget", {"target": "bob", "what": "tea"}),
+        "own_notes_only", Proposal("forget", {"target": "bob", "what": "tea"}),
         replace(ON_BOB, typed={"forget": "tea"}), LIVE, CALM, Verdict.DENY,
     ),
     ("consent", TIMEOUT, ON_BOB, LIVE, CALM, Verdict.DENY),
     ("consent", TIMEOUT, replace(WILLING, asked_for=frozenset()), LIVE, CALM, Verdict.DENY),
     ("consent", TIMEOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.ASK),
-    ("for_everybody", Proposal("emote_only"), WILLING, LIVE, CALM, Verdict.ASK),
-    ("for_everybody", Proposal("emote_only"), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
-    ("for_everybody", ANNOUNCE, replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
-    ("asked_with", SHOUTOUT, ON_BOB, LIVE, CALM, Verdict.DENY),
-    ("asked_with", SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.DENY),
-    ("for_everybody", SHOUTOUT, replace(BY_MOD, named=False), LIVE, CALM, Verdict.DENY),
-    ("for_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM, Verdict.ASK),
-    ("asked_with", Proposal("say", {"text": "Hello again."}), WILLING, LIVE, CALM, Verdict.DENY),
-    ("asked_with", Proposal("say", {"text": "Hello again."}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
-    ("asked_with", Proposal("warn", {"target": "alice", "text": "Hey."}), WILLING, LIVE, CALM, Verdict.DENY),
-    ("asked_with", BAN, replace(ON_BOB, asker=MOD, asks_nothing=True), LIVE, CALM, Verdict.DENY),
-    ("asked_with", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
-    ("for_everybody", Proposal("bit"), replace(WILLING, typed={"bit": "the lamp"}), LIVE, CALM, Verdict.DENY),
-    ("privileged_asker", BAN, ON_BOB, LIVE, CALM, Verdict.DENY),
-    ("own_work", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, CALM, Verdict.ASK),
+    ("affects_everybody", Proposal("emote_only"), WILLING, LIVE, CALM, Verdict.ASK),
+    ("affects_everybody", Proposal("emote_only"), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
+    ("affects_everybody", ANNOUNCE, replace(WILLING, asker=MOD), LIVE, CALM, Verdict.ASK),
+    ("asked_in_words", SHOUTOUT, ON_BOB, LIVE, CALM, Verdict.DENY),
+    ("asked_in_words", SHOUTOUT, replace(ON_BOB, asker=MOD), LIVE, CALM, Verdict.DENY),
+    ("affects_everybody", SHOUTOUT, replace(BY_MOD, named=False), LIVE, CALM, Verdict.DENY),
+    ("affects_everybody", SHOUTOUT, replace(BY_MOD, asker=ALICE), LIVE, CALM, Verdict.ASK),
+    ("asked_in_words", Proposal("say", {"text": "Hello again."}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("asked_in_words", Proposal("say", {"text": "Hello."}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
+    *(("asked_in_words", Proposal(name), replace(WILLING, asker=who, asked_for=frozenset()), LIVE, CALM, Verdict.DENY)
+      for name in ("clip", "marker") for who in (ALICE, MOD)),
+    ("asked_in_words", Proposal("warn", {"target": "alice", "text": "Hey."}), WILLING, LIVE, CALM, Verdict.DENY),
+    ("asked_in_words", BAN, replace(ON_BOB, asker=MOD, asks_nothing=True), LIVE, CALM, Verdict.DENY),
+    ("asked_in_words", Proposal("bit", {"text": "the lamp"}), replace(WILLING, asker=MOD), LIVE, CALM, Verdict.DENY),
+    ("affects_everybody", Proposal("bit"), replace(WILLING, typed={"bit": "the lamp"}), LIVE, CALM, Verdict.DENY),
+    ("moderators_only", BAN, ON_BOB, LIVE, CALM, Verdict.DENY),
+    ("own_timeouts_only", Proposal("untimeout", {"target": "bob"}), ON_BOB, LIVE, CALM, Verdict.ASK),
     (
         "already_on", Proposal("slow_mode"), replace(WILLING, asker=MOD, room_modes=frozenset({"slow"})), LIVE,
         CALM, Verdict.DENY,
     ),
-    ("action_rests", CLIP, WILLING, LIVE, RecentDecisions(action_until=NOW + 1), Verdict.DENY),
-    ("viewer_rests", TIMEOUT, WILLING, LIVE, RecentDecisions(viewer_until=NOW + 1), Verdict.DENY),
-    ("channel_rests", TIMEOUT, WILLING, LIVE, RecentDecisions(channel_until=NOW + 1), Verdict.DENY),
-    ("per_stream", CLIP, WILLING, LIVE, RecentDecisions(done_this_stream=30), Verdict.DENY),
-    ("queue", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=5), Verdict.DENY),
-    ("queue", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=2, waiting_of_asker=2), Verdict.DENY),
-    ("queue", CLIP, WILLING, _with(class_a=ClassMode.ASK), RecentDecisions(waiting=5), Verdict.DENY),
+    ("action_cooldown", CLIP, WILLING, LIVE, RecentDecisions(action_until=NOW + 1), Verdict.DENY),
+    ("viewer_cooldown", TIMEOUT, WILLING, LIVE, RecentDecisions(viewer_until=NOW + 1), Verdict.DENY),
+    ("channel_cooldown", TIMEOUT, WILLING, LIVE, RecentDecisions(channel_until=NOW + 1), Verdict.DENY),
+    ("stream_limit", CLIP, WILLING, LIVE, RecentDecisions(done_this_stream=30), Verdict.DENY),
+    ("queue_full", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=5), Verdict.DENY),
+    ("queue_full", Proposal("emote_only"), WILLING, LIVE, RecentDecisions(waiting=2, waiting_of_asker=2), Verdict.DENY),
+    ("queue_full", CLIP, WILLING, _with(class_a=ClassMode.ASK), RecentDecisions(waiting=5), Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.YES), LIVE, CALM, Verdict.DENY),
     ("immune_on_twitch", TIMEOUT, replace(WILLING, immunity=Immunity.UNREACHABLE), LIVE, CALM, Verdict.DENY),
 ]  # fmt: skip
@@ -154,7 +156,7 @@ def test_each_rule_decides_where_it_should(
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"never_alone"}
+    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"always_asks"}
 
 
 def test_an_opted_in_viewer_may_be_the_target_and_a_bot_made_timeout_be_lifted() -> None:
@@ -174,9 +176,9 @@ def test_a_full_queue_is_in_the_way_only_of_what_would_wait_in_it(proposal: Prop
 
 def test_nothing_waits_in_a_full_queue() -> None:
     asking = [case for case in CASES if case[-1] is Verdict.ASK and not case[2].asker.privileged]
-    assert {case[0] for case in asking} == {"class_mode", "for_everybody", "own_work"}
+    assert {case[0] for case in asking} == {"class_setting", "affects_everybody", "own_timeouts_only"}
     for _, proposal, facts, settings, _, _ in asking:
-        assert decide(proposal, facts, settings, RecentDecisions(waiting=5), NOW).rule == "queue"
+        assert decide(proposal, facts, settings, RecentDecisions(waiting=5), NOW).rule == "queue_full"
 
 
 def test_class_c_runs_once_a_person_has_approved_it_and_never_on_the_immune() -> None:
@@ -201,7 +203,7 @@ def test_what_is_kept_is_what_the_asker_typed() -> None:
 def test_class_c_needs_a_person_by_two_rules() -> None:
     """Whatever the rule of the classes says: the last one asks by itself."""
     never_alone = RULES[-1]
-    assert never_alone.name == "never_alone"
+    assert never_alone.name == "always_asks"
     for action in ACTIONS:
         alone = Case(action, Checked({}), WILLING, LIVE, CALM, NOW)
         asked = never_alone.check(alone)
@@ -332,7 +334,7 @@ def test_settings_bind_the_person_who_approves_too(
 @pytest.mark.parametrize("mode", [GuardedMode.OFF, GuardedMode.SHADOW])
 def test_class_c_that_the_settings_switch_off_no_person_approves(mode: GuardedMode) -> None:
     approved = replace(ON_BOB, approved_by="9")
-    assert decide(BAN, approved, _with(class_c=mode), CALM, NOW).rule == "class_mode"
+    assert decide(BAN, approved, _with(class_c=mode), CALM, NOW).rule == "class_setting"
     assert decide(BAN, approved, LIVE, CALM, NOW).verdict is Verdict.ALLOW
 
 

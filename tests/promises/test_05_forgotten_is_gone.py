@@ -136,7 +136,7 @@ class Channel:
             kind="B",
             params=params,
             verdict="ask",
-            rule="class_mode",
+            rule="class_setting",
             reason="a person decides",
             status=action_logs.ActionStatus.WAITING,
             asked_by=who,

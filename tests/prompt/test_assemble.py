@@ -91,7 +91,7 @@ def test_a_past_episode_is_so_many_streams_ago(
 
 def test_the_current_message_stands_last_and_once(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
     material = tail_of(text="@bot is it a marmot?")
-    echo = replace(material.message, id=899, event_id="e899")
+    echo = material.message._replace(id=899, event_id="e899")
     material = replace(
         material, chat=(*material.chat, material.message), own_lines=(echo, *material.own_lines, material.message)
     )
@@ -103,7 +103,7 @@ def test_the_current_message_stands_last_and_once(prefix_material: PrefixMateria
 
 def test_a_bare_mention_shows_the_line_it_continues(prefix_material: PrefixMaterial, tail_of: Tail) -> None:
     material = tail_of(text="@bot")
-    before = replace(material.own_lines[-1], text="who won the race?")
+    before = material.own_lines[-1]._replace(text="who won the race?")
     material = replace(material, before=(before,), own_lines=(*material.own_lines[:-1], before))
     prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
     assert fenced(prompt.tail)["message"] == "Alice: who won the race?\nAlice: @bot"

@@ -202,6 +202,33 @@ async def test_a_note_is_quoted_where_a_model_takes_it_for_its_own_life(stage: S
     assert reply.text == "My notes about you say: “has a cat called Miso”."
 
 
+@pytest.mark.parametrize(
+    ("note", "asked", "model", "said"),
+    [
+        (
+            "has a parrot called Kiwi",
+            "whats my parrots name",
+            "My parrot's name is Kiwi.",
+            "“has a parrot called Kiwi”",
+        ),
+        (
+            "has a tattoo of a seahorse",
+            "i forgot what my tattoo shows haha",
+            "Oh, I see! I forgot I have a tattoo of a seahorse! Thanks for reminding me.",
+            "“has a tattoo of a seahorse”",
+        ),
+        ("went to college", "what did i major in", "You went to college in Ohio.", "“went to college”"),
+    ],
+)
+async def test_the_note_that_an_answer_was_made_of_is_quoted_where_nothing_of_it_is_left(
+    stage: Stage, note: str, asked: str, model: str, said: str
+) -> None:
+    await stage.know(note)
+    await stage.know("grew up in Ohio", "2")
+    stage.model.answers = [model]
+    assert (await stage.reply(f"@forgetmenot_bot {asked}")).text == f"My notes about you say: {said}."
+
+
 async def test_a_note_that_is_quoted_for_want_of_words_names_nobody_who_is_hidden(stage: Stage) -> None:
     await stage.know("is married to Bob")
     async with stage.db.write() as tx:

@@ -29,15 +29,15 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
     for status in ReplyStatus:
         await said(db, f"it was {status}", status)
     assert [line.text for line in await bot_messages.said_lately(db, 10, 0)] == ["it was sent"]
-    assert [line.text for line in await bot_messages.said_to(db, "1", 10, 0)] == ["it was sent"]
-    assert await bot_messages.said_to(db, "2", 10, 0) == []
+    assert [line.text for line in await bot_messages.said_lately(db, 10, 0, "1")] == ["it was sent"]
+    assert await bot_messages.said_lately(db, 10, 0, "2") == []
 
 
 async def test_a_line_whose_words_were_taken_away_takes_no_place_in_a_prompt(db: Database) -> None:
     await said(db, "it stays", ReplyStatus.SENT)
     await said(db, "", ReplyStatus.SENT)
     assert [line.text for line in await bot_messages.said_lately(db, 1, 0)] == ["it stays"]
-    assert [line.text for line in await bot_messages.said_to(db, "1", 1, 0)] == ["it stays"]
+    assert [line.text for line in await bot_messages.said_lately(db, 1, 0, "1")] == ["it stays"]
 
 
 async def test_the_last_lines_come_oldest_first(db: Database) -> None:

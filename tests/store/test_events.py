@@ -14,23 +14,7 @@ from forgetmenot.store.identities import SeenViewer
 
 
 def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEvent:
-    return NewEvent(
-        event_id,
-        run_id,
-        None,
-        viewer_id,
-        EventKind.MESSAGE,
-        "text",
-        "",
-        None,
-        Role.VIEWER,
-        0,
-        False,
-        False,
-        False,
-        at,
-        None,
-    )
+    return NewEvent(event_id, run_id, None, viewer_id, EventKind.MESSAGE, Role.VIEWER, at, "text")
 
 
 @pytest.fixture
@@ -52,7 +36,7 @@ async def test_lines_are_found_by_age_person_and_id(db: Database, run_id: int) -
     await insert(db, *(row(f"m{at}", run_id, at, "12"[at % 2]) for at in range(1, 6)))
     assert [line.at for line in await events.latest_of(db, "1", 9)] == [2, 4]
     assert await events.by_id(db, "m9") is None
-    assert await events.count_unread(db, before=3) == 2
+    assert await events.count_unread(db) == 5
 
 
 PIECES = "SELECT count(DISTINCT segid) FROM episodes_fts_idx"

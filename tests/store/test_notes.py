@@ -120,6 +120,6 @@ async def test_ids_are_never_used_twice(db: Database, alice: str) -> None:
     note = await write(db, alice)
     async with db.write() as tx:
         await notes.delete_of_subject(tx, alice, [note.id])
-    assert await notes.highest_id(db) == note.id
+    assert await db.highest_id("semantic_notes") == note.id
     assert (await write(db, alice)).id == note.id + 1
     assert set(await notes.facts_of(db, [note.id, note.id + 1])) == {note.id + 1}

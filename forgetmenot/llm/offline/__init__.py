@@ -1,7 +1,7 @@
 """A model of rules, without network or key, that reads the same prompts and answers in the same shapes.
 
 It keeps the memory working where no model is configured, and says nothing rather than something silly. The same
-request always gets the same answer.
+request always gets the same answer. It spends no tokens.
 """
 
 import asyncio
@@ -30,8 +30,7 @@ class Offline:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer by purpose; never an error."""
         text = await asyncio.to_thread(_text, request)  # a long window takes longer than the loop may be held
-        usage = TokenUsage(_tokens(request.system + request.prompt), None, _tokens(text), None)
-        return ModelAnswer(text, self.name, usage)
+        return ModelAnswer(text, self.name, TokenUsage(0, 0, 0, 0))
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -39,7 +38,7 @@ class Offline:
 
 def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.REPLY:
-        return json.dumps(answer(request.system, request.prompt), ensure_ascii=False)
+        return json.dumps(answer(request.system, request.prompt, request.language), ensure_ascii=False)
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
     data = "\n".join(fenced(request.prompt).values()) or request.prompt
@@ -61,7 +60,3 @@ def _shaped(text: str, schema: Mapping[str, Any] | None) -> str:
     name = next((name for name, kind in kinds.items() if kind == "string"), "text")
     rest = {key: _EMPTY.get(kinds.get(key, "")) for key in schema.get("required", ()) if key != name}
     return json.dumps({name: text, **rest}, ensure_ascii=False)
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text.encode()) // 3)  # about three bytes to a token

@@ -1,22 +1,26 @@
 """A reply by rules: the note in the prompt that plainly answers the question, quoted; else silence. Pure.
 
 Guarantees:
-- It says nothing but a note's own words, and only where the note holds every word that the question asks about, or
-  where text/questions takes it for an answer.
+- It says nothing but a note's own words, and only where the note holds every word that the question asks about, where
+  text/questions takes it for an answer, or where a model's answer (`quotation`) was made of it.
 - It proposes an action only where the speaker asks for it in plain words.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from forgetmenot.languages import in_language
 from forgetmenot.text.mentions import fenced
 from forgetmenot.text.questions import ANSWERS, answers, asked_about, without_names
 from forgetmenot.text.statement_rules import stems_of_topic
 from forgetmenot.text.statements import claims, fact_of
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import STOPWORDS, stem, telling_stems, words
 
 MOST_QUOTED = 3
+CHANNEL = "#"
+ONE_IN = 3
+"""A model's answer was made of a note if it has one in three of its telling words."""
 _NOTE = re.compile(
     r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[(?:id:\d+|just now)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z"
 )
@@ -34,24 +38,40 @@ _ACTIONS = (
 _REMEMBER = re.compile(r"\b(?P<verb>remember|forget) (?:that )?(?P<what>(?:I|my|i['’]?m|i['’]?ve)\b.+)", re.IGNORECASE)
 
 
-def answer(system: str, prompt: str) -> Mapping[str, Any]:
-    """The reply object to a prompt's message."""
+class _Message(NamedTuple):
+    """What `who` asks of the bot, and the blocks of data beside it."""
+
+    who: str
+    text: str
+    blocks: Mapping[str, str]
+
+
+def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
+    """The reply object to a prompt's message. `language`: the interface's."""
+    message = _message(system, prompt)
+    return _asked_for(message) or {"action": None, "say": _quoted(message, language)}
+
+
+def quotation(system: str, prompt: str, language: str, said: str) -> str:
+    """The note that answers, quoted; else the one that a model took what it `said` from; else nothing."""
+    message = _message(system, prompt)
+    return "" if _asked_for(message) else _quoted(message, language, said)
+
+
+def _message(system: str, prompt: str) -> _Message:
     blocks = fenced(prompt)
     lines = [found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))]
-    if not lines:
-        return {"action": None, "say": ""}
-    who = lines[-1]["who"].strip()
+    who = lines[-1]["who"].strip() if lines else ""
     text = " ".join(line["text"] for line in lines if line["who"].strip() == who)
     bot = _BOT.match(system)
     name = re.escape(bot["name"]) if bot else "bot"
     text = re.sub(rf"\A\W*@\w+[,:]?|@?\b{name}\b[,:]?", " ", text, flags=re.IGNORECASE).strip()
-    if asked := _asked_for(text, who):
-        return asked
-    return {"action": None, "say": _quoted(text, who, blocks)}
+    return _Message(who, text, blocks)
 
 
-def _asked_for(text: str, who: str) -> Mapping[str, Any] | None:
+def _asked_for(message: _Message) -> Mapping[str, Any] | None:
     """The action that the speaker asks for in plain words."""
+    who, text, _ = message
     for pattern, name, say, if_refused in _ACTIONS:
         if re.search(pattern, text, re.IGNORECASE):
             target = {"target": who} if name == "timeout" else {}
@@ -69,31 +89,43 @@ def _asked_for(text: str, who: str) -> Mapping[str, Any] | None:
     return {"action": remember, "say": "I'll remember that.", "if_refused": "I could not note that."}
 
 
-def _quoted(text: str, who: str, blocks: Mapping[str, str]) -> str:
+def _quoted(message: _Message, language: str, said: str = "") -> str:
     """The notes that plainly answer, quoted in one sentence; nothing where there is none."""
-    said = set(words(text))
-    mine = [("you", note) for note in _notes(blocks.get("lore", ""))]
+    who, text, blocks = message
+    spoken = set(words(text))
+    named = spoken | {word[:-1] for word in spoken if word.endswith("s")}  # "bobs cat"
+    mine = [("", note) for note in _notes(blocks.get("lore", ""))]
     others = [(note["about"].strip(), note) for note in _notes(blocks.get("others", "")) if note["about"]]
-    about = [(name, note) for name, note in others if set(words(name)) & said]
+    about = [(name, note) for name, note in others if set(words(name)) & named]
     channel = [
-        ("the channel", note)
-        for key, body in blocks.items()
-        if key.startswith("channel_notes")
-        for note in _notes(body)
+        (CHANNEL, note) for key, body in blocks.items() if key.startswith("channel_notes") for note in _notes(body)
     ]
     if _ALL_ABOUT_ME.search(text):
-        return _sentence(mine[:MOST_QUOTED])
-    asked = {stem(word) for word in said - STOPWORDS - _ASKING} - _stems(who)
+        return _sentence(mine[:MOST_QUOTED], language)
+    asked = {stem(word) for word in spoken - STOPWORDS - _ASKING} - _stems(who)
     asked -= {one for name, _ in about for one in _stems(name)}
     if asked and _QUESTION.search(text):
         pool = about or (mine if _MINE.search(text) else channel)
         if plain := [one for one in pool if _holds_all(one[1]["fact"], asked)][:1]:
-            return _sentence(plain)
+            return _sentence(plain, language)
     names = {name.casefold() for name, _ in about}
     line = without_names(text, lambda word: word.strip("@").casefold() in names)
     pool = {"me": mine, "person": about, "channel": channel}.get(asked_about(line), [])
-    likely = max(((answers(line, note["fact"]), at) for at, (_, note) in enumerate(pool)), default=(0.0, 0))
-    return _sentence([pool[likely[1]]]) if likely[0] >= ANSWERS else ""
+    facts = [note["fact"] for _, note in pool]
+    for worth, least in (
+        ([answers(line, fact) for fact in facts], ANSWERS),
+        ([_taken(fact, said, text) for fact in facts], 1.0),
+    ):
+        if max(worth, default=0.0) >= least:
+            return _sentence([pool[worth.index(max(worth))]], language)
+    return ""
+
+
+def _taken(fact: str, said: str, asked: str) -> float:
+    """How many of its words were `said` that were not `asked`; none if less than a third of its own was."""
+    telling, spoken = telling_stems(fact, 2), telling_stems(said, 2)
+    new = telling & spoken - telling_stems(asked, 2)
+    return float(len(new)) if ONE_IN * len(telling & spoken) >= len(telling) else 0.0
 
 
 def _holds_all(fact: str, asked: set[str]) -> bool:
@@ -102,13 +134,15 @@ def _holds_all(fact: str, asked: set[str]) -> bool:
     return all(word in have or have & stems_of_topic(word) for word in asked)
 
 
-def _sentence(notes: list[tuple[str, re.Match[str]]]) -> str:
+def _sentence(notes: list[tuple[str, re.Match[str]]], language: str) -> str:
     if not notes:
         return ""
+    say = in_language(language)
     name, first = notes[0]
-    facts = "; ".join(f"“{note['fact'].strip().rstrip('.')}”" for _, note in notes)
-    hearsay = "said by others" in first["known"]
-    return f"Others say about {name}: {facts}." if hearsay else f"My notes about {name} say: {facts}."
+    key = "others" if "said by others" in first["known"] else "notes"
+    about = {"": "you", CHANNEL: "channel"}.get(name, "person")
+    facts = "; ".join(say("quote.fact", fact=note["fact"].strip().rstrip(".")) for _, note in notes)
+    return say(f"quote.{key}_about_{about}", name=name, facts=facts)
 
 
 def _notes(body: str) -> list[re.Match[str]]:

@@ -135,7 +135,8 @@ class BriefWriter:
         """Make the briefs of regulars whose stream is over and whose sources changed; how many. Raises StoreError."""
         settings, now = self._settings(), self._clock.now()
         if not settings.memory.briefs:
-            await briefs.drop_all(self._db)
+            async with self._db.write() as tx:
+                await briefs.drop_all(tx)
             return 0
         people, persona = settings.people, speaking(settings).name
         viewer_ids = await briefs.due(

@@ -72,7 +72,7 @@ class SpokenCorrections:
     async def _before(self, event: ChatEvent, lately: tuple[int, str]) -> Before:
         """The bot's last reply to the speaker, else their own last line."""
         since = event.at - LATELY
-        for reply in await bot_messages.said_to(self._db, event.user_id, 1, since):
+        for reply in await bot_messages.said_lately(self._db, 1, since, event.user_id):
             return Before("bot", reply.text)
         return Before("own", lately[1]) if lately[0] >= since else NOTHING_BEFORE
 

@@ -41,13 +41,13 @@ HEARSAY = _lore("likes tea", source=SourceKind.REPORTED)
 OTHERS = (PersonMentioned(stranger("3", "dave", NOW), _lore("drives a very old green van", "takes the train")),)
 
 
-def ask(text: str, lore: tuple[Recalled, ...] = LORE) -> dict[str, Any]:
+def ask(text: str, lore: tuple[Recalled, ...] = LORE, language: str = "en") -> dict[str, Any]:
     """The reply object for one message, through the real prompt."""
     tail = TailMaterial(
         now=NOW, speaker=stranger("1", "heidi", NOW), message=PromptLine(7, "e7", "1", text, NOW),
         lore=lore, others=OTHERS, names=NAMES,
     )  # fmt: skip
-    return dict(answer(*split(assemble(PREFIX, tail, SETTINGS))))
+    return dict(answer(*split(assemble(PREFIX, tail, SETTINGS)), language))
 
 
 def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None:
@@ -57,6 +57,7 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
         "where do I live": "My notes about you say: “lives in Oslo”.",
         "which games do I like?": "My notes about you say: “favourite game is Hades”.",
         "how does dave drive?": "My notes about dave say: “drives a very old green van”.",
+        "what does daves van look like, is it green": "My notes about dave say: “drives a very old green van”.",
         "what was the joke about the ladder?": 'My notes about the channel say: “chat kept saying "blame the ladder"”.',
         "what do you know about me?": "My notes about you say: “has a cat called Miso”; “lives in Oslo”;"
         " “favourite game is Hades”.",
@@ -85,6 +86,11 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
 
 def test_hearsay_is_called_hearsay() -> None:
     assert ask("@ForgetMeNot do I like tea?", HEARSAY)["say"] == "Others say about you: “likes tea”."
+
+
+def test_the_quotation_is_worded_in_the_language_of_the_interface() -> None:
+    asked = ask("@ForgetMeNot what is my cat called?", language="de")["say"]
+    assert asked == "In meinen Notizen über dich steht: „has a cat called Miso“."
 
 
 def test_what_is_asked_for_plainly_is_proposed() -> None:

@@ -80,7 +80,7 @@ export function open(panel) {
       h("div", { class: "charts" },
         chart("chat", { note: t("figures.chat.note"), head: columns("when", "per_minute"), rows: data.chat.map(([when, n]) => [hour(when), n]), draw: bars(t("figures.chat.title")) }),
         chart("prompt", { note: t("figures.prompt.note"), head: columns("section", "tokens"), rows: data.sections.map(([name, n]) => [named("section", name), Math.round(n)]), draw: lying(t("figures.prompt.title")) }),
-        chart("tokens", { note: t("figures.tokens.note", { n: Math.round(cached * 100) }), head: columns("reply", "cached", "new"), rows: data.bills.map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars(t("figures.tokens.title"))(rows), legend(columns("cached", "new"))] }),
+        chart("tokens", { note: t("figures.tokens.note", { n: Math.round(cached * 100) }), head: columns("reply", "cached", "new"), rows: data.bills.filter((bill) => bill[2]).map(([id, , billed, hit]) => [`#${id}`, hit, Math.max(0, billed - hit)]), draw: (rows) => [bars(t("figures.tokens.title"))(rows), legend(columns("cached", "new"))] }),
         spend(data),
         chart("notes", { note: t("figures.notes.note"), head: [column("day"), ...statuses], rows: data.notes.map((row) => [date(row.at), ...present.map((name) => row.counts[name] || 0)]), draw: (rows) => [bars(t("figures.notes.title"))(rows), legend(statuses)] }),
         chart("filters", { note: t("figures.filters.note"), head: columns("filter", "times"), rows: data.filters.map(([name, n]) => [named("filter", name), n]), draw: lying(t("figures.filters.title")) }),
@@ -96,6 +96,7 @@ export function open(panel) {
 // In money where the settings name prices, else in tokens.
 function spend(data) {
   const currency = data.currency || column("cost");
+  if (!data.streams.some(([, input, output]) => input || output)) data.streams = [];
   if (data.streams.some((row) => row[3] !== null)) {
     return chart("spend", { note: t("figures.spend.note", { currency }), head: [column("stream"), currency, ...columns("tokens_in", "tokens_out")],
       rows: data.streams.map(([when, input, output, cost]) => [date(when), cost ?? 0, input, output]), draw: (rows) => bars(t("figures.spend.title"))(rows.map((row) => row.slice(0, 2))) });

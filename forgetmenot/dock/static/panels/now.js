@@ -113,7 +113,8 @@ function standing() {
     else model.tell(status.model, t(status.model_ok ? "now.answers" : "now.no_answer"), status.model_ok ? "" : "bad");
     const { input, output, cached, calls, cost } = status.spent;
     const tokens = t("count.tokens", { n: short(input + output) });
-    spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
+    if (status.model === "offline" && !input && !output) spent.tell(t("now.nothing_spent"), t("now.rules_free"));
+    else spent.tell(cost || tokens, `${cost ? `${tokens}, ` : ""}${t("count.calls", { n: calls })}, ${t("now.cached", { n: input ? Math.round((100 * cached) / input) : 0 })}`);
   }
   return { node, draw };
 }
