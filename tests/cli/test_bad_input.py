@@ -210,12 +210,6 @@ def test_looking_into_a_memory_that_is_not_there_makes_none(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nobody_of_that_name_and_no_such_note(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "recall", "--viewer", "nobody", "hello", "--db", memory)[0] == 2
-    assert told(capsys, "memory", "show", "9999", "--db", memory)[0] == 2
-    assert told(capsys, "why", "9999", "--db", memory)[0] == 2
-
-
 def test_a_mistyped_command_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     code, sentence = told(capsys, "strat")
     assert (code, sentence) == (
@@ -284,14 +278,6 @@ def test_a_number_that_cannot_be_one_is_refused(capsys: pytest.CaptureFixture[st
         shown = capsys.readouterr()
         assert shown.out == ""
         assert "is not a whole number of at least" in shown.err
-
-
-def test_what_is_no_backup_is_said_and_changes_nothing(memory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = fingerprint(memory)
-    code, sentence = told(capsys, "memory", "restore", memory.with_name("chat.csv"), "--yes", "--db", memory)
-    assert code == 3
-    assert "chat.csv is not a ForgetMeNot memory. Nothing was changed." in sentence
-    assert fingerprint(memory) == before
 
 
 @pytest.mark.slow

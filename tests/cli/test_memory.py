@@ -153,12 +153,6 @@ def test_a_note_is_taken_back_and_brought_back(edit: Run) -> None:
     assert [change["cause"] for change in edit("why", "1", "--json")["history"]][1:] == ["removed by hand", "undone"]
 
 
-def test_a_note_is_pinned_and_let_go(edit: Run) -> None:
-    assert "pinned" in edit("pin", "1")
-    assert edit("show", "1", "--json")["pinned"] is True
-    assert edit("unpin", "1", "--json")["pinned"] is False
-
-
 def test_what_is_never_brought_up_is_listed_and_let_go(edit: Run) -> None:
     edit("never", "election", "results")
     told = edit("never", "#2", "--json")["never"]

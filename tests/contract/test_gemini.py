@@ -89,13 +89,6 @@ async def test_the_level_of_thinking_is_sent(sim: SimGemini, setting: str, sent:
     assert config == sent or sent in config.values()
 
 
-async def test_the_version_of_the_api_is_a_setting(sim: SimGemini) -> None:
-    model = _gemini(sim, version="v1")
-    await model.generate(PLAIN)
-    await model.aclose()
-    assert sim.seen[0].version == "v1"
-
-
 async def test_the_environment_cannot_redirect_it(sim: SimGemini, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
     monkeypatch.setenv("GEMINI_API_KEY", "another-key")

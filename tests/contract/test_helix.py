@@ -30,14 +30,6 @@ async def helix(sim: TwitchSim, settings: Settings, make_login: MakeLogin) -> As
     await hands.aclose()
 
 
-async def test_a_message_is_sent_as_a_reply_to_the_one_that_asked(sim: TwitchSim, helix: Helix) -> None:
-    asked = await sim.say("alice", "@keeper hello?")
-    outcome = await helix.say("Hello!", reply_to=asked)
-    assert outcome == Outcome(OutcomeKind.DONE, "", sim.sent[0].id)
-    assert sim.sent[0].reply_to is not None
-    assert sim.sent[0].reply_to.id == asked
-
-
 async def speak_and_act(out: ChatOut, hands: Moderation) -> tuple[Outcome, Outcome]:
     return await out.say("hello"), await hands.announce("hello")
 
@@ -258,11 +250,3 @@ async def test_a_name_that_nobody_has_and_a_channel_that_is_not_there(
     with pytest.raises(TwitchRefused, match="nowhere_at_all"):
         await lost.room_id()
     await lost.aclose()
-
-
-@pytest.mark.parametrize("fault", [{"drop": True}, {"html": True}, {"status": 500}])
-async def test_a_broken_network_is_unavailable(sim: TwitchSim, helix: Helix, fault: dict[str, object]) -> None:
-    await helix.room_id()
-    sim.faults.add("helix", times=None, **fault)
-    with pytest.raises(TwitchUnavailable):
-        await helix.channel_state()

@@ -59,14 +59,6 @@ async def test_a_fact_in_a_whole_sentence_is_stored_without_subject_and_full_sto
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["plays drums in a band"]
 
 
-async def test_an_episode_is_read_once_whatever_it_yields(world: World) -> None:
-    await world.episode("Nothing happened.", {"1": (30, 0)})
-    extractor, model = world.extractor('{"notes": []}')
-    assert (await extractor.run_pass()).episodes == 1
-    assert (await extractor.run_pass()).episodes == 0
-    assert len(model.requests) == 1
-
-
 MALFORMED = [
     "", " ", "null", "[]", "42", '"notes"', "{}", '{"notes": null}', '{"notes": {}}', '{"notes": "add"}',
     '{"changes": []}', '{"notes": [}', '{"notes": [{"who": "P1"', "Here you go: {}", "<think>hm</think>",
@@ -155,12 +147,6 @@ async def test_each_rule_refuses_and_is_counted(
     assert await notes.page(world.db) == []
 
 
-async def test_people_in_a_fact_are_stored_as_ids(world: World, learn: Learn, change: Change) -> None:
-    await learn(change(fact="plays drums in P2's band"))
-    [note] = await notes.of_subject(world.db, "1")
-    assert note.fact == "plays drums in <@2>'s band"
-
-
 async def test_hearsay_becomes_a_fact_when_its_subject_says_it(world: World, learn: Learn, change: Change) -> None:
     await learn(change(who="P2", said_by="P1"))
     await world.clock.advance(DAY)
@@ -229,14 +215,6 @@ async def test_what_is_kept_for_long_names_no_moment_that_passes(
 ) -> None:
     await learn(change(fact="moved to Oslo last week", lifetime=lifetime))
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == [kept]
-
-
-async def test_at_most_eight_notes_an_episode(world: World, learn: Learn, change: Change) -> None:
-    facts = ["has a cat", "plays chess", "bakes bread", "rides horses", "reads poems", "collects stamps", "runs races"]
-    facts += ["builds boats", "grows tomatoes", "speaks Norwegian"]
-    report = await learn(*(change(fact=fact) for fact in facts))
-    assert report.added == 8
-    assert report.refused == {"enough_this_episode": 2}
 
 
 THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")

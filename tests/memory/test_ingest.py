@@ -29,18 +29,6 @@ async def account(channel: Channel) -> run_stats.LineCounts:
     return found
 
 
-async def test_a_line_is_stored_once(channel: Channel) -> None:
-    event = channel.say("alice", "hello")
-    channel.ingest.take(event, addressed=False)
-    await channel.ingest.flush()
-    channel.ingest.take(event, addressed=False)
-    await channel.ingest.flush()
-    assert await texts(channel.db) == ["hello"]
-    found = await account(channel)
-    assert (found.lines, found.events, found.duplicates) == (3, 1, 2)
-    assert await channel.db.value("SELECT lines FROM attendance") == 1
-
-
 async def test_every_line_is_accounted_for(channel: Channel) -> None:
     channel.say("alice", "hello")
     channel.say("nightbot", "I am a bot")

@@ -78,12 +78,6 @@ def test_what_finds_a_note(candidate: Candidate, asked: str) -> None:
     assert ranked([*NOTES, candidate], asked)[0] == 5
 
 
-def test_a_note_of_the_same_episode_helps_less_than_the_fact_itself() -> None:
-    together = ((9, "An evening in chat."),)
-    candidates = [Candidate(note(1, "bakes bread"), together), Candidate(note(2, "collects stamps"), together)]
-    assert ranked([*candidates, Candidate(note(3, "sails"))], "stamps") == [2, 1, 3]
-
-
 def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:
     candidates = [*NOTES, Candidate(note(5, "is a founder", pinned=True)), Candidate(note(6, "drums", expires_at=NOW))]
     assert ranked(candidates, "drums")[:2] == [5, 1]
@@ -104,11 +98,6 @@ def test_what_no_word_touches_follows_by_confidence_and_recency() -> None:
 
 def test_a_confirmation_from_the_future_counts_as_now() -> None:
     assert freshness(note(1, "x", last_confirmed_at=NOW + DAY_MS), NOW) == freshness(note(1, "x"), NOW)
-
-
-def test_a_note_stuffed_with_keywords_does_not_win_over_the_fact() -> None:
-    stuffed = note(9, "drums cats nurse oslo band speedruns platformers works lives plays music pets job city")
-    assert ranked([*NOTES, Candidate(stuffed)], "who lives in Oslo?")[0] == 2
 
 
 def test_the_query_is_what_is_asked_without_names_and_filler() -> None:

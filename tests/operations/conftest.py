@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
 import pytest
 
 from forgetmenot.clock import ManualClock
@@ -116,10 +115,6 @@ class Room:
     approvals: Approvals
     current: list[Settings]
     proposals: int = 0
-
-    def set_actions(self, **changes: object) -> None:
-        actions = msgspec.structs.replace(self.current[0].actions, **changes)
-        self.current[0] = msgspec.structs.replace(self.current[0], actions=actions)
 
     async def set_state(self, **values: str) -> None:
         async with self.db.write() as tx:

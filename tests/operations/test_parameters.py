@@ -72,11 +72,6 @@ def test_an_extra_line_claims_no_action(name: str) -> None:
     assert not check(BY_NAME["title"], {"text": "I banned pineapple"}, 60).problem
 
 
-def test_what_is_missing_is_named() -> None:
-    assert check(TIMEOUT, {}, 60).problem == "timeout needs target."
-    assert check(SAY, {"text": " / "}, 60).problem == "text is empty."
-
-
 @pytest.mark.parametrize(("written", "name"), [("Confetti", "Confetti"), (" confetti ", "Confetti"), ("Stop", None)])
 def test_an_effect_is_one_of_those_that_the_settings_list(written: str, name: str | None) -> None:
     checked = check(BY_NAME["effect"], {"effect": written}, 60, effects=("Confetti",))

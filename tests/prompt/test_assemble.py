@@ -118,15 +118,6 @@ def test_with_an_empty_memory_it_is_told_so(prefix_material: PrefixMaterial, tai
     assert "<lore>" not in prompt.tail
 
 
-def test_people_are_shown_by_the_name_they_have_now(
-    prefix_material: PrefixMaterial, tail_material: TailMaterial
-) -> None:
-    material = replace(tail_material, names={"1": "Alice", "2": "Bobby"})
-    prompt = assemble(compose_prefix(prefix_material, SETTINGS), material, SETTINGS)
-    assert "Bobby: chat line number 3" in prompt.tail
-    assert "<@" not in prompt.prefix + prompt.tail
-
-
 def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_named(
     prefix_material: PrefixMaterial, tail_material: TailMaterial
 ) -> None:

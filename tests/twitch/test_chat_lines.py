@@ -185,10 +185,6 @@ def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -
     assert (notice.kind, notice.login, notice.text, notice.system_text) == (kind, "alice", "yay", "Alice did it!")
 
 
-def test_a_usernotice_may_have_no_text() -> None:
-    assert event(f"@{BASE};login=alice;msg-id=raid :tmi.twitch.tv USERNOTICE #den").text == ""
-
-
 def test_a_timeout_a_ban_and_a_cleared_chat() -> None:
     when = "tmi-sent-ts=9"
     assert read(f"@{when};target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice") == Redaction(9, None, "42", 600)
@@ -272,7 +268,3 @@ def test_garbage_is_unparsed(line: str) -> None:
 
 def test_a_tag_may_hold_a_second_equals_sign_be_empty_or_have_no_value() -> None:
     assert parse("@a=b=c;d=;e;=f;g=x\\ PING").tags == {"a": "b=c", "d": "", "e": "", "g": "x"}
-
-
-def test_an_empty_nick_is_read_from_behind_the_bang() -> None:
-    assert event(f"@{BASE} :!alice@alice.tmi.twitch.tv PRIVMSG #den :no").login == "alice"

@@ -44,12 +44,6 @@ def test_every_exception_of_twitchio_and_aiohttp_is_translated(
         assert SECRET not in str(ours)
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), OSError(), KeyError("data"), IndexError()])
-def test_the_network_and_odd_answers_are_worth_another_try(error: Exception) -> None:
-    with pytest.raises(TwitchUnavailable), translated("do it"):
-        raise error
-
-
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), TwitchRefused("no"), GeneratorExit()])
 def test_what_is_not_twitchs_passes_through(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised, translated("do it"):
