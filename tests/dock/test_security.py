@@ -55,7 +55,7 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
         if number % 2:
             writer.write(b"GET /api/now HTTP/1.1\r\nHost:")
     assert (await dock.get("/api/now"))[0] == 200
-    cut = await asyncio.gather(*(asyncio.wait_for(reader.read(), 1) for reader, _ in held[:MOST_CONNECTIONS]))
+    cut = await asyncio.gather(*(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:MOST_CONNECTIONS]))
     assert cut == [b""] * MOST_CONNECTIONS
     for _, writer in held:
         writer.close()

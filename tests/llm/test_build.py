@@ -56,6 +56,19 @@ def test_an_unknown_level_of_thinking_is_refused(meter: NoMeter) -> None:
         build_model(settings, "m", meter, environ={"GEMINI_API_KEY": "k"})
 
 
+@pytest.mark.parametrize("thinking", ["", "low", "MINIMAL", "0"])
+def test_known_levels_of_thinking_pass(meter: NoMeter, thinking: str) -> None:
+    settings = ModelSettings(provider=Provider.GEMINI, thinking=thinking)
+    assert build_model(settings, "m", meter, environ={"GEMINI_API_KEY": "k"}).name == "m"
+
+
+@pytest.mark.parametrize("base_url", ["", "127.0.0.1:11434/v1", "ftp://x/v1"])
+def test_an_openai_compatible_server_needs_an_address(meter: NoMeter, base_url: str) -> None:
+    settings = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=base_url)
+    with pytest.raises(SettingsError, match="base_url"):
+        build_model(settings, "m", meter, environ={})
+
+
 def test_a_named_key_may_be_missing_for_a_local_server_only(meter: NoMeter) -> None:
     local = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://localhost:1/v1", api_key_env="MY_KEY")
     assert build_model(local, "m", meter, environ={}).name == "m"
@@ -109,6 +122,26 @@ def test_of_an_object_that_was_cut_off_there_is_its_beginning() -> None:
 )
 def test_a_loop_is_cut(text: str, kept: str) -> None:
     assert without_loop(text) == kept
+
+
+def test_a_code_fence_inside_stays() -> None:
+    assert unwrapped("before ```x``` after") == "before ```x``` after"
+
+
+def test_a_leading_thought_is_taken_off_and_an_open_one_stays() -> None:
+    assert without_thought("<think>hm\nhm</think>\nhello") == "hello"
+    assert without_thought("hm\nhm\n</think>\n\nhello") == "hello"
+    assert without_thought("<think>hm") == "<think>hm"
+
+
+def test_only_an_object_counts() -> None:
+    assert [is_json_object(t) for t in ('{"a": []}', "[]", "{", "", "[" * 100_000)] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 @given(st.text())

@@ -337,7 +337,7 @@ async def test_giving_up_just_when_let_in_costs_no_place() -> None:
     leaver.cancel()  # it has its turn, but has not run yet
     await asyncio.gather(leaver, return_exceptions=True)
     assert log == []
-    async with asyncio.timeout(1), gate.place(urgent=False):
+    async with asyncio.timeout(60), gate.place(urgent=False):
         pass
 
 
