@@ -89,15 +89,10 @@ ROW = {"fact": "plays drums", "viewer": "alice", "importance": 1, "topics": "mus
 @pytest.mark.parametrize(
     "odd",
     [
-        {"importance": float("inf")},
-        {"importance": -5},
-        {"topics": "[" * 100_000},
-        {"topics": '[[[["music"]]]]'},
-        {"confidence": float("inf")},
-        {"fact": b"\xff\x00", "topics": b"\xff", "importance": b""},
-        {"viewer": "9"},
+        {"importance": float("inf")}, {"importance": -5}, {"topics": "[" * 100_000}, {"topics": '[[[["music"]]]]'},
+        {"confidence": float("inf")}, {"fact": b"\xff\x00", "topics": b"\xff", "importance": b""}, {"viewer": "9"},
     ],
-)
+)  # fmt: skip
 def test_no_value_of_a_foreign_database_stops_the_others(tmp_path: Path, odd: dict[str, object]) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "odd.db")) as db, db:
         db.execute(f"CREATE TABLE semantic_notes ({', '.join(ROW)})")

@@ -52,18 +52,6 @@ def _with(**actions: object) -> Settings:
     return msgspec.structs.replace(LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions))
 
 
-def test_somebody_who_asks_for_a_timeout_gets_it() -> None:
-    decision = decide(TIMEOUT, WILLING, LIVE, CALM, NOW)
-    assert (decision.verdict, decision.rule) == (Verdict.ALLOW, "allowed")
-    assert decision.params == {"target": "1", "seconds": "30", "reason": "by the channel's chat bot"}
-
-
-def test_a_long_timeout_is_shortened_and_says_so() -> None:
-    decision = decide(Proposal("timeout", {"target": "alice", "seconds": "10m"}), WILLING, LIVE, CALM, NOW)
-    assert decision.verdict is Verdict.ALLOW_CHANGED
-    assert decision.params["seconds"] == "60"
-
-
 def test_the_models_own_ids_are_left_out() -> None:
     proposal = Proposal("timeout", {"target": "alice", "target_id": "2", "user_id": "2", "broadcaster_id": "2"})
     assert set(decide(proposal, WILLING, LIVE, CALM, NOW).params) == {"target", "seconds", "reason"}

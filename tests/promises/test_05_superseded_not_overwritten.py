@@ -16,16 +16,9 @@ from forgetmenot.store.database import Database
 
 ALICE = "login:alice"
 FACTS = (
-    "lives in Oslo",
-    "lives in Rome",
-    "lives in Lima",
-    "works as a nurse",
-    "works as a pilot",
-    "favourite game is Tetris",
-    "favourite game is Doom",
-    "likes coffee",
-    "does not like coffee",
-)
+    "lives in Oslo", "lives in Rome", "lives in Lima", "works as a nurse", "works as a pilot",
+    "favourite game is Tetris", "favourite game is Doom", "likes coffee", "does not like coffee",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

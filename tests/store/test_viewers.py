@@ -62,14 +62,6 @@ async def test_a_viewer_known_by_login_alone_stays_who_they_are(db: Database) ->
     assert (found.id, found.role) == ("login:alice", Role.VIP)
 
 
-async def test_the_role_is_that_of_the_last_line(db: Database) -> None:
-    await take_in(db, seen("1", "alice", role=Role.MODERATOR))
-    await take_in(db, seen("1", "alice", 5))
-    found = await viewers.get(db, "1")
-    assert found is not None
-    assert found.role is Role.VIEWER
-
-
 async def test_called_prefers_who_holds_a_login_now(db: Database) -> None:
     await take_in(db, seen("1", "alice"))
     await take_in(db, seen("1", "alicia", 5), seen("2", "alice", 5))
