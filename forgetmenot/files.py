@@ -65,3 +65,16 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
     finally:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def write_own(path: Path, data: bytes, flags: int = 0, *, at: int = 0) -> None:
+    """Write to a file of its owner alone, made if there is none; it is on disk when this returns. Raises OSError.
+
+    `flags`: os.O_EXCL, os.O_TRUNC or os.O_APPEND; `at`: where the bytes go in a file that is there.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | flags, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.seek(at)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -63,7 +63,6 @@ SETTINGS, SCREEN_NOW = Settings(), 1_784_894_400_000
 PEOPLE = {"P1": NoteSubject("1", spoke=True, addressed=True, hidden=False)}
 CHAT_READ = Evidence([Said("1", "I play drums")])
 SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), CHAT_READ, chat=True, min_confidence=0.4)
-TERMS = transfer_format.Terms(SCREEN_NOW, filtered=True, privacy=SETTINGS.privacy)
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────
@@ -193,7 +192,7 @@ READERS: dict[str, Reader] = {
         share=0.1,
     ),
     "imports": Reader(
-        lambda text: transfer_format._readable([(1, text)], TERMS),  # noqa: SLF001  # as a batch is read
+        lambda text: transfer_format._readable([(1, text)], SCREEN_NOW, filtered=True),  # noqa: SLF001  # as a batch
         (
             '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
             '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',

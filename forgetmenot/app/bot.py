@@ -29,8 +29,8 @@ from forgetmenot.memory.episodes.stream_recaps import RecapWriter
 from forgetmenot.memory.episodes.viewer_briefs import BriefWriter
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
+from forgetmenot.memory.heard_facts import SpokenCorrections
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.notes.spoken_corrections import SpokenCorrections
 from forgetmenot.memory.privacy_queue import DeferredRequest, Fulfilled, PrivacyQueue
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes

@@ -269,7 +269,7 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> None:
     settings = common.chosen_settings(arguments.config)
     since = common.time_of("now", None) - period_of(arguments.since)
     rows = await model_calls.bills(db, arguments.by, since)
-    total = {model: spent.used for model, spent in (await model_calls.spent(db, since=since)).items()}
+    total = await model_calls.spent(db, since=since)
     cost = prices.in_words(settings, total)
     if arguments.json:
         kinds = [{**row._asdict(), **row.used._asdict(), "cost": _cost_of(settings, row)} for row in rows]

@@ -21,7 +21,7 @@ from forgetmenot.operations.wording import sentence
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, RESTARTING, Label, form_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, channel_state, dock_rows, model_calls, notes
+from forgetmenot.store import backup, channel_state, dock_rows, model_calls, notes, run_stats
 from forgetmenot.store.dock_rows import NotePage, PersonRow
 from forgetmenot.text.mentions import PROVISIONAL, show
 
@@ -44,8 +44,8 @@ async def _figures(request: web.Request) -> web.Response:
             "streams": await _spend_per_stream(context),
             "currency": context.settings().model.currency,
             "notes": await _notes_per_day(context),
-            "filters": sorted((await bot_messages.filter_counts(db)).items(), key=lambda one: -one[1]),
-            "rules": await dock_rows.rules(db, 0),
+            "filters": list((await run_stats.sum_of(db, "filters", 0)).items()),
+            "rules": [(*name.split(": "), n) for name, n in (await run_stats.sum_of(db, "rules", 0)).items()],
             "recall": sorted(round(ms, 2) for ms in context.control.state().recall_ms),
         }
     )
@@ -310,8 +310,8 @@ async def _streams(request: web.Request) -> web.Response:
 async def _episodes(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     rows = await dock_rows.episodes_of(context.db, id_of(request))
-    known = await names(context.db, (row.summary for row in rows))
-    return answer([{**row._asdict(), "summary": show(row.summary, known)} for row in rows])
+    known = await names(context.db, (row["summary"] for row in rows))
+    return answer([{**dict(row), "summary": show(row["summary"], known)} for row in rows])
 
 
 async def _left_alone(request: web.Request) -> web.Response:

@@ -10,14 +10,13 @@ from forgetmenot.domain.operation import OperationResult, Surface, Target
 from forgetmenot.languages import reason
 from forgetmenot.memory import suppression
 from forgetmenot.memory.active_viewers import ORDINARY
-from forgetmenot.memory.episodes.missed import missed as what_was_missed
+from forgetmenot.memory.episodes.past_episodes import missed as what_was_missed
 from forgetmenot.memory.erasure import forget_fact
 from forgetmenot.memory.facts.corrections import meant_note
-from forgetmenot.memory.heard_facts import heard_facts
+from forgetmenot.memory.heard_facts import OWN_WORD, heard_facts
 from forgetmenot.memory.notes import edits
 from forgetmenot.memory.notes.note_merge import LIVE
 from forgetmenot.memory.notes.proposals import FactRefused
-from forgetmenot.memory.notes.spoken_corrections import OWN_WORD
 from forgetmenot.operations.entry import OperationContext, Request
 from forgetmenot.operations.run import CHANNEL_WORDS, NotAllowed, UnknownViewer, own_target, resolve_target
 from forgetmenot.store import events, notes, opt_outs, viewers

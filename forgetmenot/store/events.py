@@ -6,6 +6,7 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Line
@@ -70,7 +71,11 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
 
     What the bot made from them loses its text, too: its replies, and their lines in chat.
     """
-    where, params = _cleared(what)
+    where, params = "at <= :at", {"at": what.at, "id": what.event_id or what.viewer_id}
+    if what.event_id is not None:
+        where = "id = :id"
+    elif what.viewer_id is not None:
+        where = "viewer_id = :id AND at <= :at"
     rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
     await tx.execute(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
@@ -112,14 +117,6 @@ async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) ->
         (at, event_ids),
     )
     return set(covered_by) - {None}
-
-
-def _cleared(what: Clear) -> tuple[str, Mapping[str, object]]:
-    if what.event_id is not None:
-        return "id = :id", {"at": what.at, "id": what.event_id}
-    if what.viewer_id is not None:
-        return "viewer_id = :id AND at <= :at", {"at": what.at, "id": what.viewer_id}
-    return "at <= :at", {"at": what.at}
 
 
 async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:
@@ -255,7 +252,7 @@ FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL A
 
 
 async def _chat(source: Source, condition: str, *params: object) -> list[ChatLine]:
-    return [ChatLine(*row) for row in await source.rows(f"{_LINES} AND {condition}", params)]
+    return list(starmap(ChatLine, await source.rows(f"{_LINES} AND {condition}", params)))
 
 
 async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:

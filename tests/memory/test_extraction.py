@@ -8,7 +8,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain.memory import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelRefused, ModelUnavailable
-from forgetmenot.store import episodes, evidence, notes, run_stats
+from forgetmenot.store import episodes, notes, run_stats
 from tests.notes_world import Change, Learn, World
 
 
@@ -17,7 +17,7 @@ async def test_a_claim_becomes_a_note_with_its_episode_as_evidence(world: World,
     [note] = await notes.of_subject(world.db, "1")
     assert (note.fact, note.source_kind, note.scope) == ("plays drums in a band", SourceKind.SELF_CLAIM, Scope.VIEWER)
     assert (note.topics, note.asked_with, note.expires_at) == (("music",), ("instrument",), None)
-    [word] = await evidence.chain(world.db, note.id)
+    [word] = await notes.evidence_of(world.db, note.id)
     assert (word.stance, word.speaker_id, word.addressed) == ("stated", "1", True)
     assert (report.episodes, report.added) == (1, 1)
 

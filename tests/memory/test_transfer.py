@@ -11,7 +11,7 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus, SourceKind
 from forgetmenot.memory import transfer_format
 from forgetmenot.memory.erasure import Eraser, forget_fact
 from forgetmenot.memory.transfer import ERASED, FORGOTTEN, KNOWN, OPTED_OUT, ImportReport, export_notes, import_notes
-from forgetmenot.store import episodes, evidence, identities, notes, opt_outs, streams, viewers
+from forgetmenot.store import episodes, notes, opt_outs, streams, viewers
 from forgetmenot.store.database import Database, open_database
 from tests.notes_world import World
 
@@ -39,7 +39,7 @@ async def test_a_line_becomes_a_permanent_note_with_an_episode(world: World) -> 
     assert (note.id, note.fact, note.confidence, note.topics) == (77, "plays drums", 0.7, ("music",))
     assert (note.source_kind, note.expires_at) == (SourceKind.IMPORT, None)
     assert note.last_confirmed_at == parse_iso("2026-01-02T03:04:05Z")
-    [word] = await evidence.chain(world.db, note.id)
+    [word] = await notes.evidence_of(world.db, note.id)
     assert word.episode.kind is EpisodeKind.IMPORT
     assert await episodes.unread(world.db) == []
 
@@ -195,7 +195,7 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
     async with world.db.write() as tx:
         await opt_outs.opt_out(tx, "1", NOW)
-        await identities.set_banned(tx, "2", NOW)
+        await viewers.set_banned(tx, "2", NOW)
     assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
 

@@ -25,7 +25,6 @@ from forgetmenot.store import (
     channel_state,
     episodes,
     events,
-    identities,
     notes,
     privacy_log,
     run_stats,
@@ -246,7 +245,7 @@ async def test_a_stop_half_way_is_finished_at_the_next_start(channel: Channel, t
 async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(channel: Channel, tmp_path: Path) -> None:
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
-        await identities.set_banned(tx, ALICE, channel.clock.now())
+        await viewers.set_banned(tx, ALICE, channel.clock.now())
     await channel.clock.advance(7 * DAY - 1)
     assert await eraser.erase_due() == []
     await channel.clock.advance(1)

@@ -7,10 +7,10 @@ import pytest
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain.chat import EventKind, Role
 from forgetmenot.memory.transfer import import_notes
-from forgetmenot.store import episodes, events, identities, run_stats
+from forgetmenot.store import episodes, events, run_stats, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.events import NewEvent
-from forgetmenot.store.identities import SeenViewer
+from forgetmenot.store.viewers import SeenViewer
 
 
 def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEvent:
@@ -21,7 +21,7 @@ def row(event_id: str, run_id: int, at: int = 1, viewer_id: str = "1") -> NewEve
 async def run_id(db: Database) -> int:
     run = await run_stats.begin_run(db, "test", 1)
     async with db.write() as tx:
-        await identities.record_seen(
+        await viewers.record_seen(
             tx, [SeenViewer(who, f"login{who}", f"Login{who}", Role.VIEWER, 1, 1) for who in "12"]
         )
     return run

@@ -4,18 +4,17 @@ import pytest
 
 from forgetmenot.domain.memory import EpisodeKind, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.store import episodes, evidence, identities, notes
+from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import OwnEpisode
-from forgetmenot.store.evidence import Stance
-from forgetmenot.store.notes import NewNote
+from forgetmenot.store.notes import NewNote, Stance
 
 
 @pytest.fixture
 async def alice(db: Database) -> str:
     """Somebody who is known."""
     async with db.write() as tx:
-        await identities.add_provisional(tx, ["alice"], 1)
+        await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
     return "login:alice"
 
 
@@ -89,10 +88,10 @@ async def test_evidence_is_written_once_and_names_who_said_it(db: Database, alic
         own = OwnEpisode(EpisodeKind.COMMAND, "<@login:alice> said so", 5, (alice,), spoke=alice)
         episode = await episodes.insert_own(tx, own, 7)
         for _ in range(2):
-            await evidence.add(tx, Stance(note.id, episode, "stated", alice, addressed=True, at=5))
-    [word] = await evidence.chain(db, note.id)
+            await notes.add_evidence(tx, Stance(note.id, episode, "stated", alice, addressed=True, at=5))
+    [word] = await notes.evidence_of(db, note.id)
     assert (word.stance, word.speaker_id, word.episode.summary) == ("stated", alice, "<@login:alice> said so")
-    assert await evidence.speakers(db, note.id) == [(alice, episode)]
+    assert await notes.speakers(db, note.id) == [(alice, episode)]
     found = await notes.get(db, note.id)
     assert found is not None
     assert found.episode_ids == (episode,)
@@ -103,7 +102,7 @@ async def test_evidence_is_written_once_and_names_who_said_it(db: Database, alic
 async def test_evidence_needs_its_note_and_episode(db: Database) -> None:
     with pytest.raises(StoreError):
         async with db.write() as tx:
-            await evidence.add(tx, Stance(1, 1, "stated", None, addressed=False, at=5))
+            await notes.add_evidence(tx, Stance(1, 1, "stated", None, addressed=False, at=5))
 
 
 async def test_only_their_own_wish_deletes_the_notes_about_somebody(db: Database, alice: str) -> None:

@@ -7,7 +7,7 @@ from forgetmenot.domain.memory import EpisodeKind, NoteStatus, Scope, SourceKind
 from forgetmenot.memory.notes.edits import VIEWER_TRUST, edit, find, remember, retract, undo, with_mentions
 from forgetmenot.memory.notes.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, evidence, notes
+from forgetmenot.store import episodes, notes
 from tests.notes_world import World
 
 
@@ -15,7 +15,7 @@ async def test_a_command_makes_its_episode_first_and_a_note_that_rests_on_it(wor
     stream = await world.stream()
     note = await remember(world.db, "1", "plays drums with <@2>", by="1", at=world.clock.now())
     assert (note.source_kind, note.fact) == (SourceKind.COMMAND, "plays drums with <@2>")
-    [word] = await evidence.chain(world.db, note.id)
+    [word] = await notes.evidence_of(world.db, note.id)
     assert (word.speaker_id, word.addressed, word.stance) == ("1", True, "stated")
     assert (word.episode.kind, word.episode.stream_id) == (EpisodeKind.COMMAND, stream)
     assert word.episode.summary == "<@1> asked to remember about <@1>: plays drums with <@2>"
