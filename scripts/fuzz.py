@@ -31,7 +31,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from local_model import cache_folder
 
-from forgetmenot.chat.commands import CommandParser
+from forgetmenot.chat import CommandParser
 from forgetmenot.clock import SystemClock
 from forgetmenot.domain.model import ModelAnswer, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError, TwitchError
@@ -43,7 +43,7 @@ from forgetmenot.memory.facts import corrections
 from forgetmenot.memory.grounding import Evidence, Said
 from forgetmenot.memory.handles import Handles
 from forgetmenot.memory.notes.proposals import FactRefused, NoteSubject, Screen, proposals, screened
-from forgetmenot.operations import parameters
+from forgetmenot.operations import requests
 from forgetmenot.operations.run import BadParameter, checked
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.postprocess import tidy
@@ -101,7 +101,7 @@ def _reply(text: str) -> None:
         tidy(answer.say, SETTINGS).encode()
         operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
         if operation is not None and operation.action is not None and answer.proposal is not None:
-            parameters.check(operation.action, answer.proposal.params, 60)
+            requests.check(operation.action, answer.proposal.params, 60)
 
 
 def _summary(text: str) -> None:

@@ -33,15 +33,7 @@ from forgetmenot.reply.explanation import ReplyExplanation, explain
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import (
-    action_logs,
-    bot_messages,
-    episodes,
-    identities,
-    notes,
-    run_stats,
-    viewers,
-)
+from forgetmenot.store import action_logs, bot_messages, episodes, identities, notes, run_stats, viewers
 from forgetmenot.store.identities import SeenViewer
 from forgetmenot.text.mentions import show
 

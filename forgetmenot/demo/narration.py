@@ -35,12 +35,7 @@ _SENTENCES = {
     "shared": "{name} speaks in a partner's channel (shared chat): not stored, not answered",
     "again": "Twitch delivers {name}'s last line a second time: it is stored once",
 }
-_MARKS = {
-    NoteStatus.SUPERSEDED: "~",
-    NoteStatus.RETRACTED: "-",
-    NoteStatus.EXPIRED: "-",
-    NoteStatus.EVICTED: "-",
-}
+_MARKS = {NoteStatus.SUPERSEDED: "~", NoteStatus.RETRACTED: "-", NoteStatus.EXPIRED: "-", NoteStatus.EVICTED: "-"}
 _FROM_MEMORY = frozenset({"brief", "lore", "others", "channel_notes", "channel_notes_asked", "past_episode"})
 BIT_MEMORY = "      | "
 BIT_REPLY = "      > "

@@ -188,8 +188,4 @@ async def _approvals(request: web.Request) -> web.Response:
     return answer({"waiting": await _rows(context, waiting), "log": await _rows(context, over)})
 
 
-ROUTES = (
-    web.get("/api/now", _now),
-    web.get("/api/why/{id}", _why),
-    web.get("/api/approvals", _approvals),
-)
+ROUTES = (web.get("/api/now", _now), web.get("/api/why/{id}", _why), web.get("/api/approvals", _approvals))

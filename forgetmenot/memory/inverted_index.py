@@ -1,7 +1,7 @@
 """Which of a few hundred texts each word stands in: the words sorted, their places in flat arrays. Pure.
 
-A term is not a word: it is a stem with the stems near to it, or a trigram, and the words that have it are looked up
-when it is asked for. So building is reading the texts, and nothing is worked out for terms that nobody asks for.
+A term is not a word: it is a stem with the stems near to it, or a trigram. What it weighs in each note is worked out
+when it is first asked for, and kept; so building is reading the texts and listing the words of each trigram.
 
 A few objects whatever it holds: thousands of small ones for each viewer that recall keeps would be walked by the
 garbage collector again and again, and that holds the event loop for a tenth of a second.
@@ -11,11 +11,11 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, repeat
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import accumulate, chain, zip_longest
 
 from forgetmenot.memory.meaning import WordTable
-from forgetmenot.text.words import stem
+from forgetmenot.text.words import stem, trigrams
 
 BYTES_PER_WORD = 150  # a short text, a place in the list and in the long text
 BYTES_PER_TERM = 120  # a short text and a place in a dictionary
@@ -35,10 +35,13 @@ class InvertedIndex:
         self.words = sorted(places)
         self._first = array("I", accumulate((len(places[word]) for word in self.words), initial=0))
         self._places = array("I", chain.from_iterable(map(places.__getitem__, self.words)))
-        self._text = f" {'  '.join(self.words)} "  # each word between two spaces of its own, as trigrams have it
-        self._starts = array("I", accumulate((len(word) + 2 for word in self.words), initial=0))
-        self._owner = array("I", chain.from_iterable(repeat(i, len(word) + 2) for i, word in enumerate(self.words)))
-        self._with_trigram = TermTable()
+        having: dict[str, list[int]] = defaultdict(list)
+        for number, word in enumerate(self.words):
+            for gram in trigrams(word):
+                having[gram].append(number)
+        self._trigram = {gram: number for number, gram in enumerate(having)}
+        self._trigram_ends = array("I", accumulate(map(len, having.values()), initial=0))
+        self._with_trigram = array("I", chain.from_iterable(having.values()))
         self._table = table
         numbers = [table.number(word) for word in self.words] if table else [None] * len(self.words)
         listed = sorted((number, i) for i, number in enumerate(numbers) if number is not None)
@@ -76,18 +79,9 @@ class InvertedIndex:
         return list(self._listed_words[low:high])
 
     def with_trigram(self, wanted: str) -> Sequence[int]:
-        """The words that have this piece, a word's edges being spaces; kept from the first time on."""
-        if wanted in self._with_trigram:
-            return self._with_trigram.rows(wanted)
-        found: list[int] = []
-        at = self._text.find(wanted)
-        while at >= 0:
-            number = self._owner[at]
-            found.append(number)
-            at = self._text.find(wanted, self._starts[number + 1])
-        if found:
-            self._with_trigram.add(wanted, found)
-        return found
+        """The words that have this piece, a word's edges being spaces."""
+        number = self._trigram.get(wanted)
+        return () if number is None else self._with_trigram[self._trigram_ends[number] : self._trigram_ends[number + 1]]
 
     def like_trigram(self, wanted: str) -> list[tuple[int, float]]:
         """The same, each counting 1."""
@@ -96,43 +90,8 @@ class InvertedIndex:
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds."""
-        return BYTES_PER_WORD * len(self.words) + 4 * len(self._places) + self._with_trigram.size
-
-
-class TermTable:
-    """The rows of each term and what it weighs in them, in flat arrays. Only ever added to, a term at a time."""
-
-    def __init__(self) -> None:
-        self._number: dict[str, int] = {}
-        self._ends = array("I", [0])
-        self._rows = array("I")
-        self._weights = array("f")
-
-    def __contains__(self, term: str) -> bool:
-        return term in self._number
-
-    def add(self, term: str, rows: Iterable[int], weights: Iterable[float] = ()) -> None:
-        """Take in a new term: its rows, and what it weighs in each (in all terms of a table, or in none)."""
-        self._number[term] = len(self._number)
-        self._rows.extend(rows)
-        self._weights.extend(weights)
-        self._ends.append(len(self._rows))
-
-    def rows(self, term: str) -> "array[int]":
-        """The rows of a term."""
-        number = self._number[term]
-        return self._rows[self._ends[number] : self._ends[number + 1]]
-
-    def weights(self, term: str) -> Iterator[tuple[int, float]]:
-        """The rows of a term with its weight in each."""
-        number = self._number[term]
-        first, end = self._ends[number], self._ends[number + 1]
-        return zip(self._rows[first:end], self._weights[first:end], strict=True)
-
-    @property
-    def size(self) -> int:
-        """Roughly how many bytes it holds."""
-        return BYTES_PER_TERM * len(self._number) + 4 * (len(self._rows) + len(self._weights))
+        terms = BYTES_PER_WORD * len(self.words) + BYTES_PER_TERM * len(self._trigram)
+        return terms + 4 * (len(self._places) + len(self._with_trigram))
 
 
 def having_stem(known: Sequence[str], wanted: str) -> list[int]:
@@ -146,6 +105,10 @@ def having_stem(known: Sequence[str], wanted: str) -> list[int]:
 K1 = 2.0  # how slowly a repeated word stops counting
 B = 0.3  # how much a long text counts less; facts are all about as short
 BYTES_PER_TEXT = 160
+LANE_UNIT = 1 << 20
+"""What a weight of 1 is in its lane. None is above 14 (the logarithm of a million notes) …"""
+TERMS_AT_ONCE = 256
+"""… so the sum of so many still fits."""
 
 
 class TextPlaces:
@@ -182,27 +145,31 @@ class FieldWeights:
         for place, (length, groups) in enumerate(zip(lengths, layout.surrounds, strict=True)):
             for group in groups:
                 (together if place < count else summaries)[group] += length
-        self._own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
-        self._together = _shares(together, fields[2], layout.group_of)
-        self._summary = _shares(summaries, fields[3], layout.group_of)
-        self._table = TermTable()
-        self._most = TermTable()
+        own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
+        near = _shares(together, fields[2], layout.group_of), _shares(summaries, fields[3], layout.group_of)
+        places = enumerate(layout.surrounds)
+        around = (tuple((group, near[at >= count][group]) for group in groups) for at, groups in places)
+        self._counts = list(zip_longest(chain(range(count), range(count)), own, around))
+        """For each text whose words these are and how much one counts; the groups around, and how much there."""
+        self._weights: dict[str, int] = {}
+        """For each term a number that holds its weight in each note and group, in lanes of 32 bits: adding two is one
+        operation. Beside a float it is off by a millionth."""
+        self._most: dict[str, dict[int, float]] = {}
 
     def scores(self, query: Mapping[str, float]) -> list[float]:
-        """The score of each note."""
-        count, table = self._layout.notes, self._table
-        scores = [0.0] * (count + self._layout.groups)
+        """The score of each note, in a unit of its own."""
+        count = self._layout.notes
+        asked_so: dict[float, list[int]] = {}
         for term, asked in query.items():
-            if term not in table:
-                own, around, most = self._occurrences(term)
-                found = self._weights(own, around, sum(most.values()))
-                table.add(term, found, found.values())
-            for row, weight in table.weights(term):
-                scores[row] += asked * weight
-        around_notes = scores[count:]
-        if not any(around_notes):
-            return scores[:count]
-        return [own + around_notes[group] for own, group in zip(scores, self._layout.group_of, strict=False)]
+            if term not in self._weights:
+                self._weights[term] = self._weighed(term)
+            asked_so.setdefault(asked, []).append(self._weights[term])
+        scores = [0.0] * (count + self._layout.groups)
+        for asked, weights in asked_so.items():
+            for first in range(0, len(weights), TERMS_AT_ONCE):
+                lanes = sum(weights[first : first + TERMS_AT_ONCE]).to_bytes(4 * len(scores), "little")
+                scores = [score + asked * lane for score, lane in zip(scores, array("I", lanes), strict=True)]
+        return [score + scores[count + group] for score, group in zip(scores, self._layout.group_of, strict=False)]
 
     def coverage(self, terms: Collection[str], notes: Sequence[int]) -> float:
         """How much of what is asked for the best of some notes says itself, from 0 to 1; rare terms count more."""
@@ -210,50 +177,50 @@ class FieldWeights:
         covered, whole = dict.fromkeys(notes, 0.0), 0.0
         for term in terms:
             if term not in self._most:
-                found = self._occurrences(term)[2]
-                self._most.add(term, found, found.values())
-            most = dict(self._most.weights(term))
+                self._most[term] = self._occurrences(term)[2]
+            most = self._most[term]
             rarity = _rarity(count, sum(most.values()))
             whole += rarity
             for note in covered:
                 covered[note] += rarity * most.get(note, 0.0)
         return max(covered.values()) / whole if covered and whole else 0.0
 
-    def _weights(self, own: Mapping[int, float], around: Mapping[int, float], having: float) -> dict[int, float]:
+    def _weighed(self, term: str) -> int:
         """What a term weighs in each note and group. How rare it is counts over what the notes say themselves."""
         count, group_of = self._layout.notes, self._layout.group_of
-        rarity = _rarity(count, having)
-        weights: dict[int, float] = {}
+        own, around, most = self._occurrences(term)
+        unit = LANE_UNIT * _rarity(count, sum(most.values()))
+        lanes = array("I", bytes(4 * (count + self._layout.groups)))
         for note, its_own in own.items():
             near = around.get(group_of[note], 0.0)
-            weights[note] = rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near))
+            lanes[note] = round(unit * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near)))
         for group, near in around.items():
-            weights[count + group] = rarity * near / (K1 + near)
-        return weights
+            lanes[count + group] = round(unit * near / (K1 + near))
+        return int.from_bytes(lanes, "little")
 
     def _occurrences(self, term: str) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
         """How much of a term is in each note's own words, around each group, and the most of one word in each note."""
         own: dict[int, float] = {}
         around: dict[int, float] = {}
         most: dict[int, float] = {}
-        count, surrounds = self._layout.notes, self._layout.surrounds
-        shares, together, summary = self._own, self._together, self._summary
+        places, counts = self._index.places, self._counts
         for number, as_much in self._having(term):
-            for place in self._index.places(number):
-                if place < 2 * count:
-                    note = place if place < count else place - count
-                    own[note] = own.get(note, 0.0) + as_much * shares[place]
+            for place in places(number):
+                note, share, groups = counts[place]
+                if note is not None:
+                    own[note] = own.get(note, 0.0) + as_much * share
                     if most.get(note, 0.0) < as_much:
                         most[note] = as_much
-                for group in surrounds[place]:
-                    share = together[group] if place < count else summary[group]
+                for group, share in groups:
                     around[group] = around.get(group, 0.0) + as_much * share
         return own, around, most
 
     @property
     def size(self) -> int:
         """Roughly how many bytes it holds."""
-        return self._table.size + self._most.size + BYTES_PER_TEXT * len(self._layout.surrounds)
+        layout = self._layout
+        lanes = len(self._weights) * (BYTES_PER_TERM + 4 * (layout.notes + layout.groups))
+        return lanes + 2 * BYTES_PER_TERM * len(self._most) + BYTES_PER_TEXT * len(layout.surrounds)
 
 
 def _rarity(count: int, having: float) -> float:

@@ -82,11 +82,7 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     return OperationResult(
         ok=True,
         code="missed",
-        data={
-            "ago": now - away.since,
-            "text": " ".join(away.sentences),
-            "evidence": away.evidence,
-        },
+        data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
     )
 
 
@@ -297,12 +293,7 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
         raise NotAllowed
     fact = await edits.with_mentions(context.db, defang(request.text("text")))
     note = await edits.edit(
-        context.db,
-        note_id,
-        fact,
-        by=asker.viewer_id,
-        at=context.clock.now(),
-        privacy=context.settings().privacy,
+        context.db, note_id, fact, by=asker.viewer_id, at=context.clock.now(), privacy=context.settings().privacy
     )
     data = {**await _quoted(context, request, note), "old": note_id}
     return OperationResult(ok=True, code="edited", data=data)

@@ -37,6 +37,11 @@ class Depth:
     lore_per_other: int
     past_episodes: int
 
+    @property
+    def chat_lines_read(self) -> int:
+        """The lines to choose from: some are repeated or shown elsewhere, and in a busy chat many are of one person."""
+        return (2 if self.lines_per_viewer >= self.chat_lines else 3) * self.chat_lines + 1
+
 
 def depth_for(per_minute: float, settings: Settings) -> Depth:
     """The working set at that many messages a minute. The settings' numbers are those of a normal chat."""

@@ -12,6 +12,7 @@ from forgetmenot.domain.chat import Role, Viewer
 from forgetmenot.domain.memory import Note, Recalled, Scope, SourceKind
 from forgetmenot.domain.model import Section
 from forgetmenot.prompt.material import HeardToday, Past, PromptLine, clip, estimate
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
 
@@ -104,7 +105,12 @@ def said_by(line: PromptLine, names: Names) -> str:
     """Who said a line; the bot itself is "you"."""
     if line.viewer_id is None:
         return "you"
-    return clip(clean(called(names[line.viewer_id])), 60) if line.viewer_id in names else SOMEBODY
+    return _as_shown(names[line.viewer_id]) if line.viewer_id in names else SOMEBODY
+
+
+@text_cache(2_048)
+def _as_shown(name: str) -> str:
+    return clip(clean(called(name)), 60)
 
 
 def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:

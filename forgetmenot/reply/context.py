@@ -10,6 +10,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
@@ -66,7 +67,6 @@ THREAD_LINES = 3
 RECENT_ACTIONS = 3
 HEARD_FACTS = 3
 MAY_ANSWER_EACH = 2  # of the best notes of each person, and of the channel, that are judged to answer
-SPREAD = 3  # factor: lines read per line shown, to choose from in a busy chat
 
 
 class Shown(NamedTuple):
@@ -130,20 +130,23 @@ class ContextGatherer:
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
-        if not material.speaker.opted_out:
-            heard = await heard_facts(
-                at, settings.privacy, material.speaker.id, limit=HEARD_FACTS, quiet=seen.suppression_filter
-            )
-            material = replace(material, heard=tuple(HeardToday(one.seq, one.fact) for one in reversed(heard)))
         query = self._query(material, moment)
         others = await self._others(at, material, moment, bot_id)
         past = await self._past(at, query, [other.viewer.id for other in others], moment, shown.episodes)
-        material = replace(material, others=others, past_episodes=past)
+        heard = await self._heard(at, material.speaker, moment)
+        material = replace(material, others=others, past_episodes=past, heard=heard)
         names, hidden = await viewers.shown_and_hidden(at, sorted(_people_of(material)))
         more = (*(other.viewer.id for other in others), CHANNEL)
         snapshots = {who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in more}
         asked = _Asked(query, {**snapshots, material.speaker.id: seen})
         return moment, replace(material, names=names, hidden=hidden), asked
+
+    async def _heard(self, at: Source, speaker: Viewer, moment: _Moment) -> tuple[HeardToday, ...]:
+        if speaker.opted_out:
+            return ()
+        privacy, quiet = moment.settings.privacy, moment.seen.suppression_filter
+        heard = await heard_facts(at, privacy, speaker.id, limit=HEARD_FACTS, quiet=quiet)
+        return tuple(HeardToday(one.seq, one.fact) for one in reversed(heard))
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
@@ -177,8 +180,8 @@ class ContextGatherer:
         since = moment.now - CHAT_REACHES_BACK
         most = moment.depth.own_lines + 2
         said = await events.lines_of(at, event.user_id, since=since, until=until, limit=most)
-        own = list(map(PromptLine._make, said))
-        chat = await events.lines(at, since=since, until=until, limit=SPREAD * moment.depth.chat_lines + 1)
+        own = list(starmap(PromptLine, said))
+        chat = await events.lines(at, since=since, until=until, limit=moment.depth.chat_lines_read)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
@@ -190,7 +193,7 @@ class ContextGatherer:
             message=current,
             before=tuple(earlier[-1:]) if moment.trigger.kind is TriggerKind.BARE else (),  # it continues that line
             own_lines=tuple(earlier),
-            chat=tuple(map(PromptLine._make, chat)),
+            chat=tuple(starmap(PromptLine, chat)),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
             actions_done=await fact_gathering.lately(

@@ -6,6 +6,7 @@ or none. Does not decide what is stored (memory/ingest) or when it goes (memory/
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.domain.chat import Line
@@ -255,7 +256,7 @@ FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL A
 
 
 async def _chat(source: Source, condition: str, *params: object) -> list[ChatLine]:
-    return [ChatLine(*row) for row in await source.rows(f"{_LINES} AND {condition}", params)]
+    return list(starmap(ChatLine, await source.rows(f"{_LINES} AND {condition}", params)))
 
 
 async def lines(source: Source, *, since: int, until: int, limit: int) -> list[ChatLine]:

@@ -15,10 +15,11 @@ import math
 import re
 import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal, get_args
 
 from forgetmenot.errors import ProgramDamaged
@@ -66,22 +67,31 @@ class WeightTable:
             array("b", weights[start : start + self.buckets]) for start in range(0, len(weights), self.buckets)
         ]
 
-    def sum_for(self, label: str, features: Iterable[str | int]) -> float:
+    def sum_for(self, label: str, features: Iterable[str]) -> float:
         """The weights of one label that was trained alone, summed; `share` makes a probability of it, of 0 one half."""
-        found = bucketed(features, self.buckets)
+        return self.sum_of(label, map(numbered, features))
+
+    def sum_of(self, label: str, numbers: Iterable[int]) -> float:
+        """The same, of features that are numbered."""
+        found = bucketed(numbers, self.buckets)
         at = self.labels.index(label)
-        weighed = sum(map(self._columns[at].__getitem__, found))
+        weighed = sum(_weights_at(found)(self._columns[at]))
         return self._biases[at] + self._scale / math.sqrt(len(found) + 1) * weighed
 
     def shares(self, text: str, signs: Iterable[str] = ()) -> dict[str, float]:
         """The probability of each label, together 1. `signs`: what else was found out about the text, by name."""
         found = bucketed(pieces(text), self.buckets)
         scale = self._scale / math.sqrt(len(found) + 1)
-        sums = [scale * sum(map(column.__getitem__, found)) for column in self._columns]
+        sums = [scale * sum(weights) for weights in map(_weights_at(found), self._columns)]
         extra = [self._signs[sign] for sign in signs if sign in self._signs]
         sums = [sum(terms) for terms in zip(sums, self._biases, *extra, strict=True)]
         powers = [math.exp(one - max(sums)) for one in sums]
         return {label: power / sum(powers) for label, power in zip(self.labels, powers, strict=True)}
+
+
+def _weights_at(found: Collection[int]) -> Callable[["array[int]"], Iterable[int]]:
+    """What gives a column's weights in these buckets: some hundred in half the time that asking for each takes."""
+    return itemgetter(*found) if len(found) > 1 else lambda column: [column[at] for at in found]
 
 
 def share(weighed: float) -> float:
@@ -89,9 +99,9 @@ def share(weighed: float) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, weighed))))
 
 
-def bucketed(features: Iterable[str | int], buckets: int) -> set[int]:
-    """The numbers by which features, texts or already numbered, are found in a table, each below `buckets`."""
-    return {(one if isinstance(one, int) else numbered(one)) % buckets for one in features}
+def bucketed(numbers: Iterable[int], buckets: int) -> set[int]:
+    """The places of features in a table, each below `buckets`."""
+    return {number % buckets for number in numbers}
 
 
 def numbered(feature: str) -> int:

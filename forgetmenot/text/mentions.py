@@ -160,6 +160,8 @@ def fence(name: str, body: str) -> str:
 
 def unbracket(body: str) -> str:
     """The body without anything that reads as an angle bracket, except mentions and hearts. Twice changes nothing."""
+    if body.isascii() and not any(map(body.__contains__, "<>&")):
+        return body  # most are
     pieces: list[str] = []
     end = 0
     for kept in _KEPT.finditer(body):

@@ -16,7 +16,7 @@ from forgetmenot.text.words import STOPWORDS, stem, words
 
 ASKS = 0.35
 """The least probability that a line asks for memory."""
-ANSWERS, MAY_ANSWER = 0.85, 0.4
+ANSWERS, MAY_ANSWER = 0.7, 0.4
 """The least probability with which a fact is taken for an answer, and with which a model is left to judge it."""
 _WORD = re.compile(r"(?<!<)@?[\w'’]+")
 MOST_WORDS = 30
@@ -48,7 +48,7 @@ def question_signs(line: str) -> list[str]:
 
 def answers(line: str, fact: str) -> float:
     """The probability that a fact of the person or channel in question gives what a line `without_names` asks for."""
-    return share(classifier("answers").sum_for("answers", answer_features(line, fact)))
+    return share(classifier("answers").sum_of("answers", answer_features(line, fact)))
 
 
 def answer_features(line: str, fact: str) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from forgetmenot.text.classifier import bucketed
+from forgetmenot.text.classifier import bucketed, numbered
 
 STRENGTH = 30.0
 """The inverse of the regularisation: of 10, 30 and 100 the one that judged the fifths best."""
@@ -28,8 +28,9 @@ class Examples:
         self._values: list[float] = []
 
     def add(self, features: Iterable[str | int], *, good: bool = False) -> None:
-        """One more example."""
-        found = sorted(bucketed(features, self.buckets))
+        """One more example, by its features or their numbers."""
+        numbers = (one if isinstance(one, int) else numbered(one) for one in features)
+        found = sorted(bucketed(numbers, self.buckets))
         self._indices += found
         self._values += [1 / math.sqrt(len(found) + 1)] * len(found)
         self._at.append(len(self._indices))

@@ -99,7 +99,7 @@ def locomo(path: Path, names: Sequence[str], count: int, seed: int) -> Iterator[
 
 
 def listed(path: Path) -> Iterator[Batch]:
-    """The questions of a file like tests/data/questions.tsv, each with a memory of its own."""
+    """The questions of a file like tests/data/asked_of_memory.tsv, each with a memory of its own."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue

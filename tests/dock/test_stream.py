@@ -10,7 +10,6 @@ import aiohttp
 import pytest
 
 from forgetmenot.cli import common, main
-from forgetmenot.cli import start as command
 from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import event_feed
 from forgetmenot.dock.event_feed import cursor_of
@@ -182,7 +181,6 @@ async def test_the_demos_page_is_found(
     ours = tmp_path / "data" / "forgetmenot"
     ours.mkdir(parents=True)
     (ours / "demo").symlink_to(tmp_path)
-    for module in (common, command):
-        monkeypatch.setattr(module, "data_folder", lambda: ours)
+    monkeypatch.setattr(common, "data_folder", lambda: ours)
     assert await run(dock, tmp_path, "--print") == 0
     assert capsys.readouterr().out.strip() == f"{dock.origin}/?token={dock.token}"

@@ -18,8 +18,8 @@ from forgetmenot.llm.guarded import (
     GuardedModel,
     Limits,
     RetryClock,
+    SpendLimit,
 )
-from forgetmenot.llm.spend_limit import SpendLimit
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings.schema import LimitSettings, Settings
 

@@ -4,8 +4,7 @@ import pytest
 
 from forgetmenot.operations.catalogue import BY_NAME
 from forgetmenot.operations.entry import PersonFacts, TargetFound
-from forgetmenot.operations.parameters import Checked, check
-from forgetmenot.operations.requests import resolve
+from forgetmenot.operations.requests import Checked, check, resolve
 from forgetmenot.settings.schema import ReplySettings
 
 SAY, TIMEOUT, LONG = BY_NAME["say"], BY_NAME["timeout"], BY_NAME["long_timeout"]

@@ -13,8 +13,8 @@ from forgetmenot.domain.action import Proposal, Verdict
 from forgetmenot.domain.chat import Role, Standing
 from forgetmenot.operations.catalogue import ACTIONS, BY_NAME, CHAT, IMMUNITY, NEEDS, lacking, scopes_for
 from forgetmenot.operations.entry import ActionClass, Immunity, PersonFacts, PolicyFacts, RecentDecisions, TargetFound
-from forgetmenot.operations.parameters import Checked
 from forgetmenot.operations.policy import RULES, Case, decide, explain
+from forgetmenot.operations.requests import Checked
 from forgetmenot.settings.schema import (
     ActionSettings,
     BotSettings,

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.labels import LABELS
-from forgetmenot.settings.live_settings import LiveSettings, change_file, changed_text, form_of
+from forgetmenot.settings.live_settings import LABELS, LiveSettings, change_file, changed_text, form_of
 from forgetmenot.settings.load import example_toml, load_settings
 from forgetmenot.settings.schema import ClassMode, Mode, Settings
 

@@ -14,6 +14,7 @@ from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.store import episodes, streams, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.caches import text_cache
 from forgetmenot.text.mentions import ids_in, mention
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import stem, words
@@ -90,8 +91,14 @@ def _telling(query: Query) -> list[str]:
 
 def _shared(stems: Iterable[str], text: str) -> int:
     """How many of these stems a text has."""
-    words_of_it = sorted(set(words(text))) if text else []
-    return sum(bool(having_stem(words_of_it, one)) for one in stems)
+    known = _different_words(text) if text else ()
+    return sum(bool(having_stem(known, one)) for one in stems)
+
+
+@text_cache(512)
+def _different_words(text: str) -> tuple[str, ...]:
+    """The words of a summary, sorted: the newest ones come up again and again."""
+    return tuple(sorted(set(words(text))))
 
 
 async def _visible(at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter) -> list[Episode]:
