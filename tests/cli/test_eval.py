@@ -45,7 +45,7 @@ async def _some_chat(folder: Path) -> Path:
     async with playing(with_settings(), folder) as player:
         await player.know("alice: plays the cello")
         await player.order("says You play the cello, and 12 drums.")
-        await player.hear("alice", "@ForgetMeNot what do I play?")
+        await player.hear("alice", "@ForgetMeNot say something nice")
         await player.hear("bob", "lol good one")
         await player.pass_time(180_000)
         return player.path
