@@ -30,6 +30,16 @@ LAST_STREAMS = 12
 CHAT_STEP = 2 * MINUTE
 CHAT_BARS = 60
 CHAT_REACHES_BACK = 24 * HOUR
+BETWEEN_SWEEPS = 20 * MINUTE
+"""How much older than its setting chat may get: it is deleted every ten minutes, and one time may be missed."""
+ZERO_PROMISES = (
+    "raw_old", "pruned_unread", "no_evidence", "hidden_lines",
+    "lost_successor", "over_budget", "ran_unasked", "without_trail",
+)  # fmt: skip
+"""The promises whose figure has to be 0."""
+SCOPES = frozenset({"", "viewer", "channel"})
+STATUSES = frozenset({"live", "past", "review", "any"})
+STREAMS = 60
 
 
 async def _figures(request: web.Request) -> web.Response:
@@ -53,11 +63,13 @@ async def _figures(request: web.Request) -> web.Response:
 
 async def _spend_per_stream(context: DockContext) -> list[tuple[int, int, int, float | None]]:
     """Of each stream: its start, tokens in and out, and what they cost where prices are named."""
-    settings, found = context.settings(), []
+    settings = context.settings()
+    found: list[tuple[int, int, int, float | None]] = []
     for began, used in await model_calls.used_per_stream(context.db, LAST_STREAMS):
         cost = prices.cost(settings, used)
-        tokens = sum(one.input for one in used.values()), sum(one.output for one in used.values())
-        found.append((began, *tokens, None if cost is None else round(cost.amount, 6)))
+        tokens_in = sum(usage.input for usage in used.values())
+        tokens_out = sum(usage.output for usage in used.values())
+        found.append((began, tokens_in, tokens_out, None if cost is None else round(cost.amount, 6)))
     return found
 
 
@@ -81,17 +93,7 @@ async def _notes_per_day(context: DockContext) -> list[dict[str, object]]:
     return [{"at": day, "counts": counts} for day, counts in sorted(days.items())][-30:]
 
 
-# Health.
-
-
-GRACE = 20 * MINUTE  # between two sweeps
-
-
-KEPT = (
-    *("raw_old", "pruned_unread", "no_evidence", "hidden_lines"),
-    *("lost_successor", "over_budget", "ran_unasked", "without_trail"),
-)
-"""The promises whose figure has to be 0."""
+# Health: what is checked, and the promises as figures.
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,10 @@ def promises(counted: Mapping[str, int], settings: Settings, language: Language)
         "size": f"{counted['size'] / 1_000_000:.1f} MB".replace(".", language("decimal")),
     }
     return [
-        *(Promise(language(f"promise.{key}", hours=hours), str(counted[key]), counted[key] == 0) for key in KEPT),
+        *(
+            Promise(language(f"promise.{key}", hours=hours), str(counted[key]), counted[key] == 0)
+            for key in ZERO_PROMISES
+        ),
         *(Promise(language(f"promise.{key}"), figure, None) for key, figure in shown.items()),
     ]
 
@@ -122,7 +127,7 @@ def promises(counted: Mapping[str, int], settings: Settings, language: Language)
 async def _health(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     settings = context.settings()
-    oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - GRACE
+    oldest = context.clock.now() - round(settings.memory.raw_events_h * HOUR) - BETWEEN_SWEEPS
     counted = await dock_rows.promises(context.db, oldest=oldest)
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     return answer(
@@ -150,7 +155,7 @@ def _backups(context: DockContext) -> list[dict[str, object]]:
     return [{"name": name, "at": int(stat.st_mtime * 1_000), "size": stat.st_size} for name, stat in copies]
 
 
-# The set-up, the settings and the first minutes; app/setup decides what an answer does.
+# The set-up, where app/setup decides what an answer does, and the settings.
 
 
 class Setup(Protocol):
@@ -168,11 +173,11 @@ class Setup(Protocol):
 SETUP = web.AppKey("setup", Setup)
 
 
-async def _state(request: web.Request) -> web.Response:
+async def _setup_state(request: web.Request) -> web.Response:
     return answer(await request.app[SETUP].state())
 
 
-async def _run(request: web.Request) -> web.Response:
+async def _setup_step(request: web.Request) -> web.Response:
     result = await request.app[SETUP].run(request.match_info["step"], await request.read())
     request.app[CONTEXT].touched()
     return answer(result)
@@ -181,23 +186,17 @@ async def _run(request: web.Request) -> web.Response:
 async def _settings(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
     state = context.control.state()
-    rows = [_row(context.settings(), table, key, label, context.language) for (table, key), label in LABELS.items()]
+    rows = [
+        setting_json(context.settings(), table, key, label, context.language) for (table, key), label in LABELS.items()
+    ]
     return answer({"file": state.settings_file, "rows": rows, "languages": languages()})
 
 
-async def _heard(request: web.Request) -> web.Response:
-    """What one viewer said about themselves and no summary covers yet."""
-    context = request.app[CONTEXT]
-    viewer = request.query.get("viewer", "")[:60]
-    facts = await heard_facts(context.db, context.settings().privacy, viewer) if viewer else []
-    return answer([one.fact for one in facts])
-
-
-def _row(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
+def setting_json(settings: Settings, table: str, key: str, label: Label, language: Language) -> dict[str, object]:
     """One setting with its form, its default and its words."""
-    title, sentence = language.pair(f"settings.{table}.{key}")
+    title, explanation = language.pair(f"settings.{table}.{key}")
     return {
-        "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": sentence,
+        "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
         "basic": label.basic, "suffix": language(f"unit.{label.unit}") if label.unit else "",
         "value": getattr(getattr(settings, table), key), "default": getattr(getattr(Settings(), table), key),
         "restarts": table in RESTARTING, "form": form_of(table, key),
@@ -205,11 +204,6 @@ def _row(settings: Settings, table: str, key: str, label: Label, language: Langu
 
 
 # Memory and Rights: people, their notes, the channel's, streams with episodes, a note's chain.
-
-
-SCOPES = frozenset({"", "viewer", "channel"})
-STATUSES = frozenset({"live", "past", "review", "any"})
-STREAMS = 60
 
 
 def person_json(person: PersonRow, regular_streams: int) -> dict[str, object]:
@@ -251,6 +245,14 @@ async def _person(request: web.Request) -> web.Response:
     brief, streams = await about_viewer(context.db, person.id)
     known |= {"brief": brief, "in_streams": streams}
     return answer({**known, "left_alone": [{"id": row.id, "words": row.words, "note": row.note_id} for row in alone]})
+
+
+async def _heard(request: web.Request) -> web.Response:
+    """What one viewer said about themselves and no summary covers yet."""
+    context = request.app[CONTEXT]
+    viewer = request.query.get("viewer", "")[:60]
+    facts = await heard_facts(context.db, context.settings().privacy, viewer) if viewer else []
+    return answer([one.fact for one in facts])
 
 
 async def _notes(request: web.Request) -> web.Response:
@@ -321,15 +323,12 @@ async def _left_alone(request: web.Request) -> web.Response:
     return answer(
         [
             {
-                "id": row.id,
-                "viewer": row.viewer_id,
-                "who": known.get(row.viewer_id or "", ""),
-                "words": row.words,
-                "note": row.note_id,
+                "id": row.id, "viewer": row.viewer_id, "who": known.get(row.viewer_id or "", ""),
+                "words": row.words, "note": row.note_id,
             }
             for row in rows
         ]
-    )
+    )  # fmt: skip
 
 
 async def _export(request: web.Request) -> web.Response:
@@ -345,8 +344,8 @@ async def _export(request: web.Request) -> web.Response:
 ROUTES = (
     web.get("/api/figures", _figures),
     web.get("/api/health", _health),
-    web.get("/api/setup", _state),
-    web.post("/api/setup/{step}", _run),
+    web.get("/api/setup", _setup_state),
+    web.post("/api/setup/{step}", _setup_step),
     web.get("/api/settings", _settings),
     web.get("/api/heard", _heard),
     web.get("/api/people", _people),
