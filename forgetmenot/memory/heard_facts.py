@@ -1,4 +1,4 @@
-"""What viewers say about themselves counts at the next reply, long before a summary covers it.
+"""What viewers say about themselves: it counts at the next reply, long before a summary covers it.
 
 A fact that no summary covers yet is known at once:
 - It is read from today's chat each time it is asked for, and stored nowhere: what is cleared, erased or aged out of
@@ -72,19 +72,21 @@ async def heard_facts(
 ) -> list[HeardFact]:
     """The newest, oldest first; of one viewer or of all. A later line replaces what it repeats or contradicts."""
     lines = await events.unsummarised(source, viewer_id, LINES_READ if viewer_id else ALL_LINES_READ)
-    said: dict[str, list[str]] = {}
-    newer: dict[str, list[str]] = {}
+    later_facts: dict[str, list[str]] = {}
+    later_lines: dict[str, list[str]] = {}
     held: list[HeardFact] = []
     for line in reversed(lines):
-        later, since = said.setdefault(line.viewer_id, []), newer.setdefault(line.viewer_id, [])
         if len(held) >= limit:
             break
-        for fact in reversed(said_in(line.text, privacy) if len(later) < MOST_SAID else ()):
-            if all(relate(fact, one) is Relation.DISTINCT for one in later):
-                one = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), since, privacy)
-                held += [one] if one is not None else []
-            later.append(fact)
-        since.append(line.text)
+        facts_since = later_facts.setdefault(line.viewer_id, [])
+        lines_since = later_lines.setdefault(line.viewer_id, [])
+        for fact in reversed(said_in(line.text, privacy) if len(facts_since) < MOST_SAID else ()):
+            if all(relate(fact, later) is Relation.DISTINCT for later in facts_since):
+                heard = _corrected(HeardFact(line.seq, line.viewer_id, fact, line.at), lines_since, privacy)
+                if heard is not None:
+                    held.append(heard)
+            facts_since.append(fact)
+        lines_since.append(line.text)
     quiet = await suppression.load_filter(source) if quiet is None else quiet
     newest = sorted(held)[-limit:]
     known = {who: await notes.of_subject(source, who, LIVE) for who in {one.viewer_id for one in newest}}
@@ -100,10 +102,12 @@ def _corrected(one: HeardFact, since: Sequence[str], privacy: PrivacySettings) -
     fact = before = one.fact
     stated = filter(None, (stated_part(line) for line in reversed(since) if not is_command(line)))
     for line in islice(stated, CORRECTIONS_READ):
-        if (found := revised(line, [one._replace(fact=fact)], Before("own", before))) is not None:
-            if found[1] is None:
+        found = revised(line, [one._replace(fact=fact)], Before("own", before))
+        if found is not None:
+            _, corrected_fact = found
+            if corrected_fact is None:
                 return None
-            fact = found[1]
+            fact = corrected_fact
         before = line
     kept = [fact] if fact == one.fact else _storable([fact], privacy)
     return one._replace(fact=kept[0]) if kept else None
@@ -161,13 +165,14 @@ class SpokenCorrections:
         if not meant:
             return
         try:
-            for subject in (event.user_id, *([None] if "broadcaster" in event.badges else [])):
+            for subject in (event.user_id, None) if "broadcaster" in event.badges else (event.user_id,):
                 held = await notes.of_subject(self._db, subject, LIVE)
                 if not held:
                     continue
                 found = await asyncio.to_thread(corrected, meant, held, await self._before(event, lately))
                 if found is not None:
-                    await self._write(event, *found)
+                    note, fact = found
+                    await self._write(event, note, fact)
                     return
         except FactRefused as refused:
             log.debug("a correction in chat is not taken", rule=refused.rule)
