@@ -1,10 +1,11 @@
-"""Which of a few hundred texts each word stands in: the words sorted, their places in flat arrays. Pure.
+"""Which of a few hundred texts each word stands in, and what a term weighs in each note. Pure.
 
 A term is not a word: it is a stem with the stems near to it, or a trigram. What it weighs in each note is worked out
 when it is first asked for, and kept; so building is reading the texts and listing the words of each trigram.
 
-A few objects whatever it holds: thousands of small ones for each viewer that recall keeps would be walked by the
-garbage collector again and again, and that holds the event loop for a tenth of a second.
+The words are sorted, their places in flat arrays: a few objects whatever it holds. Thousands of small ones for each
+viewer that recall keeps would be walked by the garbage collector again and again, and that holds the event loop for a
+tenth of a second.
 """
 
 import math
@@ -12,14 +13,14 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import accumulate, chain, zip_longest
+from itertools import accumulate, chain, islice, zip_longest
 
 from forgetmenot.memory.meaning import WordTable
 from forgetmenot.text.words import stem, trigrams
 
 BYTES_PER_WORD = 150  # a short text, a place in the list and in the long text
 BYTES_PER_TERM = 120  # a short text and a place in a dictionary
-CHANGED_BY_STEMMING = 2  # so many letters at a stem's end may not be the word's: "skies" is "sky", "ability" "abl"
+CHANGED_BY_STEMMING = 2  # letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl"
 NEAR_STEMS = 8  # of those near to a stem, the nearest that the texts have
 NEAR_WEIGHT = 0.6  # of a stem that means the same, beside the stem itself
 
@@ -69,8 +70,8 @@ class InvertedIndex:
         if self._table is None or number is None:
             return found
         near = ((self._of_listed(other), nearness) for other, nearness in self._table.near(number))
-        for _, (having, nearness) in zip(range(NEAR_STEMS), filter(lambda one: one[0], near), strict=False):
-            found += [(word, NEAR_WEIGHT * nearness) for word in having]
+        for words, nearness in islice((one for one in near if one[0]), NEAR_STEMS):
+            found += [(word, NEAR_WEIGHT * nearness) for word in words]
         return found
 
     def _of_listed(self, number: int) -> list[int]:
@@ -108,7 +109,7 @@ BYTES_PER_TEXT = 160
 LANE_UNIT = 1 << 20
 """What a weight of 1 is in its lane. None is above 14 (the logarithm of a million notes) …"""
 TERMS_AT_ONCE = 256
-"""… so the sum of so many still fits."""
+"""… so the sum of this many still fits."""
 
 
 class TextPlaces:
@@ -129,7 +130,10 @@ class TextPlaces:
 
 
 class FieldWeights:
-    """What each term weighs in each note. `having` gives the words that have a term, and how much each counts as it."""
+    """What each term weighs in each note. `having` gives the words that have a term, and how much each counts as it.
+
+    `fields`: the weights of a note's fact, of what it is asked with, of the facts around it and of its summaries.
+    """
 
     def __init__(
         self,
@@ -141,16 +145,22 @@ class FieldWeights:
     ) -> None:
         self._layout, self._index, self._having = layout, index, having
         count = layout.notes
-        together, summaries = [0] * layout.groups, [0] * layout.groups
+        fact_weight, asked_weight, facts_around_weight, summaries_weight = fields
+        facts_around, summaries = [0] * layout.groups, [0] * layout.groups  # how long the texts around a group are
         for place, (length, groups) in enumerate(zip(lengths, layout.surrounds, strict=True)):
+            surrounding = facts_around if place < count else summaries
             for group in groups:
-                (together if place < count else summaries)[group] += length
-        own = [*_shares(lengths[:count], fields[0]), *_shares(lengths[count : 2 * count], fields[1])]
-        near = _shares(together, fields[2], layout.group_of), _shares(summaries, fields[3], layout.group_of)
-        places = enumerate(layout.surrounds)
-        around = (tuple((group, near[at >= count][group]) for group in groups) for at, groups in places)
+                surrounding[group] += length
+        own = [*_shares(lengths[:count], fact_weight), *_shares(lengths[count : 2 * count], asked_weight)]
+        fact_shares = _shares(facts_around, facts_around_weight, layout.group_of)
+        summary_shares = _shares(summaries, summaries_weight, layout.group_of)
+        around = [
+            tuple((group, (fact_shares if place < count else summary_shares)[group]) for group in groups)
+            for place, groups in enumerate(layout.surrounds)
+        ]
         self._counts = list(zip_longest(chain(range(count), range(count)), own, around))
-        """For each text whose words these are and how much one counts; the groups around, and how much there."""
+        """For each text: the note whose own words these are and how much one counts for it (None for a summary), and
+        the groups that it surrounds with how much one counts for them."""
         self._weights: dict[str, int] = {}
         """For each term a number that holds its weight in each note and group, in lanes of 32 bits: adding two is one
         operation. Beside a float it is off by a millionth."""
