@@ -7,7 +7,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain.chat import Role, Viewer
@@ -165,7 +165,7 @@ def viewer_of(row: Row) -> Viewer:
     )
 
 
-# Chatters are viewers with a stored line of late. Known bots, viewers who opted out and people whose every line was
+# Chatters are viewers with a recent stored line. Known bots, viewers who opted out and people whose every line was
 # cleared are therefore never a target.
 
 
@@ -238,38 +238,35 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 
     Of whom nothing changed but the time, it is written once a minute: a busy chat is the same people all along.
     """
-    if changed := await _changed(tx, people):
-        await _write(tx, changed)
+    if changed := await _changed_people(tx, people):
+        await _write_people(tx, changed)
 
 
-async def _changed(tx: Transaction, people: Sequence[SeenViewer]) -> list[SeenViewer]:
+async def _changed_people(tx: Transaction, people: Sequence[SeenViewer]) -> list[SeenViewer]:
     rows = await tx.rows(
         "SELECT id, login, display_name, role, first_seen_at, last_seen_at FROM viewers"
         " WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
         ([person.id for person in people],),
     )
-    stored = {row[0]: tuple(row) for row in rows}
+    stored = {row[0]: SeenViewer(*row) for row in rows}
     renamed = len({person.id for person in people}) < len(people)
     return [person for person in people if renamed or not _is_stored(person, stored.get(person.id))]
 
 
-def _is_stored(person: SeenViewer, row: tuple[Any, ...] | None) -> bool:
-    return (
-        row is not None
-        and row[1:4] == (person.login, person.display_name, person.role)
-        and row[4] <= person.first_at
-        and person.last_at < row[5] + MINUTE
-    )
+def _is_stored(person: SeenViewer, stored: SeenViewer | None) -> bool:
+    if stored is None or (stored.login, stored.display_name, stored.role) != person[1:4]:
+        return False
+    return stored.first_at <= person.first_at and person.last_at < stored.last_at + MINUTE
 
 
-async def _write(tx: Transaction, people: Sequence[SeenViewer]) -> None:
+async def _write_people(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     holders = {person.login: person.id for person in people}
     await join(tx, holders)
     await _release_logins(tx, holders)
     now_called = {person.id: person for person in people}
-    rows = [  # without the login if somebody else was seen with it after them
-        (one.id, *((one.login, one.display_name) if holders[one.login] == one.id else (None, None)), *one[3:])
-        for one in now_called.values()
+    rows = [  # without the names if somebody else was seen with the login after them
+        person if holders[person.login] == person.id else (person.id, None, None, *person[3:])
+        for person in now_called.values()
     ]
     await tx.many(
         "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
@@ -345,7 +342,7 @@ async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str
 
 
 async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int) -> None:
-    """People nobody has seen yet, by id; with the login that is told of them, if nobody has it here.
+    """Store people nobody has seen yet, by id, with the login that is named for them unless somebody here has it.
 
     `login:alice`, where only the login is known, is joined to the real id when that login first speaks.
     """
@@ -361,5 +358,5 @@ async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int)
 
 
 async def set_banned(tx: Transaction, viewer_id: str, at: int | None) -> None:
-    """Hide all that is known about somebody; None takes it back."""
+    """Hide all that is known about somebody; None shows it again."""
     await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
