@@ -144,7 +144,7 @@ async def get(source: Source, episode_id: int) -> Episode | None:
     return next(iter(await _found(source, "e.id = ?", (episode_id,))), None)
 
 
-async def unread(source: Source, limit: int = 50, *, due_at: int = events.NEVER) -> list[Episode]:
+async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME) -> list[Episode]:
     """The oldest episodes that were never read for notes and do not wait to be summarised again.
 
     With `due_at` without those that wait for another try then.

@@ -1,7 +1,7 @@
-"""Tier 1: what was said, at most 24 h long.
+"""Tier 1: what was said, kept at most 24 h.
 
 Each of Twitch's ids is stored once; a cleared line keeps its row and loses its text; an event is covered by one episode
-or none. Does not decide what is stored (memory/ingest) or when it goes (memory/retention).
+or none. Does not decide what is stored (memory/event_writer) or when it goes (memory/retention).
 """
 
 from collections import Counter
@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
+from forgetmenot.clock import HOUR
 from forgetmenot.domain.chat import Line
 from forgetmenot.store import bot_messages
 from forgetmenot.store.database import Params, Source, Transaction, row_as
@@ -51,11 +52,16 @@ _INSERT = (
     f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES ({', '.join('?' * len(NewEvent._fields))})"  # noqa: S608
     " ON CONFLICT (id) DO NOTHING"
 )
+_REMEMBERED_BY_COMMAND = (
+    "SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id WHERE v.episode_id = episodes.id"
+    " AND v.stance <> 'contradicted' AND n.source_kind <> 'self_claim'"
+)
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
-LONGEST_WAIT = 20 * 3_600_000
+LONGEST_WAIT = 20 * HOUR
 """Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due."""
 WAITS = "coalesce(retry_at, 0) > :now AND retry_at <= :latest"
-NEVER = 2**60
+END_OF_TIME = 2**60
+"""A time (ms) at which nothing waits for another try any more."""
 
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
@@ -71,34 +77,33 @@ async def clear(tx: Transaction, what: Clear, now: int) -> int:
 
     What the bot made from them loses its text, too: its replies, and their lines in chat.
     """
-    where, params = "at <= :at", {"at": what.at, "id": what.event_id or what.viewer_id}
     if what.event_id is not None:
         where = "id = :id"
     elif what.viewer_id is not None:
         where = "viewer_id = :id AND at <= :at"
+    else:
+        where = "at <= :at"
+    params = {"at": what.at, "id": what.event_id or what.viewer_id}
     rows = await tx.rows(f"SELECT episode_id, at, text FROM events WHERE redacted_at IS NULL AND {where}", params)  # noqa: S608
     await tx.execute(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",  # noqa: S608
         params,
     )
-    dirty = {row[0] for row in rows if row[0] is not None}
+    summarised = [row for row in rows if row["episode_id"] is not None]
+    dirty = {row["episode_id"] for row in summarised}
     if rows:
-        own = await bot_messages.clear_made_from(tx, min(row[1] for row in rows))
-        words = {word for row in rows if row[0] is not None for word in traces(row[2])}
+        own = await bot_messages.clear_made_from(tx, min(row["at"] for row in rows))
+        words = {word for row in summarised for word in traces(row["text"])}
         own += await bot_messages.clear_that_used(tx, "episodes", dirty, words)
         dirty |= await clear_own_lines(tx, own, what.at)
     if what.remembered:
-        whole = what.event_id is None and what.viewer_id is None
         # by the time of the clear: a line that came with it was stored without its text
         lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"  # noqa: S608  # constants
-        # with the whole chat go corrections in plain speech, unlike what a command asked for
-        asked = (
-            "SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id WHERE v.episode_id = episodes.id"
-            " AND v.stance <> 'contradicted' AND n.source_kind <> 'self_claim'"
-        )
+        requested = f"kind = 'command' AND key IN ({lines})"
+        if what.event_id is None and what.viewer_id is None:  # the whole chat: only corrections in plain speech go
+            requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
         await tx.execute(
-            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE kind = 'command' AND key IN ({lines})"  # noqa: S608
-            f"{f' AND NOT EXISTS ({asked})' if whole else ''}",
+            f"UPDATE episodes SET dirty_at = coalesce(dirty_at, :now) WHERE {requested}",  # noqa: S608
             {**params, "now": now},
         )
     await tx.execute(
@@ -120,7 +125,7 @@ async def clear_own_lines(tx: Transaction, event_ids: Sequence[str], at: int) ->
 
 
 async def remember_clears(tx: Transaction, clears: Mapping[str, int]) -> None:
-    """Keep clears for lines that have not arrived yet, by key (see memory/ingest)."""
+    """Keep clears for lines that have not arrived yet, by key (see memory/event_writer)."""
     await tx.many(
         "INSERT INTO pending_redactions (event_id, at) VALUES (?, ?)"
         " ON CONFLICT (event_id) DO UPDATE SET at = max(at, excluded.at)",
@@ -133,7 +138,7 @@ async def pending_clears(source: Source) -> dict[str, int]:
     return await source.pairs("SELECT event_id, at FROM pending_redactions")
 
 
-async def unread(source: Source, limit: int = 2_000, *, due_at: int = NEVER) -> list[Line]:
+async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
     """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
     due = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
     return await _lines_where(source, f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit", due)
@@ -234,7 +239,7 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[int, dict[str,
 
 
 class ChatLine(NamedTuple):
-    """One line of tier 1."""
+    """One line as replies read it."""
 
     seq: int
     event_id: str
@@ -243,7 +248,7 @@ class ChatLine(NamedTuple):
     at: int
 
 
-# A raid or a sub without a word of theirs is told in Twitch's own, in brackets.
+# A raid or a sub without words of the viewer's is given in Twitch's words, in brackets.
 _LINES = """
 SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
 FROM events e JOIN viewers v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
