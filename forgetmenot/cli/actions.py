@@ -191,14 +191,16 @@ def _table(arguments: argparse.Namespace) -> None:
     settings = common.chosen_settings(arguments.config)
     actions = [_entry(action, settings) for action in ACTIONS]
     if arguments.json:
-        rules = [{"rule": rule.name, "says": rule.says, "a_person_may_set_it_aside": rule.overruled} for rule in RULES]
+        rules = [
+            {"rule": rule.name, "says": rule.says, "a_person_may_set_it_aside": rule.overridable} for rule in RULES
+        ]
         common.emit({"bot_mode": settings.bot.mode, "actions": actions, "rules": rules})
         return
     for entry in actions:
         common.show_line(f"{entry['class']}  {entry['name']:13} {entry['mode']:7} {entry['does']}")
     common.say()
     for number, rule in enumerate(RULES, 1):
-        common.show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overruled else ''}")
+        common.show_line(f"{number:2}  {rule.name:17} {rule.says}{' *' if rule.overridable else ''}")
     common.say("The first rule that says no decides. * A moderator's approval overrides this rule.")
     if settings.bot.mode is Mode.SHADOW:
         common.say(SHADOW)

@@ -107,7 +107,7 @@ class Approvals:
         now = self._clock.now()
         for row in await action_logs.approved_elsewhere(self._db, now):
             await self.approve(row.id, row.decided_by or "")
-        if await action_logs.any_lapsed(self._db, now):
+        if await action_logs.any_to_expire(self._db, now):
             async with self._db.write() as tx:
                 await action_logs.expire(tx, now)
         await self.take_back()
@@ -150,7 +150,7 @@ class Approvals:
 
     async def _too_late(self, action_id: int, by: str, decision: Decision) -> OperationResult:
         async with self._db.write() as tx:
-            await action_logs.refuse(
+            await action_logs.deny(
                 tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=self._clock.now()
             )
         return _result("approval_denied", action_id, reason=decision.reason)
@@ -193,7 +193,7 @@ class QueuedApprovals:
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Note that it is approved."""
         async with self._db.write() as tx:
-            ok = await action_logs.ask_for_approval(tx, action_id, by=by, now=self._clock.now())
+            ok = await action_logs.approve_elsewhere(tx, action_id, by=by, now=self._clock.now())
         return _result("approval_noted" if ok else "not_waiting", action_id, ok=ok)
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
@@ -212,7 +212,5 @@ class QueuedApprovals:
 
 async def _deny(db: Database, action_id: int, by: str, now: int) -> OperationResult:
     async with db.write() as tx:
-        ok = await action_logs.refuse(
-            tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied"), now=now
-        )
+        ok = await action_logs.deny(tx, action_id, by=by, rule="denied_by_moderator", reason=reason("denied"), now=now)
     return _result("denied" if ok else "not_waiting", action_id, ok=ok)

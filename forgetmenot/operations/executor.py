@@ -22,7 +22,7 @@ from forgetmenot.operations import wording
 from forgetmenot.operations.action_claims import claims_action
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.entry import Action, ActionCall, ActionClass, ActionPorts, Immunity, PolicyFacts, Runner
-from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, resting_times
+from forgetmenot.operations.fact_gathering import ActionContext, FactGatherer, started_cooldowns
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.switches import FAILING, SWITCHED_ON
 from forgetmenot.settings.schema import Settings
@@ -122,7 +122,7 @@ class Executor:
         async with self._db.write() as tx:
             row_id = await action_logs.insert(tx, row)
             if row_id is not None and action is not None and row.status is ActionStatus.RUNNING:
-                await channel_state.set_cooldowns(tx, resting_times(action, facts, settings, now))
+                await channel_state.set_cooldowns(tx, started_cooldowns(action, facts, settings, now))
         return row_id
 
 

@@ -232,7 +232,7 @@ def parse_started(value: str, now: int) -> int:
         return now - DAY // 2
 
 
-def resting_times(action: Action, facts: PolicyFacts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
+def started_cooldowns(action: Action, facts: PolicyFacts, settings: Settings, now: int) -> dict[tuple[str, str], int]:
     """Cooldowns that start when an action is carried out, as (name, key) and ms."""
     times = {(action.name, ""): now + action.cooldown_s * 1_000} if action.cooldown_s else {}
     if action.kind is ActionClass.GUARDED:

@@ -67,12 +67,12 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of the table. `overruled`: an approval overrides it."""
+    """One row of the table. `overridable`: an approval overrides it."""
 
     name: str
     says: str
     check: Callable[[Case], Ruling | None]
-    overruled: bool = False
+    overridable: bool = False
 
 
 def _deny(code: str, **values: object) -> Ruling:
@@ -163,7 +163,7 @@ def _own_work(case: Case) -> Ruling | None:
 
 
 def _in_cooldown(case: Case, until: int) -> bool:
-    """Class B is in cooldown, except for undoing the bot's own actions."""
+    """Whether an action of class B has to wait; undoing the bot's own actions never has to."""
     return case.action.kind is ActionClass.GUARDED and not case.action.own_only and until > case.now
 
 
@@ -215,38 +215,38 @@ RULES: tuple[Rule, ...] = (
             lambda case: case.guarded and case.target and _listed(case.target, case.settings.actions.denied_targets))),
     Rule("allowed_target", "the settings may list the only allowed targets",
         _deny_if("other_targets", _foreign_target)),
-    Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overruled=True),
+    Rule("newcomer", "newcomers are protected", _deny_if("newcomer", _newcomer), overridable=True),
     Rule("serious_talk", "no games while people talk about something serious",
         _deny_if("serious", lambda case: case.facts.serious and (case.action.playful or case.action.harms)),
-        overruled=True),
+        overridable=True),
     Rule("refused_often", "viewers who were refused often have to wait",
-        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS), overruled=True),
+        _deny_if("often_refused", lambda case: case.recent.refusals >= MANY_REFUSALS), overridable=True),
     Rule("moderators_only", "only moderators may ask for serious actions",
         _deny_if("only_moderators",
             lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.privileged),
-        overruled=True),
+        overridable=True),
     Rule("asked_in_words", "memory changes, extra lines, clips, markers and serious actions are asked for in words",
-        _deny_if("nobody_asked", _unasked), overruled=True),
+        _deny_if("nobody_asked", _unasked), overridable=True),
     Rule("own_notes_only", "viewers ask about themselves, moderators about anybody",
         _deny_if("only_themselves",
             lambda case: case.action.self_only and not case.facts.asker.privileged and not _is_asker(case)),
-        overruled=True),
-    Rule("consent", "the target asked for it or opted in", _consent, overruled=True),
+        overridable=True),
+    Rule("consent", "the target asked for it or opted in", _consent, overridable=True),
     Rule("affects_everybody", "what affects everybody needs a moderator who clearly asks for it",
-        _for_everybody, overruled=True),
-    Rule("own_timeouts_only", "the bot only lifts its own timeouts by itself", _own_work, overruled=True),
+        _for_everybody, overridable=True),
+    Rule("own_timeouts_only", "the bot only lifts its own timeouts by itself", _own_work, overridable=True),
     Rule("already_on", "a mode that somebody else turned on stays",
         _deny_if("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes)),
     Rule("action_cooldown", "each action has a cooldown",
-        _deny_if("just_used", lambda case: case.recent.action_until > case.now), overruled=True),
-    Rule("viewer_cooldown", "each target has a cooldown",
-        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)), overruled=True),
+        _deny_if("just_used", lambda case: case.recent.action_until > case.now), overridable=True),
+    Rule("viewer_cooldown", "each viewer has a cooldown as a target",
+        _deny_if("just_target", lambda case: _in_cooldown(case, case.recent.viewer_until)), overridable=True),
     Rule("channel_cooldown", "moderation has a cooldown for the whole channel",
-        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)), overruled=True),
+        _deny_if("just_done", lambda case: _in_cooldown(case, case.recent.channel_until)), overridable=True),
     Rule("stream_limit", "each stream has a limit of actions",
         _deny_if("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream),
-        overruled=True),
-    Rule("queue_full", "the approval queue stays short", _deny_if("queue_full", _queue_full), overruled=True),
+        overridable=True),
+    Rule("queue_full", "the approval queue stays short", _deny_if("queue_full", _queue_full), overridable=True),
     Rule("immune_on_twitch", "Twitch is also asked whether the target is immune", _immune_on_twitch),
     Rule("always_asks", "serious actions always need approval, whatever the settings", _never_alone),
 )  # fmt: skip
@@ -316,7 +316,7 @@ def _step(rule: Rule, case: Case) -> RuleAnswer:
     ruling = rule.check(case)
     if ruling is None:
         return RuleAnswer(rule.name, rule.says, None, "")
-    if case.facts.approved_by and (rule.overruled or ruling.verdict is Verdict.ASK):
+    if case.facts.approved_by and (rule.overridable or ruling.verdict is Verdict.ASK):
         return RuleAnswer(rule.name, rule.says, None, reason("overridden", reason=ruling.reason))
     return RuleAnswer(rule.name, rule.says, ruling.verdict, ruling.reason)
 

@@ -1,6 +1,4 @@
-"""Proposed actions, the decisions and the outcomes.
-
-Rows are kept for the days of `keep_replies_d`.
+"""Proposed actions, the decisions and the outcomes, kept for the days of `keep_replies_d`.
 
 One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
 called, and what a crash left running is looked up and settled at the next start, and never done again. `revert_at` is
@@ -112,7 +110,7 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     )
 
 
-async def refuse(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
+async def deny(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
     """Deny a waiting action; False if it does not wait any more."""
     sql = (
         "UPDATE action_logs SET status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
@@ -121,8 +119,8 @@ async def refuse(tx: Transaction, action_id: int, *, by: str, rule: str, reason:
     return await tx.execute(sql, (by, rule, reason, now, action_id)) == 1
 
 
-async def ask_for_approval(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
-    """Approve from another process: the running bot carries it out."""
+async def approve_elsewhere(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
+    """Approve a waiting action from another process: the running bot carries it out. False if it does not wait."""
     sql = "UPDATE action_logs SET decided_by = ? WHERE id = ? AND status = 'waiting' AND expires_at > ?"
     return await tx.execute(sql, (by, action_id, now)) == 1
 
@@ -142,8 +140,8 @@ async def expire(tx: Transaction, now: int) -> int:
     return await tx.execute(sql, (now,))
 
 
-async def any_lapsed(db: Database, now: int) -> bool:
-    """Whether something waited too long."""
+async def any_to_expire(db: Database, now: int) -> bool:
+    """Whether something waited too long that is not marked as expired yet."""
     sql = "SELECT EXISTS (SELECT 1 FROM action_logs WHERE status = 'waiting' AND expires_at <= ?)"
     return bool(await db.value(sql, (now,)))
 

@@ -63,7 +63,7 @@ async def test_the_queue_stays_short(room: Room) -> None:
 async def test_another_process_approves_and_the_bot_carries_it_out(room: Room) -> None:
     waiting = await _ask_for_ban(room)
     async with room.db.write() as tx:
-        assert await action_logs.ask_for_approval(tx, waiting, by="the command line", now=room.clock.now())
+        assert await action_logs.approve_elsewhere(tx, waiting, by="the command line", now=room.clock.now())
     await room.approvals.work_off()
     await room.approvals.work_off()
     assert room.ports.calls == [("ban", "2")]
