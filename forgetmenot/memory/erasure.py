@@ -392,7 +392,7 @@ async def _replaced(tx: Transaction, note: Note) -> list[Note]:
     found: dict[int, Note] = {}
     waiting = [note]
     while waiting:
-        for old in await notes.superseded_by(tx, waiting.pop().id):
+        for old in await notes.predecessors(tx, waiting.pop().id):
             if old.id not in found and old.id != note.id:
                 found[old.id] = old
                 waiting.append(old)

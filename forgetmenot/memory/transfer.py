@@ -140,7 +140,7 @@ async def import_notes(
         await slices.write(past, _write_streams)
     if not dry_run:
         pointers = [(note, state.numbers[by]) for note, by in state.successors.items() if by in state.numbers]
-        await slices.write(pointers, lambda tx, part, _: notes.point(tx, dict(part)))
+        await slices.write(pointers, lambda tx, part, _: notes.set_successors(tx, dict(part)))
         if state.new_keys:
             await db.merge_search_index()
     state.report.episodes, state.report.viewers = len(state.new_keys), len(state.new_viewers)
@@ -200,7 +200,7 @@ async def _write(tx: Transaction, batch: list[ReadLine], state: _Import) -> None
 
 async def _with_free_ids(tx: Transaction, batch: list[ReadLine], state: _Import) -> list[ReadLine]:
     """A line whose number is taken gets a new one and keeps its own as `external`; the same note is not taken twice."""
-    taken = await notes.facts_of(tx, [read.line.id for read in batch if read.line.id is not None])
+    taken = await notes.facts_by_id(tx, [read.line.id for read in batch if read.line.id is not None])
     free: list[ReadLine] = []
     for read in batch:
         old = read.line.id

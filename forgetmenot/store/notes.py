@@ -145,8 +145,8 @@ async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, no
     await tx.many(_RECORD, [Change(one.id or 0, now, None, one.status, cause) for one in new])
 
 
-async def point(tx: Transaction, successors: Mapping[int, int]) -> None:
-    """Let superseded notes point to those that replaced them."""
+async def set_successors(tx: Transaction, successors: Mapping[int, int]) -> None:
+    """Let superseded notes point to those that replaced them. `successors`: by the id of the superseded note."""
     await tx.many("UPDATE semantic_notes SET superseded_by = ?2 WHERE id = ?1", list(successors.items()))
 
 
@@ -185,8 +185,8 @@ async def confirmed_stream(source: Source, note_id: int) -> int | None:
     return stream
 
 
-async def superseded_by(source: Source, note_id: int) -> list[Note]:
-    """The notes that point to this one."""
+async def predecessors(source: Source, note_id: int) -> list[Note]:
+    """The notes that this one replaced."""
     return await _found(source, "n.superseded_by = ?", (note_id,))
 
 
@@ -238,8 +238,8 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     )
 
 
-async def facts_of(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
-    """The subject and the fact of those of these ids that are in use."""
+async def facts_by_id(source: Source, ids: Sequence[int]) -> dict[int, tuple[str | None, str]]:
+    """The subject and the fact of the notes that have these ids."""
     rows = await source.rows(
         "SELECT id, subject_id, fact FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))",
         (ids,),
@@ -287,7 +287,7 @@ async def speakers(source: Source, note_id: int) -> list[tuple[str, int]]:
     return [(row[0], row[1]) for row in rows]
 
 
-async def says(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
+async def is_evidence(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
     """Whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
     sql = f"SELECT 1 FROM note_evidence WHERE {word}"  # noqa: S608
@@ -327,23 +327,23 @@ async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
 
 
 _NOTE = "SELECT n.*, NULL AS episode_ids FROM semantic_notes n"
-_MORTAL = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"
+_MAY_END = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"
 _KEPT_FIRST = (
     "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
     " n.last_confirmed_at DESC, n.id DESC"
 )
-_AGED = f"{_MORTAL} AND n.last_confirmed_at <= :before"
+_UNCONFIRMED = f"{_MAY_END} AND n.last_confirmed_at <= :before"
 _DUE = {
-    "expired": f"{_NOTE} WHERE {_MORTAL} AND n.expires_at <= :now LIMIT :limit",
-    "unconfirmed": f"{_NOTE} WHERE n.subject_id = :viewer AND {_AGED} AND (SELECT count(*) FROM attendance a"  # noqa: S608
+    "expired": f"{_NOTE} WHERE {_MAY_END} AND n.expires_at <= :now LIMIT :limit",
+    "unconfirmed": f"{_NOTE} WHERE n.subject_id = :viewer AND {_UNCONFIRMED} AND (SELECT count(*) FROM attendance a"  # noqa: S608
     " WHERE a.viewer_id = :viewer AND a.first_at > n.last_confirmed_at) >= :streams",
-    "unconfirmed of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_AGED} AND (SELECT count(*)"  # noqa: S608
+    "unconfirmed of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_UNCONFIRMED} AND (SELECT count(*)"  # noqa: S608
     " FROM streams s WHERE s.started_at > n.last_confirmed_at) >= :streams LIMIT :limit",
     "too many": "WITH counted AS (SELECT n.id, n.expires_at IS NULL AS lasting, row_number() OVER ("  # noqa: S608
     f"PARTITION BY n.expires_at IS NULL ORDER BY {_KEPT_FIRST}) AS place FROM semantic_notes n"
-    f" WHERE n.subject_id = :viewer AND {_MORTAL}) {_NOTE} JOIN counted c ON c.id = n.id"
+    f" WHERE n.subject_id = :viewer AND {_MAY_END}) {_NOTE} JOIN counted c ON c.id = n.id"
     " WHERE c.place > CASE WHEN c.lasting THEN :permanent ELSE :timed END ORDER BY c.place DESC",
-    "too many of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_MORTAL} ORDER BY {_KEPT_FIRST}"
+    "too many of the channel": f"{_NOTE} WHERE n.subject_id IS NULL AND {_MAY_END} ORDER BY {_KEPT_FIRST}"
     " LIMIT :limit OFFSET :kept",
 }
 

@@ -268,7 +268,7 @@ async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
 
 async def _replaced_last(tx: Transaction, note: Note) -> list[Note]:
     """What a note replaced when it last replaced something."""
-    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.superseded_by(tx, note.id)}
+    replaced = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.predecessors(tx, note.id)}
     if not replaced:
         raise FactRefused("nothing_to_undo")
     return [old for old, at in replaced.items() if at == max(replaced.values())]

@@ -270,7 +270,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     An episode that is read again, because a line of it was cleared, confirms nothing that it said before.
     """
     stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
-    if not stronger and await notes.says(tx, note.id, origin.episode_id, origin.speaker_id):
+    if not stronger and await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
         return
     if origin.stream_id is None:
         again = origin.at - note.last_confirmed_at >= HALF_A_DAY_MS

@@ -84,7 +84,7 @@ async def explain(db: Database, note_id: int) -> NoteExplanation | None:
     if note is None:
         return None
     chain, history = await notes.evidence_of(db, note_id), await notes.changes(db, note_id)
-    replaced = await notes.superseded_by(db, note_id)
+    replaced = await notes.predecessors(db, note_id)
     successor = await notes.get(db, note.superseded_by) if note.superseded_by is not None else None
     everybody = [note, *replaced, *([successor] if successor is not None else [])]
     names = await names_for(db, everybody, chain, [change.cause for change in history])
