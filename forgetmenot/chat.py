@@ -7,7 +7,7 @@ Guarantees:
 
 A command is a whole line; other bots' commands and talk are ignored. The same said to the bot in plain words works too;
 where it cannot be done it is treated as talk. What a command does is decided in operations/, what a reply says in
-reply/.
+reply/. Here too: the rate limit of answers, the channel's chat modes, and the notice that the bot remembers.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import is_command, spoken_command, typed_command, without_please
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
-_FIRST = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")
+_PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
 _TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself"})  # where a sentence could not be carried out
 _QUIET = frozenset({"rated", "no_reply_rated"})  # chat has seen it; moderators always get an answer
 _PATTERNS = {
@@ -44,6 +44,14 @@ _PATTERNS = {
     ParameterKind.NUMBER: r"#?([0-9]{1,12})(?:\s?(?:m|min))?",
     ParameterKind.VIEWER: r"@?(\w{2,50})",
 }
+BURST = 8
+"""Answers to one viewer at once; then one in each MS_PER_ANSWER."""
+MS_PER_ANSWER = 10_000
+MOST_BUCKETS = 2_000
+"""Viewers whose rate limit is remembered."""
+MOST_HEARD = 10_000
+"""Ids of this run's last commands and questions: their lines may not be stored yet."""
+NOTICED = "noticed_stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ class CommandParser:
         return ParsedCommand(command.name, command.params, spoken=True) if command is not None else None
 
     def _typed(self, typed: str) -> ParsedCommand | None:
-        line = _FIRST.sub(r"\1", typed)
+        line = _PUNCTUATED.sub(r"\1", typed)
         word, bare = line.split(" ", 1)[0].casefold(), without_please(line)
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
@@ -175,17 +183,6 @@ def asker_of(event: ChatEvent) -> Asker:
     )
 
 
-# Lines.
-
-
-BURST = 8
-MS_PER_ANSWER = 10_000
-VIEWERS = 2_000
-HEARD = 10_000
-"""Ids of this run's last commands and questions: their lines may not be stored yet."""
-NOTICED = "noticed_stream"
-
-
 class CommandRateLimiter:
     """A token bucket per viewer: a few answers at once, then one every few seconds. The command itself is carried out.
 
@@ -201,7 +198,7 @@ class CommandRateLimiter:
         left = min(BURST, left + max(0, now - since) / MS_PER_ANSWER)
         allowed = left >= 1
         self._buckets[viewer_id] = (left - 1 if allowed else left, max(now, since))
-        while len(self._buckets) > VIEWERS:
+        while len(self._buckets) > MOST_BUCKETS:
             self._buckets.popitem(last=False)
         return allowed
 
@@ -304,7 +301,7 @@ class Router:
         if event.id in self._heard:
             return False
         self._heard[event.id] = None
-        while len(self._heard) > HEARD:
+        while len(self._heard) > MOST_HEARD:
             self._heard.popitem(last=False)
         try:
             return await events.by_id(self._db, event.id) is None
@@ -330,11 +327,11 @@ class Router:
 
     async def _answer(self, line: str, event: ChatEvent) -> None:
         """Answer a command: moderators always, others within their rate limit, and without using up replies."""
-        may = asker_of(event).moderates
-        if not line or not (may or self._rate_limit.allows(event.user_id, event.at)):
+        moderates = asker_of(event).moderates
+        if not line or not (moderates or self._rate_limit.allows(event.user_id, event.at)):
             return
         outcome = await self._outbox.say_line(
-            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not may, always=may
+            line, reply_to=event.id, viewer_id=event.user_id, to=event.login, spare=not moderates, always=moderates
         )
         log.info("command answered", outcome=outcome.kind)
 
