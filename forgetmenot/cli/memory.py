@@ -60,11 +60,12 @@ def add(subparsers: common.Commands) -> None:
     listing.add_argument("--after", type=common.number_from(0), default=0, metavar="ID", help="only ids above this one")
     show = common.add_command(actions, "show", "one note", common.on_memory(_show), keys=NOTE_KEYS)
     why = common.add_command(actions, "why", "where a note comes from", common.on_memory(_why), keys=WHY_KEYS)
-    changes = []
+    of_one_note = [show, why]
     for name, operation, help_text in CHANGES:
-        changes.append(common.add_command(actions, name, help_text, common.on_memory(_change), keys=CHANGED_KEYS))
-        changes[-1].set_defaults(operation=operation)
-    for parser in (show, why, *changes):
+        change = common.add_command(actions, name, help_text, common.on_memory(_change), keys=CHANGED_KEYS)
+        change.set_defaults(operation=operation)
+        of_one_note.append(change)
+    for parser in of_one_note:
         parser.add_argument("id", type=common.number_from(1), metavar="ID", help="the note's number")
     about = "show, extend or shorten the list of what is never mentioned"
     never = common.add_command(actions, "never", about, common.on_memory(_never), keys=NEVER_KEYS)
@@ -195,7 +196,7 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
 
     names = await names_for(db, notes)
     return [
-        f"#{note.id} {names.get(note.subject_id or '', _scope(note))}: {show(note.fact, names)}{_fate(note)}"
+        f"#{note.id} {names.get(note.subject_id or '', _scope(note))}: {show(note.fact, names)}{_status(note)}"
         for note in notes
     ]
 
@@ -204,7 +205,7 @@ def _scope(note: "Note") -> str:
     return note.scope.value.replace("_", " ")
 
 
-def _fate(note: "Note") -> str:
+def _status(note: "Note") -> str:
     by = f" by #{note.superseded_by}" if note.superseded_by is not None else ""
     return "" if note.status == "active" else f" ({note.status.value}{by})"
 
@@ -216,10 +217,10 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 
     names = await names_for(db, notes)
     logins = await viewers.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
-    return [_note(note, names, logins) for note in notes]
+    return [_note_json(note, names, logins) for note in notes]
 
 
-def _note(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
+def _note_json(note: "Note", names: "Mapping[str, str]", logins: "Mapping[str, str]") -> dict[str, object]:
     from forgetmenot.text.mentions import show
 
     row = common.dated(asdict(note))
@@ -263,7 +264,7 @@ and the copies beside the memory are dropped. JSON: {"opted_out", "forgotten", "
 
 
 def add_files(actions: common.Commands) -> None:
-    """Name the actions with files."""
+    """Name the actions that read or write files, and their options."""
     importing = common.add_command(actions, "import", "import notes from JSON lines", _import, keys=IMPORT_KEYS)
     importing.add_argument("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)")
     importing.add_argument("--from", dest="original", type=Path, metavar="FILE.db", help="the original bot's database")
@@ -282,7 +283,7 @@ def add_files(actions: common.Commands) -> None:
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Which notes."""
+    """Add the options that choose notes."""
     parser.add_argument("--viewer", metavar="LOGIN", help="only about this viewer (login or id)")
     parser.add_argument("--status", default="active", help="active (default), stale, expired, … or all")
 
@@ -301,16 +302,17 @@ async def _import(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.original_bot import read_original
 
-    opened: AbstractContextManager[Iterable[str]] = common.text_lines(arguments.file)
+    source: AbstractContextManager[Iterable[str]] = common.text_lines(arguments.file)
     unreadable: tuple[str, ...] = ()
     if arguments.original is not None:
         original = await asyncio.to_thread(read_original, arguments.original)
         missing = f" Not there: {', '.join(original.missing)}." if original.missing else ""
         common.say(f"{arguments.original}: schema {original.version}, {len(original.lines)} notes.{missing}")
-        opened, unreadable = nullcontext(original.lines), original.unreadable
+        source = nullcontext(original.lines)
+        unreadable = original.unreadable
         for row in unreadable:
             common.say(f"{row} is left out: a text of it is not UTF-8.")
-    with opened as lines:
+    with source as lines:
         async with _import_into(common.database_path(arguments)) as db:
             result = await import_notes(
                 db,
@@ -320,12 +322,12 @@ async def _import(arguments: argparse.Namespace) -> int:
                 filtered=not arguments.unfiltered,
                 dry_run=arguments.dry_run,
             )
-    for refused in result.refused[:REFUSED_SHOWN] if not arguments.json else ():
-        common.say(f"line {refused.line}: {refused.reason}")
     if arguments.json:
         counts = common.picked(result, "imported merged episodes viewers streams")
         common.emit({**counts, "refused": [refused._asdict() for refused in result.refused]})
     else:
+        for refused in result.refused[:REFUSED_SHOWN]:
+            common.say(f"line {refused.line}: {refused.reason}")
         if (more := len(result.refused) - REFUSED_SHOWN) > 0:
             common.say(f"… and {more} more; --json prints all.")
         if arguments.dry_run:
@@ -346,19 +348,20 @@ async def _import_into(path: Path) -> "AsyncIterator[Database]":
     from forgetmenot.store.backup import Counts, counts
     from forgetmenot.store.database import open_database
 
-    new, new_folder, others = not path.exists(), not path.parent.exists(), set(path.parent.glob("*"))
+    is_new, folder_is_new = not path.exists(), not path.parent.exists()
+    others = set(path.parent.glob("*"))
     stays = True
     try:
         async with open_database(path) as db:
             try:
                 yield db
             finally:
-                stays = not new or await counts(db) != Counts()
+                stays = not is_new or await counts(db) != Counts()
     finally:
         if not stays:
             for made in set(path.parent.glob(f"{path.name}*")) - others:
                 made.unlink()
-            if new_folder:
+            if folder_is_new:
                 path.parent.rmdir()
 
 

@@ -14,13 +14,11 @@ from forgetmenot.cli import common
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.settings.schema import Settings
 
-_MISSING = "The bot is not running. Type `forgetmenot start` first."
+_NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
     "Another program or an older bot uses that port. Restart the bot, or use the same --db and --config here "
     "as when it was started."
 )
-
-
 DOCTOR_KEYS = """JSON: {"ok": false if something is bad, "checks": [{"name", "state": ok, warn or bad, "line", "fix"}]}.
 The exit code is 1 if something is bad. --bundle writes the same with the end of the log into a file that can be sent to
 somebody who helps you: it contains no chat, no names and no secrets."""
@@ -99,6 +97,9 @@ def add(subparsers: common.Commands) -> None:
         "variables that are set in a terminal only, such as GEMINI_API_KEY.",
         config=True,
     )
+    autostart.add_argument(
+        "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
+    )
     uninstall = common.add_command(
         subparsers,
         "uninstall",
@@ -112,15 +113,10 @@ def add(subparsers: common.Commands) -> None:
     )
     uninstall.add_argument("--data", action="store_true", help="also permanently delete the data folder")
     uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    autostart.add_argument(
-        "what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it on or off, or show the status"
-    )
 
 
 def _start(arguments: argparse.Namespace) -> int:
     """Start it, or open the dock of the one that runs."""
-    import msgspec
-
     from forgetmenot import logs
     from forgetmenot.app.dock_service import usable_port
     from forgetmenot.app.live import check_channel, start_live
@@ -200,7 +196,7 @@ def _dock(arguments: argparse.Namespace) -> int:
         common.show_line(url)
         return 0
     if not running:
-        common.say(f"{_MISSING if running is None else _NOT_OURS} The address will be:")
+        common.say(f"{_NOT_RUNNING if running is None else _NOT_OURS} The address will be:")
         common.show_line(url)
         return 1
     import webbrowser
@@ -261,19 +257,19 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
     checks = await examine(what)
     if arguments.bundle is not None:
-        _write(arguments.bundle, await bundle(checks, what))
+        _write_report(arguments.bundle, await bundle(checks, what))
         common.say(f"The report is in {arguments.bundle}. It contains no chat, no names and no secrets.")
     if arguments.json:
         common.emit(as_json(checks))
     elif arguments.bundle is None:
         for check in checks:
-            common.show_line(
-                f"{SIGNS[check.state]} {check.name}: {check.line}" + (f"\n    → {check.fix}" if check.fix else "")
-            )
+            common.show_line(f"{SIGNS[check.state]} {check.name}: {check.line}")
+            if check.fix:
+                common.show_line(f"    → {check.fix}")
     return int(any(check.state == BAD for check in checks))
 
 
-def _write(path: Path, value: object) -> None:
+def _write_report(path: Path, value: object) -> None:
     try:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=1))
     except OSError as error:
@@ -300,7 +296,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.file_safety import is_locked
     from forgetmenot.twitch.token_store import Account
 
-    database, folder = common.database_path(arguments), common.data_folder()
+    database = common.database_path(arguments)
+    folder = common.data_folder()
     locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]  # also of other channels' memories
     if any(is_locked(lock.with_suffix("")) for lock in locks):
         raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
@@ -316,7 +313,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         settings = Settings()
     for account in Account:
         await sign_out(settings, account, token_store(arguments))
-    secrets, key = SecretStore(login_folder(database)), kept_key_name(settings.model.api_key_env)
+    secrets = SecretStore(login_folder(database))
+    key = kept_key_name(settings.model.api_key_env)
     if secrets.load(key):
         secrets.delete(key)
         common.say("The AI model's key is deleted here. Revoke it where you got it, if you use it nowhere else.")
