@@ -165,7 +165,8 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> None:
         listed = {"replies": [_brief(reply) for reply in replies]}
         return common.report(arguments, listed, *map(_line, replies), to=common.show_line)
     explained = await explain(db, arguments.reply)
-    cost = prices.cost(settings, tokens) if (tokens := used(explained.reply)) else None
+    tokens = used(explained.reply)
+    cost = prices.cost(settings, tokens) if tokens else None
     lines = in_words(explained, prices.amount(settings, cost))
     value = reply_as_json(explained, cost.amount if cost is not None else None)
     return common.report(arguments, value, *lines, to=common.show_line)

@@ -1,6 +1,6 @@
 """Takes chat lines in; they are on disk within 250 ms.
 
-- `take` returns at once and keeps at most `ROOM` lines in memory.
+- `take` returns at once and keeps at most `MOST_WAITING` lines in memory.
 - One writer stores batches (memory/event_writer); every line is counted in the transaction that stores it.
 - If writing fails, the batch is kept and retried, and `trouble` says so. What is left at a stop is saved to a file
   beside the database, or logged as lost.
@@ -30,14 +30,15 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.removal import Names
 
 BATCH = 500
-"""So many lines are written without waiting for more …"""
+"""Lines that are written without waiting for more."""
 LINES_PER_TRANSACTION = 1_000
-"""… and at most so many in one transaction, where more have come meanwhile."""
+"""The most of them in one transaction, where more have come meanwhile."""
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
-ROOM = 100_000
+MOST_WAITING = 100_000
+"""Lines in memory: of more that come while the disk takes none, each is counted and not kept."""
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
-"""What says that one line is at fault, and not the disk."""
+"""Errors whose cause is one line and not the disk."""
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 NOT_STORED = frozenset({"other_room", "unparsed", "other"})
 
@@ -64,7 +65,7 @@ class Ingest:
         self._queue: deque[TakenLine | Redaction] = deque()
         self._counts: Counter[str] = Counter()
         self._wake = asyncio.Event()
-        self._full = asyncio.Event()
+        self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
         self._in_file = False  # what an earlier run could not store is still in its file
 
@@ -131,13 +132,13 @@ class Ingest:
         self._push(TakenLine(event, from_bot=True))
 
     def _push(self, what: TakenLine | Redaction) -> None:
-        if len(self._queue) >= ROOM and isinstance(what, TakenLine):
+        if len(self._queue) >= MOST_WAITING and isinstance(what, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))
             return
         self._queue.append(what)
         self._wake.set()
         if len(self._queue) >= BATCH:
-            self._full.set()
+            self._batch_full.set()
 
     async def run(self) -> None:
         """Write batches until cancelled; then write the rest, if the disk lets it."""
@@ -153,7 +154,7 @@ class Ingest:
         """Let a batch fill up, for as long in real time as a line may stay unwritten."""
         try:
             async with asyncio.timeout(BATCH_WAIT_S):
-                await self._full.wait()
+                await self._batch_full.wait()
         except TimeoutError:
             return
 
@@ -168,7 +169,7 @@ class Ingest:
         """Store everything that was taken. Raises StoreError; nothing is lost by it."""
         async with self._writing:
             self._wake.clear()
-            self._full.clear()
+            self._batch_full.clear()
             while self._queue or self._counts:
                 await self._write_batch()
             if self._in_file:
@@ -300,11 +301,14 @@ def drop_unsaved(database: Path) -> None:
 def forget_unsaved(database: Path, who: Names) -> None:
     """Take a person's lines out of the file, and their names out of what others said. Raises OSError."""
     if held := load_unsaved(database):
-        speakers = (item.event.user_id if isinstance(item, TakenLine) else item.user_id for item in held)
-        kept = [_without(item, who) for item, by in zip(held, speakers, strict=True) if by != who.viewer_id]
+        kept = [_without(item, who) for item in held if _viewer_of(item) != who.viewer_id]
         drop_unsaved(database)
         if kept:
             save_unsaved(database, kept)
+
+
+def _viewer_of(item: TakenLine | Redaction) -> str | None:
+    return item.event.user_id if isinstance(item, TakenLine) else item.user_id
 
 
 def _without(item: TakenLine | Redaction, who: Names) -> TakenLine | Redaction:

@@ -222,7 +222,7 @@ async def test_what_cannot_be_put_anywhere_is_said_to_be_lost(
 
 
 async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest_module, "ROOM", 10)
+    monkeypatch.setattr(ingest_module, "MOST_WAITING", 10)
     for _ in range(15):
         channel.say("alice", "hello")
     assert channel.ingest.waiting == 10
