@@ -1,4 +1,4 @@
-"""Types of the operations table: operations, actions, parameters, requests, and the context of services.
+"""Types of the operations: table entries, actions, parameters, requests, what services need, what the policy looks at.
 
 operations/table lists the operations, operations/catalogue the model's actions.
 """

@@ -1,9 +1,11 @@
 """Facts that their subject asked to be forgotten, as keyed hashes of their words: enough to refuse them, no more.
 
 Guarantees:
-- No text and no id stands here.
+- No text and no id stands in these rows.
 - A claim is known again when it has most of a forgotten fact's words, whichever way it points: "no longer plays drums"
   would give back "plays drums".
+
+The second half of the module finds where else a forgotten fact is written, and takes it out there.
 """
 
 import asyncio
